@@ -1,0 +1,79 @@
+package protocol
+
+import "fmt"
+
+// Error codes of JSON-RPC 2.0, and one of the reference implementation.
+const (
+	CodeParseError     = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternalError  = -32603
+	CodeOverloaded     = -32001
+)
+
+// Kind is the stable machine word of an error, in error.data.kind.
+type Kind string
+
+// The kinds of errors.
+const (
+	KindParseError         Kind = "parseError"
+	KindInvalidRequest     Kind = "invalidRequest"
+	KindMethodNotFound     Kind = "methodNotFound"
+	KindInvalidParams      Kind = "invalidParams"
+	KindInternal           Kind = "internal"
+	KindOverloaded         Kind = "overloaded"
+	KindNotInitialized     Kind = "notInitialized"
+	KindAlreadyInitialized Kind = "alreadyInitialized"
+	KindShuttingDown       Kind = "shuttingDown"
+	KindNotExperimental    Kind = "experimentalApiRequired"
+	KindInvalidThreadID    Kind = "invalidThreadId"
+	KindThreadNotFound     Kind = "threadNotFound"
+	KindThreadNotLoaded    Kind = "threadNotLoaded"
+	KindThreadLocked       Kind = "threadLocked"
+	KindNoActiveTurn       Kind = "noActiveTurn"
+	KindTurnMismatch       Kind = "turnMismatch"
+	KindTurnActive         Kind = "turnActive"
+	KindRolloutCorrupt     Kind = "rolloutCorrupt"
+	KindRolloutUnreadable  Kind = "rolloutUnreadable"
+	KindStorage            Kind = "storage"
+	KindProviderNotFound   Kind = "providerNotFound"
+	KindProviderNotReady   Kind = "providerNotReady"
+	KindConfig             Kind = "config"
+	KindCwdNotFound        Kind = "cwdNotFound"
+)
+
+// Error is an error answer: {code, message, data: {kind, ...}}.
+type Error struct {
+	Code    int        `json:"code"`
+	Message string     `json:"message"`
+	Data    *ErrorData `json:"data,omitempty"`
+}
+
+// ErrorData tells errors apart without reading their words.
+type ErrorData struct {
+	Kind Kind `json:"kind"`
+	// Field names the member that was wrong, as a dotted path.
+	Field string `json:"field,omitempty"`
+	// TurnID names the turn that is in the way, or that was expected.
+	TurnID string `json:"turnId,omitempty"`
+}
+
+// Error is the message.
+func (e *Error) Error() string { return e.Message }
+
+// Refuse is an error of a request that is well formed but cannot be served in
+// this state.
+func Refuse(kind Kind, format string, args ...any) *Error {
+	return &Error{CodeInvalidRequest, fmt.Sprintf(format, args...), &ErrorData{Kind: kind}}
+}
+
+// InvalidParams is an error that names the member that was wrong.
+func InvalidParams(field, format string, args ...any) *Error {
+	return &Error{CodeInvalidParams, "Invalid request: " + fmt.Sprintf(format, args...), &ErrorData{Kind: KindInvalidParams, Field: field}}
+}
+
+// Internal is an error that is the server's own fault, or its machine's.
+func Internal(kind Kind, format string, args ...any) *Error {
+	return &Error{CodeInternalError, fmt.Sprintf(format, args...), &ErrorData{Kind: kind}}
+}

@@ -1,0 +1,142 @@
+package protocol_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// seed adds an example of every variant, and broken input.
+func seed(f *testing.F, t reflect.Type) {
+	for i := range 8 {
+		f.Add(encode(f, builder{full{i}}.value(t).Interface()))
+	}
+	for _, raw := range append(unknownItems, ``, `null`, `{}`, `[]`, `5`, `"x"`, `{"type":5}`, `{"a":1,"b":2}`, "{\"type\":\"\xff\"}") {
+		f.Add([]byte(raw))
+	}
+}
+
+// reread decodes b into a T. What can be read can be written, and what was written
+// reads as itself.
+func reread[T any](t *testing.T, b []byte) (value T, ok bool) {
+	if json.Unmarshal(b, &value) != nil {
+		return value, false
+	}
+	written, err := protocol.Marshal(value)
+	require.NoError(t, err)
+	var again T
+	require.NoError(t, json.Unmarshal(written, &again), "%s", written)
+	rewritten, err := protocol.Marshal(again)
+	require.NoError(t, err)
+	require.Equal(t, string(written), string(rewritten))
+	return value, true
+}
+
+// requireKept expects an unknown variant to be written as it was read.
+func requireKept(t *testing.T, value any, b []byte) {
+	var want bytes.Buffer
+	require.NoError(t, json.Compact(&want, b))
+	require.Equal(t, want.String(), string(encode(t, value)))
+}
+
+func FuzzThreadItem(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.ThreadItem]())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		item, ok := reread[protocol.ThreadItem](t, b)
+		if !ok {
+			return
+		}
+		_ = item.ItemID()
+		if _, unknown := item.ThreadItemVariant.(*protocol.Unknown); unknown {
+			requireKept(t, item, b)
+		}
+	})
+}
+
+func FuzzResponseItem(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.ResponseItem]())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		item, ok := reread[protocol.ResponseItem](t, b)
+		if _, unknown := item.ResponseItemVariant.(*protocol.Unknown); ok && unknown {
+			requireKept(t, item, b)
+		}
+	})
+}
+
+func FuzzUserInput(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.UserInput]())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if input, ok := reread[protocol.UserInput](t, b); ok {
+			require.NotNil(t, input.UserInputVariant)
+		}
+	})
+}
+
+func FuzzSandboxPolicy(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.SandboxPolicy]())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if policy, ok := reread[protocol.SandboxPolicy](t, b); ok {
+			require.IsType(t, policy.SandboxPolicyVariant, policy.Stored().Policy().SandboxPolicyVariant)
+		}
+	})
+}
+
+func FuzzCodexErrorInfo(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.CodexErrorInfo]())
+	f.Add([]byte(`{"http_connection_failed":{"http_status_code":500}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if info, ok := reread[protocol.CodexErrorInfo](t, b); ok {
+			require.True(t, json.Valid(info.Stored()), "%s", info.Stored())
+		}
+		if info := protocol.ErrorInfoFromStored(b); info != nil {
+			require.True(t, json.Valid(encode(t, info)))
+		}
+	})
+}
+
+func FuzzApprovalDecision(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.ApprovalDecision]())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if decision, ok := reread[protocol.ApprovalDecision](t, b); ok {
+			require.NotEmpty(t, decision.Word)
+		}
+	})
+}
+
+func FuzzToolOutput(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.ToolOutput]())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if output, ok := reread[protocol.ToolOutput](t, b); ok && output.Parts == nil {
+			require.Equal(t, output.Text, output.String())
+		}
+	})
+}
+
+func FuzzDecodeParams(f *testing.F) {
+	for i, m := range protocol.Methods() {
+		f.Add(i, encode(f, builder{full{i}}.value(m.Params).Interface()))
+		f.Add(i, []byte(`{}`))
+		f.Add(i, []byte(`{"threadId":5,"input":[{}],"limit":-1,"clientInfo":[],"cwd":{}}`))
+	}
+	f.Fuzz(func(t *testing.T, row int, b []byte) {
+		methods := protocol.Methods()
+		m := methods[uint(row)%uint(len(methods))]
+		params := reflect.New(m.Params)
+		if err := protocol.DecodeParams(b, params.Interface()); err != nil {
+			var refusal *protocol.Error
+			require.ErrorAs(t, err, &refusal)
+			require.Equal(t, protocol.CodeInvalidParams, refusal.Code)
+			require.Equal(t, protocol.KindInvalidParams, refusal.Data.Kind)
+			return
+		}
+		written := encode(t, params.Interface())
+		again := reflect.New(m.Params)
+		require.NoError(t, protocol.DecodeParams(written, again.Interface()), "%s", written)
+		require.Equal(t, string(written), string(encode(t, again.Interface())))
+	})
+}

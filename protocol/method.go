@@ -1,0 +1,132 @@
+package protocol
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// Caller names the request that an answer goes to: a connection, and the number
+// that the server gave the request. The zero Caller takes no answer.
+type Caller struct{ Conn, Request uint64 }
+
+// Handler serves the methods. A method returns an error to refuse; otherwise the
+// answer goes to the caller, now or later, exactly once.
+type Handler interface {
+	Initialize(to Caller, p *InitializeParams) error
+	ThreadStart(to Caller, p *ThreadStartParams) error
+	ThreadResume(to Caller, p *ThreadResumeParams) error
+	ThreadRead(to Caller, p *ThreadReadParams) error
+	ThreadList(to Caller, p *ThreadListParams) error
+	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
+	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
+	ThreadSetName(to Caller, p *ThreadSetNameParams) error
+	TurnStart(to Caller, p *TurnStartParams) error
+	TurnSteer(to Caller, p *TurnSteerParams) error
+	TurnInterrupt(to Caller, p *TurnInterruptParams) error
+	ModelList(to Caller, p *ModelListParams) error
+	ConfigRead(to Caller, p *ConfigReadParams) error
+}
+
+// Method is a row of the method table.
+type Method struct {
+	Name   string
+	Params reflect.Type
+	Result reflect.Type
+	Doc    string
+	// BeforeInitialize is set where the method may be called on a new connection.
+	BeforeInitialize bool
+	// Experimental lists members of the params that a client may use only with the
+	// capability experimentalApi.
+	Experimental []string
+	// Serve decodes params and calls the handler. Absent params are read as {}.
+	Serve func(h Handler, to Caller, params json.RawMessage) error
+}
+
+func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc string) Method {
+	return Method{
+		Name: name, Params: reflect.TypeFor[P](), Result: reflect.TypeFor[R](), Doc: doc,
+		Serve: func(h Handler, to Caller, params json.RawMessage) error {
+			p := new(P)
+			if err := DecodeParams(params, p); err != nil {
+				return err
+			}
+			return serve(h, to, p)
+		},
+	}
+}
+
+func (m Method) beforeInitialize() Method {
+	m.BeforeInitialize = true
+	return m
+}
+
+func (m Method) experimental(members ...string) Method {
+	m.Experimental = members
+	return m
+}
+
+// Methods is the method table.
+func Methods() []Method {
+	return []Method{
+		method[InitializeParams, InitializeResponse]("initialize", Handler.Initialize,
+			"Opens the connection. Everything else is refused before it.").beforeInitialize(),
+		method[ThreadStartParams, ThreadStartResponse]("thread/start", Handler.ThreadStart,
+			"Begins a conversation and subscribes the caller to it.").
+			experimental("experimentalRawEvents", "dynamicTools", "environments", "permissions", "historyMode", "runtimeWorkspaceRoots"),
+		method[ThreadResumeParams, ThreadResumeResponse]("thread/resume", Handler.ThreadResume,
+			"Loads a stored conversation, or joins a loaded one, and subscribes the caller to it.").
+			experimental("history", "path", "permissions", "runtimeWorkspaceRoots"),
+		method[ThreadReadParams, ThreadReadResponse]("thread/read", Handler.ThreadRead,
+			"Reads a conversation without loading it."),
+		method[ThreadListParams, ThreadListResponse]("thread/list", Handler.ThreadList,
+			"Lists stored conversations, newest first."),
+		method[ThreadLoadedListParams, ThreadLoadedListResponse]("thread/loaded/list", Handler.ThreadLoadedList,
+			"Lists the ids of loaded conversations."),
+		method[ThreadUnsubscribeParams, ThreadUnsubscribeResponse]("thread/unsubscribe", Handler.ThreadUnsubscribe,
+			"Ends the notifications of a conversation to the caller."),
+		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,
+			"Names a conversation."),
+		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
+			"Gives the agent something to do; while a turn runs, joins it.").
+			experimental("additionalContext", "environments", "permissions", "runtimeWorkspaceRoots"),
+		method[TurnSteerParams, TurnSteerResponse]("turn/steer", Handler.TurnSteer,
+			"Adds input to the turn under way."),
+		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
+			"Ends the turn under way and everything it started."),
+		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
+			"Lists the models that turns can use."),
+		method[ConfigReadParams, ConfigReadResponse]("config/read", Handler.ConfigRead,
+			"Reads the configuration in force and where it comes from."),
+	}
+}
+
+// ServerRequest is a row of the table of requests that the server sends.
+type ServerRequest struct {
+	Name   string
+	Params reflect.Type
+	Result reflect.Type
+	Doc    string
+}
+
+// MethodCommandApproval asks whether a command may run.
+const MethodCommandApproval = "item/commandExecution/requestApproval"
+
+// ServerRequests lists the requests that the server sends to the client.
+func ServerRequests() []ServerRequest {
+	return []ServerRequest{{
+		MethodCommandApproval,
+		reflect.TypeFor[CommandExecutionRequestApprovalParams](),
+		reflect.TypeFor[CommandExecutionRequestApprovalResponse](),
+		"Asks whether a command may run.",
+	}}
+}
+
+// Unions lists the tagged unions that appear in messages.
+func Unions() []Union {
+	return []Union{
+		sandboxPolicies.describe(SandboxPolicy{}),
+		threadStatuses.describe(ThreadStatus{}),
+		userInputs.describe(UserInput{}),
+		threadItems.describe(ThreadItem{}),
+	}
+}

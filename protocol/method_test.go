@@ -1,0 +1,116 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+func TestMethodNamesAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range protocol.Methods() {
+		require.False(t, seen[m.Name], m.Name)
+		seen[m.Name] = true
+		require.NotEmpty(t, m.Doc, m.Name)
+	}
+	for _, n := range protocol.Notifications() {
+		require.False(t, seen[n.Method], n.Method)
+		seen[n.Method] = true
+		require.NotEmpty(t, n.Doc, n.Method)
+	}
+	for _, r := range protocol.ServerRequests() {
+		require.False(t, seen[r.Name], r.Name)
+		seen[r.Name] = true
+		require.NotEmpty(t, r.Doc, r.Name)
+	}
+}
+
+// Each row takes a params type of its own, so the type of a handler's method says
+// which row it serves.
+func TestHandlerHasOneMethodPerRow(t *testing.T) {
+	handler := reflect.TypeFor[protocol.Handler]()
+	rows := protocol.Methods()
+	require.Equal(t, len(rows), handler.NumMethod())
+	serves := map[reflect.Type]string{}
+	for i := range handler.NumMethod() {
+		method := handler.Method(i)
+		params := method.Type.In(1).Elem()
+		require.Empty(t, serves[params], "%s takes the params of %s", method.Name, serves[params])
+		serves[params] = method.Name
+	}
+	for _, m := range rows {
+		require.NotEmpty(t, serves[m.Params], "nothing serves %s", m.Name)
+		require.Equal(t, serves[m.Params]+"Params", m.Params.Name())
+	}
+}
+
+func TestNotificationsAreSentUnderTheirMethod(t *testing.T) {
+	for _, row := range protocol.Notifications() {
+		n, ok := reflect.New(row.Params).Interface().(protocol.Notification)
+		require.True(t, ok, row.Method)
+		require.Equal(t, row.Method, n.NotificationMethod())
+	}
+}
+
+func TestOnlyInitializeComesFirst(t *testing.T) {
+	for _, m := range protocol.Methods() {
+		require.Equal(t, m.Name == "initialize", m.BeforeInitialize, m.Name)
+	}
+}
+
+func TestExperimentalMembersAreListedOnce(t *testing.T) {
+	for _, m := range protocol.Methods() {
+		seen := map[string]bool{}
+		for _, member := range m.Experimental {
+			require.False(t, seen[member], "%s.%s", m.Name, member)
+			seen[member] = true
+		}
+	}
+}
+
+// reader serves thread/read only.
+type reader struct {
+	protocol.Handler
+	to  protocol.Caller
+	got *protocol.ThreadReadParams
+}
+
+var errRefused = errors.New("refused")
+
+func (r *reader) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) error {
+	r.to, r.got = to, p
+	return errRefused
+}
+
+func row(t *testing.T, name string) protocol.Method {
+	t.Helper()
+	for _, m := range protocol.Methods() {
+		if m.Name == name {
+			return m
+		}
+	}
+	require.Fail(t, "no such method", name)
+	return protocol.Method{}
+}
+
+func TestServeDecodesAndCalls(t *testing.T) {
+	h, to := &reader{}, protocol.Caller{Conn: 1, Request: 2}
+	err := row(t, "thread/read").Serve(h, to, json.RawMessage(`{"threadId":"t","includeTurns":true,"later":1}`))
+	require.ErrorIs(t, err, errRefused, "what the handler says is the answer")
+	require.Equal(t, to, h.to)
+	require.Equal(t, &protocol.ThreadReadParams{ThreadID: "t", IncludeTurns: true}, h.got)
+}
+
+func TestServeDoesNotCallWithWrongParams(t *testing.T) {
+	for _, m := range protocol.Methods() {
+		err := m.Serve(&reader{}, protocol.Caller{}, json.RawMessage(`[]`))
+		var refusal *protocol.Error
+		require.ErrorAs(t, err, &refusal, m.Name)
+		require.Equal(t, protocol.CodeInvalidParams, refusal.Code)
+	}
+}

@@ -1,0 +1,237 @@
+package protocol
+
+import "encoding/json"
+
+// RolloutLine is one line of a rollout file. The timestamp is RFC 3339 in UTC with
+// milliseconds. Ordinals count the lines of a thread from 0; files of older
+// versions have none.
+type RolloutLine struct {
+	Timestamp string          `json:"timestamp"`
+	Ordinal   *int64          `json:"ordinal,omitempty"`
+	Type      string          `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+// The types of a RolloutLine that this server writes or reads. Others are kept
+// and skipped.
+const (
+	LineSessionMeta  = "session_meta"
+	LineTurnContext  = "turn_context"
+	LineResponseItem = "response_item"
+	LineEventMsg     = "event_msg"
+	LineCompacted    = "compacted"
+)
+
+// SessionMeta is the payload of the first line of a rollout.
+type SessionMeta struct {
+	ID                    string          `json:"id"`
+	SessionID             string          `json:"session_id,omitempty"`
+	Timestamp             string          `json:"timestamp"`
+	Cwd                   string          `json:"cwd"`
+	Originator            string          `json:"originator"`
+	CliVersion            string          `json:"cli_version"`
+	Source                json.RawMessage `json:"source,omitempty"`
+	ThreadSource          *string         `json:"thread_source,omitempty"`
+	ModelProvider         string          `json:"model_provider,omitempty"`
+	BaseInstructions      *Instructions   `json:"base_instructions,omitempty"`
+	DeveloperInstructions *string         `json:"developer_instructions,omitempty"`
+	HistoryMode           string          `json:"history_mode,omitempty"`
+	ForkedFromID          *string         `json:"forked_from_id,omitempty"`
+	Git                   *StoredGitInfo  `json:"git,omitempty"`
+}
+
+// HistoryPaginated is the history mode of files whose items are item_completed
+// events.
+const HistoryPaginated = "paginated"
+
+// Instructions is a text in an object of its own.
+type Instructions struct {
+	Text string `json:"text"`
+}
+
+// StoredGitInfo is GitInfo as rollouts keep it.
+type StoredGitInfo struct {
+	CommitHash    *string `json:"commit_hash,omitempty"`
+	Branch        *string `json:"branch,omitempty"`
+	RepositoryURL *string `json:"repository_url,omitempty"`
+}
+
+// TurnContext is the payload that keeps the settings of a turn.
+type TurnContext struct {
+	TurnID            string              `json:"turn_id,omitempty"`
+	Cwd               string              `json:"cwd"`
+	ApprovalPolicy    AskForApproval      `json:"approval_policy"`
+	ApprovalsReviewer ApprovalsReviewer   `json:"approvals_reviewer,omitempty"`
+	SandboxPolicy     StoredSandboxPolicy `json:"sandbox_policy"`
+	Model             string              `json:"model"`
+	ModelProvider     string              `json:"model_provider,omitempty"`
+	Effort            *string             `json:"effort,omitempty"`
+	Summary           string              `json:"summary"`
+	ServiceTier       *string             `json:"service_tier,omitempty"`
+}
+
+// StoredSandboxPolicy is SandboxPolicy as rollouts keep it.
+type StoredSandboxPolicy struct {
+	Type                string   `json:"type"`
+	WritableRoots       []string `json:"writable_roots,omitempty"`
+	NetworkAccess       any      `json:"network_access,omitempty"`
+	ExcludeTmpdirEnvVar bool     `json:"exclude_tmpdir_env_var,omitempty"`
+	ExcludeSlashTmp     bool     `json:"exclude_slash_tmp,omitempty"`
+}
+
+// Stored is the form that rollouts keep.
+func (p SandboxPolicy) Stored() StoredSandboxPolicy {
+	switch v := p.SandboxPolicyVariant.(type) {
+	case *DangerFullAccess:
+		return StoredSandboxPolicy{Type: string(SandboxDangerFullAccess)}
+	case *ExternalSandbox:
+		return StoredSandboxPolicy{Type: "external-sandbox", NetworkAccess: v.NetworkAccess}
+	case *WorkspaceWrite:
+		return StoredSandboxPolicy{Type: string(SandboxWorkspaceWrite), WritableRoots: v.WritableRoots,
+			NetworkAccess: v.NetworkAccess, ExcludeTmpdirEnvVar: v.ExcludeTmpdirEnvVar, ExcludeSlashTmp: v.ExcludeSlashTmp}
+	case *ReadOnly:
+		return StoredSandboxPolicy{Type: string(SandboxReadOnly), NetworkAccess: v.NetworkAccess}
+	}
+	return StoredSandboxPolicy{Type: string(SandboxReadOnly)}
+}
+
+// Policy is the policy that was stored. Unknown types confine as read-only does.
+func (s StoredSandboxPolicy) Policy() SandboxPolicy {
+	network, _ := s.NetworkAccess.(bool)
+	switch s.Type {
+	case string(SandboxDangerFullAccess):
+		return SandboxPolicy{&DangerFullAccess{}}
+	case "external-sandbox":
+		access, _ := s.NetworkAccess.(string)
+		return SandboxPolicy{&ExternalSandbox{NetworkAccess: access}}
+	case string(SandboxWorkspaceWrite):
+		roots := s.WritableRoots
+		if roots == nil {
+			roots = []string{}
+		}
+		return SandboxPolicy{&WorkspaceWrite{WritableRoots: roots, NetworkAccess: network,
+			ExcludeTmpdirEnvVar: s.ExcludeTmpdirEnvVar, ExcludeSlashTmp: s.ExcludeSlashTmp}}
+	}
+	return SandboxPolicy{&ReadOnly{NetworkAccess: network}}
+}
+
+// The types of event_msg payloads that this server writes or reads.
+const (
+	EventTaskStarted    = "task_started"
+	EventTaskComplete   = "task_complete"
+	EventTurnAborted    = "turn_aborted"
+	EventUserMessage    = "user_message"
+	EventAgentMessage   = "agent_message"
+	EventAgentReasoning = "agent_reasoning"
+	EventTokenCount     = "token_count"
+	EventItemCompleted  = "item_completed"
+	EventNameUpdated    = "thread_name_updated"
+)
+
+// TaskStarted marks the begin of a turn. StartedAt is in Unix seconds.
+type TaskStarted struct {
+	Type               string `json:"type"`
+	TurnID             string `json:"turn_id"`
+	StartedAt          *int64 `json:"started_at,omitempty"`
+	ModelContextWindow *int64 `json:"model_context_window"`
+}
+
+// TaskComplete marks the end of a turn that completed, or failed where Error is
+// there.
+type TaskComplete struct {
+	Type             string       `json:"type"`
+	TurnID           string       `json:"turn_id"`
+	LastAgentMessage *string      `json:"last_agent_message"`
+	Error            *StoredError `json:"error,omitempty"`
+	StartedAt        *int64       `json:"started_at,omitempty"`
+	CompletedAt      *int64       `json:"completed_at,omitempty"`
+	DurationMs       *int64       `json:"duration_ms,omitempty"`
+}
+
+// StoredError is TurnError as rollouts keep it.
+type StoredError struct {
+	Message        string          `json:"message"`
+	CodexErrorInfo json.RawMessage `json:"codex_error_info,omitempty"`
+}
+
+// TurnAborted marks the end of a turn that was interrupted.
+type TurnAborted struct {
+	Type        string `json:"type"`
+	TurnID      string `json:"turn_id,omitempty"`
+	Reason      string `json:"reason"`
+	StartedAt   *int64 `json:"started_at,omitempty"`
+	CompletedAt *int64 `json:"completed_at,omitempty"`
+	DurationMs  *int64 `json:"duration_ms,omitempty"`
+}
+
+// TextEvent is a user_message or agent_message event: the form in which versions
+// without item_completed kept items.
+type TextEvent struct {
+	Type    string   `json:"type"`
+	Message string   `json:"message"`
+	Kind    string   `json:"kind,omitempty"`
+	Images  []string `json:"images,omitempty"`
+}
+
+// ReasoningEvent is an agent_reasoning event.
+type ReasoningEvent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// TokenCount is a token_count event.
+type TokenCount struct {
+	Type string          `json:"type"`
+	Info *TokenCountInfo `json:"info"`
+}
+
+// TokenCountInfo is ThreadTokenUsage as rollouts keep it.
+type TokenCountInfo struct {
+	TotalTokenUsage    StoredUsage `json:"total_token_usage"`
+	LastTokenUsage     StoredUsage `json:"last_token_usage"`
+	ModelContextWindow *int64      `json:"model_context_window"`
+}
+
+// StoredUsage is TokenUsageBreakdown as rollouts keep it.
+type StoredUsage struct {
+	InputTokens           int64 `json:"input_tokens"`
+	CachedInputTokens     int64 `json:"cached_input_tokens"`
+	CacheWriteInputTokens int64 `json:"cache_write_input_tokens"`
+	OutputTokens          int64 `json:"output_tokens"`
+	ReasoningOutputTokens int64 `json:"reasoning_output_tokens"`
+	TotalTokens           int64 `json:"total_tokens"`
+}
+
+// Stored is the form that rollouts keep.
+func (b TokenUsageBreakdown) Stored() StoredUsage {
+	return StoredUsage{b.InputTokens, b.CachedInputTokens, b.CacheWriteInputTokens, b.OutputTokens, b.ReasoningOutputTokens, b.TotalTokens}
+}
+
+// Breakdown is what Stored was made from.
+func (s StoredUsage) Breakdown() TokenUsageBreakdown {
+	return TokenUsageBreakdown{s.TotalTokens, s.InputTokens, s.CachedInputTokens, s.CacheWriteInputTokens, s.OutputTokens, s.ReasoningOutputTokens}
+}
+
+// ItemCompleted keeps a thread item. The item has the form of TurnItem.
+type ItemCompleted struct {
+	Type          string          `json:"type"`
+	ThreadID      string          `json:"thread_id"`
+	TurnID        string          `json:"turn_id"`
+	Item          json.RawMessage `json:"item"`
+	StartedAtMs   *int64          `json:"started_at_ms,omitempty"`
+	CompletedAtMs *int64          `json:"completed_at_ms,omitempty"`
+}
+
+// NameUpdated keeps a thread's name.
+type NameUpdated struct {
+	Type       string `json:"type"`
+	ThreadID   string `json:"thread_id"`
+	ThreadName string `json:"thread_name"`
+}
+
+// Compacted replaces the history before it by ReplacementHistory, or by the
+// user's messages and Message where that is absent.
+type Compacted struct {
+	Message            string            `json:"message"`
+	ReplacementHistory []json.RawMessage `json:"replacement_history,omitempty"`
+}

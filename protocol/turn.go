@@ -1,0 +1,86 @@
+package protocol
+
+import "encoding/json"
+
+// Turn is one user input and everything until the agent stops. Times are in Unix
+// seconds, the duration in milliseconds.
+type Turn struct {
+	ID          string       `json:"id"`
+	RootTurnID  *string      `json:"rootTurnId"`
+	Items       []ThreadItem `json:"items"`
+	ItemsView   string       `json:"itemsView"`
+	Status      TurnStatus   `json:"status"`
+	Error       *TurnError   `json:"error"`
+	StartedAt   *int64       `json:"startedAt"`
+	CompletedAt *int64       `json:"completedAt"`
+	DurationMs  *int64       `json:"durationMs"`
+}
+
+// The values of Turn.ItemsView.
+const (
+	ItemsNotLoaded = "notLoaded"
+	ItemsSummary   = "summary"
+	ItemsFull      = "full"
+)
+
+// TurnStatus is the state of a turn.
+type TurnStatus string
+
+// The states of a turn.
+const (
+	TurnCompleted   TurnStatus = "completed"
+	TurnInterrupted TurnStatus = "interrupted"
+	TurnFailed      TurnStatus = "failed"
+	TurnInProgress  TurnStatus = "inProgress"
+)
+
+// TurnError says why a turn failed, or is being tried again.
+type TurnError struct {
+	Message           string          `json:"message"`
+	CodexErrorInfo    *CodexErrorInfo `json:"codexErrorInfo"`
+	AdditionalDetails *string         `json:"additionalDetails"`
+	Misalignment      json.RawMessage `json:"misalignment"`
+}
+
+// TurnStartParams gives the agent something to do. Overrides hold for this turn
+// and those after it, except OutputSchema.
+type TurnStartParams struct {
+	ThreadID            string             `json:"threadId"`
+	Input               []UserInput        `json:"input"`
+	ClientUserMessageID *string            `json:"clientUserMessageId,omitempty"`
+	Cwd                 *string            `json:"cwd,omitempty"`
+	ApprovalPolicy      *AskForApproval    `json:"approvalPolicy,omitempty"`
+	ApprovalsReviewer   *ApprovalsReviewer `json:"approvalsReviewer,omitempty"`
+	SandboxPolicy       *SandboxPolicy     `json:"sandboxPolicy,omitempty"`
+	Model               *string            `json:"model,omitempty"`
+	ServiceTier         *string            `json:"serviceTier,omitempty"`
+	Effort              *string            `json:"effort,omitempty"`
+	Summary             *string            `json:"summary,omitempty"`
+	OutputSchema        json.RawMessage    `json:"outputSchema,omitempty"`
+}
+
+// TurnStartResponse is the answer to turn/start. While a turn runs, it is that
+// turn, and the input joined it.
+type TurnStartResponse struct {
+	Turn Turn `json:"turn"`
+}
+
+// TurnSteerParams adds input to the turn under way.
+type TurnSteerParams struct {
+	ThreadID            string      `json:"threadId"`
+	Input               []UserInput `json:"input"`
+	ExpectedTurnID      string      `json:"expectedTurnId"`
+	ClientUserMessageID *string     `json:"clientUserMessageId,omitempty"`
+}
+
+// TurnSteerResponse names the turn that took the input.
+type TurnSteerResponse struct {
+	TurnID string `json:"turnId"`
+}
+
+// TurnInterruptParams ends a turn. Without ThreadID the turn is found by its id;
+// without TurnID the thread's active turn is meant.
+type TurnInterruptParams struct {
+	ThreadID string `json:"threadId,omitempty"`
+	TurnID   string `json:"turnId,omitempty"`
+}

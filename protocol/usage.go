@@ -1,0 +1,30 @@
+package protocol
+
+// ThreadTokenUsage is what a thread has cost, and what its last request cost.
+type ThreadTokenUsage struct {
+	Total              TokenUsageBreakdown `json:"total"`
+	Last               TokenUsageBreakdown `json:"last"`
+	ModelContextWindow *int64              `json:"modelContextWindow"`
+}
+
+// TokenUsageBreakdown counts tokens as the provider reports them.
+type TokenUsageBreakdown struct {
+	TotalTokens           int64 `json:"totalTokens"`
+	InputTokens           int64 `json:"inputTokens"`
+	CachedInputTokens     int64 `json:"cachedInputTokens"`
+	CacheWriteInputTokens int64 `json:"cacheWriteInputTokens"`
+	OutputTokens          int64 `json:"outputTokens"`
+	ReasoningOutputTokens int64 `json:"reasoningOutputTokens"`
+}
+
+// Add is the sum of both.
+func (b TokenUsageBreakdown) Add(o TokenUsageBreakdown) TokenUsageBreakdown {
+	return TokenUsageBreakdown{
+		TotalTokens:           b.TotalTokens + o.TotalTokens,
+		InputTokens:           b.InputTokens + o.InputTokens,
+		CachedInputTokens:     b.CachedInputTokens + o.CachedInputTokens,
+		CacheWriteInputTokens: b.CacheWriteInputTokens + o.CacheWriteInputTokens,
+		OutputTokens:          b.OutputTokens + o.OutputTokens,
+		ReasoningOutputTokens: b.ReasoningOutputTokens + o.ReasoningOutputTokens,
+	}
+}
