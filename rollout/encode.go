@@ -1,0 +1,63 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// encode writes lines as they stand in a file. A line that could not be read back is
+// an error.
+func encode(lines []protocol.RolloutLine) ([]byte, error) {
+	size := 0
+	for _, line := range lines {
+		size += len(line.Payload) + 128
+	}
+	out := make([]byte, 0, size)
+	for i, line := range lines {
+		var err error
+		if out, err = appendLine(out, line); err != nil {
+			return nil, fmt.Errorf("line %d (%s): %w", i, line.Type, err)
+		}
+	}
+	return out, nil
+}
+
+func appendLine(out []byte, line protocol.RolloutLine) ([]byte, error) {
+	payload, err := oneLine(line.Payload)
+	if err != nil {
+		return nil, err
+	}
+	if line.Type == "" {
+		return nil, errNoType
+	}
+	out = append(out, `{"timestamp":`...)
+	out = gjson.AppendJSONString(out, line.Timestamp)
+	if line.Ordinal != nil {
+		out = append(out, `,"ordinal":`...)
+		out = strconv.AppendInt(out, *line.Ordinal, 10)
+	}
+	out = append(out, `,"type":`...)
+	out = gjson.AppendJSONString(out, line.Type)
+	out = append(out, `,"payload":`...)
+	out = append(out, payload...)
+	return append(out, '}', '\n'), nil
+}
+
+// oneLine is the payload without the line breaks that JSON allows between values.
+func oneLine(payload []byte) ([]byte, error) {
+	if !validJSON(payload) {
+		return nil, errPayload
+	}
+	if bytes.IndexByte(payload, '\n') < 0 {
+		return payload, nil
+	}
+	var out bytes.Buffer
+	err := json.Compact(&out, payload)
+	return out.Bytes(), err
+}

@@ -1,0 +1,134 @@
+package rollout
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// NotFoundError tells that no file carries the thread's id.
+type NotFoundError struct{ ID string }
+
+// Error begins as the reference implementation's does.
+func (e *NotFoundError) Error() string { return "no rollout found for thread id " + e.ID }
+
+// LockedError tells that the thread has another writer, here or in another process.
+type LockedError struct{ ID string }
+
+// Error begins as the reference implementation's does.
+func (e *LockedError) Error() string {
+	return "thread " + e.ID + " already has an active writer: close it there, or end the program that has it open"
+}
+
+// CursorError tells that a cursor was not made by List, or for another SortKey.
+type CursorError struct{ Cursor string }
+
+// Error shows the cursor.
+func (e *CursorError) Error() string {
+	return "invalid cursor: " + e.Cursor + " (use one that a list with the same sort key returned)"
+}
+
+// NameError tells that a file's name or an id is not that of a thread.
+type NameError struct{ Name string }
+
+// Error shows what was taken for a name.
+func (e *NameError) Error() string {
+	return fmt.Sprintf("%q has no thread id: expected rollout-<time>-<UUID>.jsonl", e.Name)
+}
+
+// KindError tells that something other than a regular file is in the place of one.
+type KindError struct {
+	Path string
+	Mode fs.FileMode
+}
+
+// Error names the kind.
+func (e *KindError) Error() string {
+	return fmt.Sprintf("%s is a %s, not a regular file: move it away", e.Path, kind(e.Mode))
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "special file"
+}
+
+// DiskError tells what could not be done to which file, and what may help.
+type DiskError struct {
+	// Op is a verb: append to, open, read, …
+	Op   string
+	Path string
+	Err  error
+}
+
+// Error ends with the advice.
+func (e *DiskError) Error() string {
+	return fmt.Sprintf("cannot %s %s: %v: %s", e.Op, e.Path, e.Err, advice(e.Err))
+}
+
+// Unwrap is what the system said.
+func (e *DiskError) Unwrap() error { return e.Err }
+
+// diskError is nil for nil, and leaves alone what explains itself already.
+func diskError(op, path string, err error) error {
+	var pathErr *fs.PathError
+	var locked *LockedError
+	var special *KindError
+	var already *DiskError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &locked), errors.As(err, &special), errors.As(err, &already):
+		return err
+	case errors.As(err, &pathErr) && pathErr.Path == path:
+		err = pathErr.Err
+	}
+	return &DiskError{op, path, err}
+}
+
+var (
+	errTooLarge = errors.New("it is larger than 2 GiB")
+	errClosed   = errors.New("the log is closed")
+	errPayload  = errors.New("its payload is not JSON")
+	errNoType   = errors.New("it has no type")
+)
+
+var remedies = []struct {
+	err  error
+	text string
+}{
+	{syscall.ENOSPC, "free space on this disk and try again"},
+	{syscall.EDQUOT, "free space in your quota and try again"},
+	{syscall.EFBIG, "raise the limit of file sizes (ulimit -f) and try again"},
+	{syscall.EIO, "the disk reports errors; check it, then try again"},
+	{syscall.EROFS, "make the disk writable, or set CODEX_HOME to another folder"},
+	{syscall.ELOOP, "the link leads back to itself; remove it"},
+	{syscall.EMFILE, "raise the limit of open files (ulimit -n)"},
+	{syscall.ENFILE, "too many files are open on this machine; close some programs"},
+	{fs.ErrPermission, "give this user access to it"},
+	{fs.ErrExist, "move that file away, or use another thread id"},
+	{fs.ErrNotExist, "check the path"},
+	{ErrHeld, "another program holds it; end that and try again"},
+	{errTooLarge, "move it away"},
+	{errClosed, "open it again"},
+	{errPayload, "nothing was written; this is a fault of the caller"},
+	{errNoType, "nothing was written; this is a fault of the caller"},
+}
+
+func advice(err error) string {
+	for _, r := range remedies {
+		if errors.Is(err, r.err) {
+			return r.text
+		}
+	}
+	return "try again"
+}

@@ -1,0 +1,202 @@
+package rollout_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/faultfs"
+)
+
+// life is the scenario: a thread is created, appended to, closed, opened and appended
+// to again. Each step is tried again until the disk lets it pass.
+type life struct {
+	t     *testing.T
+	store *rollout.Store
+	path  string
+	log   *rollout.Log
+	// told are the payloads of acknowledged lines, kept those among them that a
+	// sync came after.
+	told, kept []string
+	next       int
+	// failed is called after each failure of a step.
+	failed func(error)
+	// synced is called after each sync that succeeded.
+	synced func()
+}
+
+const mostTries = 20
+
+func (l *life) run() {
+	l.path = l.store.PathFor(threadA, begin)
+	l.try(func() (err error) { l.log, err = l.store.Create(threadA, begin); return err })
+	l.append(2, true)
+	l.append(3, false)
+	l.append(1, true)
+	l.append(2, false)
+	l.close()
+	l.try(func() (err error) { l.log, _, err = l.store.Open(l.path); return err })
+	l.append(1, false)
+	l.append(2, true)
+	l.close()
+}
+
+func (l *life) try(step func() error) {
+	l.t.Helper()
+	for range mostTries {
+		err := step()
+		if err == nil {
+			return
+		}
+		l.failed(err)
+	}
+	require.Fail(l.t, "the disk has healed, but the step never passes")
+}
+
+func (l *life) append(n int, sync bool) {
+	lines := linesFrom(l.next, l.next+n)
+	l.next += n
+	l.try(func() error { return l.log.Append(lines, sync) })
+	l.told = append(l.told, payloads(lines)...)
+	if sync {
+		l.kept = l.told[:len(l.told):len(l.told)]
+		l.synced()
+	}
+}
+
+// close is not tried again: the log is closed whatever Close returns.
+func (l *life) close() {
+	if err := l.log.Close(); err != nil {
+		l.failed(err)
+		return
+	}
+	l.kept = l.told[:len(l.told):len(l.told)]
+	l.synced()
+}
+
+// read is the payloads of all lines as a reader with a sound disk sees them.
+func read(t *testing.T, disk rollout.FS, path string) ([]string, *rollout.Contents) {
+	t.Helper()
+	contents, err := rollout.NewStore(disk, home).Read(path)
+	require.NoError(t, err)
+	return payloads(contents.Lines), contents
+}
+
+// attempted are all payloads that the scenario may have written.
+func attempted(t *testing.T, got []string, next int) {
+	t.Helper()
+	all := payloads(linesFrom(0, next))
+	for _, p := range got {
+		require.Contains(t, all, p, "no line is half there")
+	}
+}
+
+// contains tells whether got has all of want, in that order.
+func contains(got, want []string) bool {
+	for _, g := range got {
+		if len(want) > 0 && g == want[0] {
+			want = want[1:]
+		}
+	}
+	return len(want) == 0
+}
+
+func TestEveryOperationMayFail(t *testing.T) {
+	for _, failing := range []struct {
+		err  error
+		part bool
+		// count of operations in a row that fail
+		count int
+	}{{syscall.EIO, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EIO, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, false, 4}} {
+		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
+			n := 0
+			for liveWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Part: failing.part}) {
+				n++
+			}
+			require.Greater(t, n, 30, "the scenario has that many operations")
+		})
+	}
+}
+
+// liveWith runs the scenario with a fault and is false when it was not hit.
+func liveWith(t *testing.T, fault faultfs.Fault) bool {
+	mem := faultfs.NewMem(home)
+	disk := faultfs.Wrap(mem, fault)
+	l := &life{t: t, store: rollout.NewStore(disk, home), synced: func() {}}
+	l.failed = func(err error) {
+		require.ErrorIs(t, err, fault.Err, "failing operation %d", fault.First)
+		require.ErrorContains(t, err, home)
+		if len(l.told) == 0 {
+			return
+		}
+		got, _ := read(t, mem, l.path)
+		require.True(t, contains(got, l.told), "acknowledged lines stay; failing operation %d", fault.First)
+		attempted(t, got, l.next)
+	}
+	l.run()
+	got, contents := read(t, mem, l.path)
+	require.True(t, contains(got, l.told), "failing operation %d", fault.First)
+	attempted(t, got, l.next)
+	if fault.Count == 1 {
+		require.Equal(t, l.told, got, "what failed was cut off; failing operation %d", fault.First)
+		require.Empty(t, contents.Damage)
+	}
+	require.False(t, contents.Torn)
+	require.Empty(t, mem.Held())
+	return disk.Hits() > 0
+}
+
+func TestACrashKeepsWhatWasSynced(t *testing.T) {
+	for seed := range uint64(20) {
+		crashWith(t, seed, faultfs.Fault{})
+	}
+}
+
+func TestACrashAfterAFaultKeepsWhatWasSynced(t *testing.T) {
+	for n := range 60 {
+		crashWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO, Part: n%2 == 0})
+	}
+}
+
+// crashWith lets the machine crash at the end of every step.
+func crashWith(t *testing.T, seed uint64, fault faultfs.Fault) {
+	mem := faultfs.NewMem(home)
+	chance := rand.New(rand.NewPCG(seed, 1))
+	l := &life{t: t, store: rollout.NewStore(faultfs.Wrap(mem, fault), home)}
+	crash := func() {
+		for range 5 {
+			afterCrash(t, mem.CrashClone(chance), l)
+		}
+	}
+	l.synced, l.failed = crash, func(error) { crash() }
+	l.run()
+}
+
+// afterCrash goes on with the thread on another machine.
+func afterCrash(t *testing.T, mem *faultfs.Mem, l *life) {
+	store := rollout.NewStore(mem, home)
+	path, err := store.Find(threadA)
+	var missing *rollout.NotFoundError
+	if errors.As(err, &missing) {
+		require.Empty(t, l.kept)
+		return
+	}
+	require.NoError(t, err)
+	log, contents, err := store.Open(path)
+	require.NoError(t, err)
+	got := payloads(contents.Lines)
+	require.True(t, contains(got, l.kept), "kept %v, got %v", l.kept, got)
+	attempted(t, got, l.next)
+	require.NoError(t, log.Append([]protocol.RolloutLine{line(1000)}, true))
+	require.NoError(t, log.Close())
+	after, _ := read(t, mem, path)
+	require.Equal(t, append(got, string(line(1000).Payload)), after)
+	require.True(t, strings.HasSuffix(get(t, mem, path), "\n"))
+}

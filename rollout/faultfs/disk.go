@@ -1,0 +1,203 @@
+package faultfs
+
+import (
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"appserver/rollout"
+)
+
+// Op is a kind of operation.
+type Op string
+
+// The operations that can fail. OpLock is taking a lock; releasing one cannot fail.
+const (
+	OpMkdirAll Op = "mkdirall"
+	OpOpen     Op = "open"
+	OpReadDir  Op = "readdir"
+	OpStat     Op = "stat"
+	OpRemove   Op = "remove"
+	OpSyncDir  Op = "syncdir"
+	OpLock     Op = "lock"
+	OpRead     Op = "read"
+	OpWrite    Op = "write"
+	OpSync     Op = "sync"
+	OpTruncate Op = "truncate"
+	OpClose    Op = "close"
+)
+
+// Fault says which operations fail, and how.
+type Fault struct {
+	// Only are the kinds that count and fail; empty means all.
+	Only []Op
+	// First is the number, from 0, of the first operation that fails, and Count how
+	// many fail from there. A negative Count means all until Heal.
+	First, Count int
+	// Err is what the system says, such as syscall.ENOSPC.
+	Err error
+	// Part is set where failing writes write half of their data first.
+	Part bool
+}
+
+// Disk passes on to another file system what does not fail. A Close that fails closes
+// nevertheless; no other failing operation has an effect, but for writes in part.
+type Disk struct {
+	rollout.FS
+	mu    sync.Mutex
+	fault Fault
+	next  int
+	hits  int
+}
+
+var _ rollout.FS = (*Disk)(nil)
+
+// Wrap makes operations of a file system fail.
+func Wrap(disk rollout.FS, fault Fault) *Disk { return &Disk{FS: disk, fault: fault} }
+
+// Heal ends all failing.
+func (d *Disk) Heal() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault.Count = 0
+}
+
+// Hits is how many operations have failed.
+func (d *Disk) Hits() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.hits
+}
+
+// fail counts an operation and is the error that it must end with, if any.
+func (d *Disk) fail(op Op, path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.fault
+	if len(f.Only) > 0 && !slices.Contains(f.Only, op) {
+		return nil
+	}
+	n := d.next
+	d.next++
+	if n < f.First || f.Count >= 0 && n >= f.First+f.Count {
+		return nil
+	}
+	d.hits++
+	return &fs.PathError{Op: string(op), Path: path, Err: f.Err}
+}
+
+// MkdirAll may fail.
+func (d *Disk) MkdirAll(path string, perm fs.FileMode) error {
+	if err := d.fail(OpMkdirAll, path); err != nil {
+		return err
+	}
+	return d.FS.MkdirAll(path, perm)
+}
+
+// OpenFile may fail.
+func (d *Disk) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, error) {
+	if err := d.fail(OpOpen, path); err != nil {
+		return nil, err
+	}
+	f, err := d.FS.OpenFile(path, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &file{File: f, disk: d, path: path}, nil
+}
+
+// ReadDir may fail.
+func (d *Disk) ReadDir(path string) ([]fs.DirEntry, error) {
+	if err := d.fail(OpReadDir, path); err != nil {
+		return nil, err
+	}
+	return d.FS.ReadDir(path)
+}
+
+// Stat may fail.
+func (d *Disk) Stat(path string) (fs.FileInfo, error) {
+	if err := d.fail(OpStat, path); err != nil {
+		return nil, err
+	}
+	return d.FS.Stat(path)
+}
+
+// Remove may fail.
+func (d *Disk) Remove(path string) error {
+	if err := d.fail(OpRemove, path); err != nil {
+		return err
+	}
+	return d.FS.Remove(path)
+}
+
+// SyncDir may fail.
+func (d *Disk) SyncDir(path string) error {
+	if err := d.fail(OpSyncDir, path); err != nil {
+		return err
+	}
+	return d.FS.SyncDir(path)
+}
+
+// Lock may fail.
+func (d *Disk) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
+	if err := d.fail(OpLock, path); err != nil {
+		return nil, err
+	}
+	return d.FS.Lock(path, mode)
+}
+
+// file is an open file of a Disk.
+type file struct {
+	rollout.File
+	disk *Disk
+	path string
+}
+
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.disk.fail(OpRead, f.path); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, off)
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	err := f.disk.fail(OpWrite, f.path)
+	switch {
+	case err == nil:
+		return f.File.Write(p)
+	case !f.disk.fault.Part:
+		return 0, err
+	}
+	n, _ := f.File.Write(p[:len(p)/2])
+	return n, err
+}
+
+func (f *file) Sync() error {
+	if err := f.disk.fail(OpSync, f.path); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+func (f *file) Truncate(size int64) error {
+	if err := f.disk.fail(OpTruncate, f.path); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
+}
+
+func (f *file) Stat() (fs.FileInfo, error) {
+	if err := f.disk.fail(OpStat, f.path); err != nil {
+		return nil, err
+	}
+	return f.File.Stat()
+}
+
+func (f *file) Close() error {
+	failed := f.disk.fail(OpClose, f.path)
+	if err := f.File.Close(); err != nil {
+		return err
+	}
+	return failed
+}

@@ -1,0 +1,251 @@
+package faultfs
+
+import (
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"appserver/rollout"
+)
+
+// Mem is a file system in memory. It tells what is on its disk from what it would
+// lose in a crash: a file's content is on the disk after File.Sync, its name after
+// SyncDir of the folder that holds it.
+type Mem struct {
+	mu    sync.Mutex
+	live  map[string]*inode
+	disk  map[string]*inode
+	locks map[string]*lock
+}
+
+var _ rollout.FS = (*Mem)(nil)
+
+// NewMem is an empty file system, but for a folder that is on its disk.
+func NewMem(dir string) *Mem {
+	m := &Mem{live: map[string]*inode{}, disk: map[string]*inode{}, locks: map[string]*lock{}}
+	for _, d := range ancestry(dir) {
+		m.live[d] = &inode{mode: fs.ModeDir | 0o700}
+		m.disk[d] = m.live[d]
+	}
+	return m
+}
+
+// ancestry is a path and the folders above it, from the top.
+func ancestry(path string) []string {
+	path = filepath.Clean(path)
+	if parent := filepath.Dir(path); parent != path {
+		return append(ancestry(parent), path)
+	}
+	return []string{path}
+}
+
+// CrashClone is what a machine finds after a crash at this moment: all that was
+// synced and, of the rest, the names that chance saved and in each file the first few
+// changes. Nothing is open or locked. The original goes on unharmed.
+func (m *Mem) CrashClone(chance *rand.Rand) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clone := &Mem{live: map[string]*inode{}, disk: map[string]*inode{}, locks: map[string]*lock{}}
+	for _, path := range m.everSeen() {
+		node := m.survivor(path, chance)
+		parent := filepath.Dir(path)
+		if node == nil || parent != path && clone.live[parent] == nil {
+			continue
+		}
+		data := node.crash(chance)
+		clone.live[path] = &inode{mode: node.mode, mtime: node.mtime, data: data, synced: data}
+		clone.disk[path] = clone.live[path]
+	}
+	return clone
+}
+
+// everSeen is all paths, folders before what is in them.
+func (m *Mem) everSeen() []string {
+	var paths []string
+	for path := range m.live {
+		paths = append(paths, path)
+	}
+	for path := range m.disk {
+		if m.live[path] == nil {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// survivor is what a path leads to after a crash, nil for nothing.
+func (m *Mem) survivor(path string, chance *rand.Rand) *inode {
+	if m.live[path] == m.disk[path] || chance.IntN(2) == 0 {
+		return m.disk[path]
+	}
+	return m.live[path]
+}
+
+// MkdirAll makes folders that SyncDir has yet to make durable.
+func (m *Mem) MkdirAll(path string, perm fs.FileMode) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, dir := range ancestry(path) {
+		node := m.live[dir]
+		if node == nil {
+			node = &inode{mode: fs.ModeDir | perm}
+			m.live[dir] = node
+		}
+		if !node.mode.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+		}
+	}
+	return nil
+}
+
+// OpenFile heeds O_CREATE, O_EXCL and whether the file may be written. All writes
+// append.
+func (m *Mem) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	node := m.live[path]
+	switch parent := m.live[filepath.Dir(path)]; {
+	case node != nil && flag&os.O_EXCL != 0:
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EEXIST}
+	case node == nil && (flag&os.O_CREATE == 0 || parent == nil):
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT}
+	case node == nil:
+		node = &inode{mode: perm, mtime: time.Now()}
+		m.live[path] = node
+	}
+	return &memFile{mem: m, node: node, path: path, writable: flag&(os.O_RDWR|os.O_WRONLY) != 0}, nil
+}
+
+// ReadDir lists by name.
+func (m *Mem) ReadDir(path string) ([]fs.DirEntry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.live[path] == nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT}
+	}
+	var entries []fs.DirEntry
+	for _, p := range m.everSeen() {
+		if node := m.live[p]; node != nil && p != path && filepath.Dir(p) == path {
+			entries = append(entries, fs.FileInfoToDirEntry(node.info(p)))
+		}
+	}
+	return entries, nil
+}
+
+// Stat tells of files and folders.
+func (m *Mem) Stat(path string) (fs.FileInfo, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if node := m.live[path]; node != nil {
+		return node.info(path), nil
+	}
+	return nil, &fs.PathError{Op: "stat", Path: path, Err: syscall.ENOENT}
+}
+
+// Remove takes away a name; a crash may bring it back before SyncDir.
+func (m *Mem) Remove(path string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.live[path] == nil {
+		return &fs.PathError{Op: "remove", Path: path, Err: syscall.ENOENT}
+	}
+	delete(m.live, path)
+	return nil
+}
+
+// SyncDir makes the names in a folder durable, not what they lead to.
+func (m *Mem) SyncDir(path string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.live[path] == nil {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT}
+	}
+	for _, p := range m.everSeen() {
+		if filepath.Dir(p) != path || p == path {
+			continue
+		}
+		delete(m.disk, p)
+		if node := m.live[p]; node != nil {
+			m.disk[p] = node
+		}
+	}
+	return nil
+}
+
+// Lock makes the file, as a real lock does.
+func (m *Mem) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
+	if _, err := m.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.locks[path]
+	if l == nil {
+		l = &lock{}
+		m.locks[path] = l
+	}
+	if l.exclusive || mode == rollout.Exclusive && l.holders > 0 {
+		return nil, rollout.ErrHeld
+	}
+	l.holders++
+	l.exclusive = mode == rollout.Exclusive
+	return &held{mem: m, lock: l}, nil
+}
+
+// Held is the paths that are locked.
+func (m *Mem) Held() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var paths []string
+	for path, l := range m.locks {
+		if l.holders > 0 {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Files is the paths of all files below a folder.
+func (m *Mem) Files(dir string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var paths []string
+	for path, node := range m.live {
+		if !node.mode.IsDir() && strings.HasPrefix(path, filepath.Clean(dir)+string(filepath.Separator)) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+type lock struct {
+	holders   int
+	exclusive bool
+}
+
+type held struct {
+	mem  *Mem
+	lock *lock
+	once sync.Once
+}
+
+// Close releases the lock, once.
+func (h *held) Close() error {
+	h.once.Do(func() {
+		h.mem.mu.Lock()
+		defer h.mem.mu.Unlock()
+		h.lock.holders--
+		h.lock.exclusive = false
+	})
+	return nil
+}

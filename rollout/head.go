@@ -1,0 +1,221 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// Head is what a list shows of a thread, from the begin of its rollout.
+type Head struct {
+	// ID comes from the file's name, or from Meta where that has none.
+	ID   string
+	Path string
+	// Meta has nothing but an ID where the first line was lost.
+	Meta protocol.SessionMeta
+	// Context is the first turn_context that stands in the head; nil without one.
+	Context *protocol.TurnContext
+	// Preview is the text of the first user message, whole.
+	Preview string
+	// CreatedAt is the time in Meta, else that in the file's name, else UpdatedAt.
+	CreatedAt time.Time
+	// UpdatedAt is when the file was last written.
+	UpdatedAt time.Time
+}
+
+// The head is the first 64 KiB of a file, and up to 1 MiB where those hold no user
+// message.
+const (
+	headSize    = 64 << 10
+	headGrowth  = 4
+	maxHeadSize = 1 << 20
+)
+
+// ReadHead reads the head of a rollout, whether List would show it or not.
+func (s *Store) ReadHead(path string) (Head, error) {
+	reader := headReader{store: s}
+	found, err := reader.read(path)
+	return found.head, err
+}
+
+// headReader keeps its buffer from file to file.
+type headReader struct {
+	store *Store
+	buf   []byte
+}
+
+// listed is the head of a file that belongs in a list.
+func (r *headReader) listed(path string) (Head, bool) {
+	found, err := r.read(path)
+	return found.head, err == nil && (found.meta || found.lost) && found.hasUser()
+}
+
+func (r *headReader) read(path string) (headScan, error) {
+	file, info, err := r.store.open(path, os.O_RDONLY)
+	if err != nil {
+		return headScan{}, err
+	}
+	defer func() { _ = file.Close() }()
+	var found headScan
+	for size := int64(headSize); ; size *= headGrowth {
+		size = min(size, maxHeadSize, info.Size())
+		data, err := r.fill(file, size)
+		if err != nil {
+			return headScan{}, diskError("read", path, err)
+		}
+		found = headScan{}
+		found.scan(data, size == info.Size())
+		if found.hasUser() || size == info.Size() || size == maxHeadSize {
+			break
+		}
+	}
+	found.finish(path, info.ModTime())
+	return found, nil
+}
+
+// fill reads the first size bytes, or fewer if the file has become shorter.
+func (r *headReader) fill(file File, size int64) ([]byte, error) {
+	if int64(len(r.buf)) < size {
+		r.buf = make([]byte, max(size, headSize))
+	}
+	n, err := file.ReadAt(r.buf[:size], 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return r.buf[:n], err
+}
+
+// headScan collects a head from the lines of a file.
+type headScan struct {
+	head Head
+	// meta is set once session_meta was found, lost where the first line is damage.
+	meta, lost bool
+	// event is set once an event told the user's first message; item is that of the
+	// first response item that looks like one.
+	event, item *string
+}
+
+// hasUser tells whether there is a user message.
+func (h *headScan) hasUser() bool { return h.event != nil || h.item != nil }
+
+// scan reads lines until it has seen all it looks for. The last one counts without LF
+// only where the data is all of the file.
+func (h *headScan) scan(data []byte, all bool) {
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+	for first := true; len(data) > 0; {
+		line, rest, whole := bytes.Cut(data, []byte{'\n'})
+		data = rest
+		line = bytes.Trim(line, " \t\r")
+		if len(line) == 0 {
+			continue
+		}
+		if !whole && !all {
+			return
+		}
+		p, reason := parseLine(line)
+		if reason == "" {
+			h.note(p.Type, p.Payload)
+		} else if first {
+			h.lost = true
+		}
+		first = false
+		if h.event != nil && h.head.Context != nil && h.meta {
+			return
+		}
+	}
+}
+
+func (h *headScan) note(lineType string, payload []byte) {
+	switch {
+	case lineType == protocol.LineSessionMeta && !h.meta:
+		h.meta = true
+		// A member of the wrong type costs that member.
+		_ = json.Unmarshal(payload, &h.head.Meta)
+	case lineType == protocol.LineTurnContext && h.head.Context == nil:
+		var context protocol.TurnContext
+		if json.Unmarshal(payload, &context) == nil {
+			h.head.Context = &context
+		}
+	case lineType == protocol.LineEventMsg && h.event == nil:
+		h.event = eventText(payload)
+	case lineType == protocol.LineResponseItem && h.item == nil && h.event == nil:
+		h.item = itemText(payload)
+	}
+}
+
+func (h *headScan) finish(path string, modTime time.Time) {
+	head := &h.head
+	head.Path, head.UpdatedAt = path, modTime
+	switch {
+	case h.event != nil:
+		head.Preview = *h.event
+	case h.item != nil:
+		head.Preview = *h.item
+	}
+	head.ID = threadID(path)
+	if head.ID == "" {
+		head.ID = head.Meta.ID
+	}
+	if head.Meta.ID == "" {
+		head.Meta.ID = head.ID
+	}
+	head.CreatedAt = modTime
+	if at, ok := nameTimeOf(path); ok {
+		head.CreatedAt = at
+	}
+	if at, err := time.Parse(time.RFC3339Nano, head.Meta.Timestamp); err == nil {
+		head.CreatedAt = at
+	}
+}
+
+// eventText is the text of an event that tells a user message, else nil.
+func eventText(payload []byte) *string {
+	switch gjson.GetBytes(payload, "type").Str {
+	case protocol.EventUserMessage:
+		text := gjson.GetBytes(payload, "message").String()
+		return &text
+	case protocol.EventItemCompleted:
+		if gjson.GetBytes(payload, "item.type").Str == "UserMessage" {
+			return contentText(gjson.GetBytes(payload, "item.content"))
+		}
+	}
+	return nil
+}
+
+// itemText is the text of a message that the user wrote, else nil.
+func itemText(payload []byte) *string {
+	item := gjson.ParseBytes(payload)
+	if item.Get("type").Str != "message" || item.Get("role").Str != protocol.RoleUser {
+		return nil
+	}
+	text := contentText(item.Get("content"))
+	for _, mark := range injected {
+		if strings.HasPrefix(strings.TrimSpace(*text), mark) {
+			return nil
+		}
+	}
+	return text
+}
+
+// injected are the begins of messages that are put in on the user's behalf.
+var injected = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md"}
+
+func contentText(content gjson.Result) *string {
+	var text strings.Builder
+	for _, part := range content.Array() {
+		switch part.Get("type").Str {
+		case "text", protocol.ContentInputText:
+			text.WriteString(part.Get("text").Str)
+		}
+	}
+	whole := text.String()
+	return &whole
+}

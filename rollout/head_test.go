@@ -1,0 +1,124 @@
+package rollout_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+const (
+	metaOfA     = `{"type":"session_meta","payload":{"id":"` + threadA + `","timestamp":"2026-01-02T01:02:03.500Z","cwd":"/w","source":"cli","model_provider":"p","base_instructions":{"text":"be brief"}}}` + "\n"
+	contextLine = `{"type":"turn_context","payload":{"cwd":"/w","approval_policy":"never","sandbox_policy":{"type":"read-only"},"model":"m","summary":"auto"}}` + "\n"
+)
+
+func itemLine(role, text string) string {
+	return `{"type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
+}
+
+// headOf is the head of thread A's file, and whether a list shows it.
+func headOf(t *testing.T, content string) (rollout.Head, bool) {
+	t.Helper()
+	store, mem := memStore()
+	path := put(t, mem, store.PathFor(threadA, begin), content)
+	head, err := store.ReadHead(path)
+	require.NoError(t, err)
+	require.Equal(t, path, head.Path)
+	page, err := store.List(rollout.Query{})
+	require.NoError(t, err)
+	if len(page.Heads) > 0 {
+		require.Equal(t, []rollout.Head{head}, page.Heads)
+	}
+	return head, len(page.Heads) > 0
+}
+
+func TestHead(t *testing.T) {
+	head, listed := headOf(t, metaOfA+contextLine+strings.Replace(contextLine, `"m"`, `"later"`, 1)+userLine("hello"))
+	require.True(t, listed)
+	require.Equal(t, threadA, head.ID)
+	require.Equal(t, "p", head.Meta.ModelProvider)
+	require.Equal(t, "be brief", head.Meta.BaseInstructions.Text)
+	require.Equal(t, "m", head.Context.Model)
+	require.Equal(t, "hello", head.Preview)
+	require.Equal(t, time.Date(2026, 1, 2, 1, 2, 3, 5e8, time.UTC), head.CreatedAt)
+	require.False(t, head.UpdatedAt.IsZero())
+}
+
+func TestPreviewIsTheFirstMessageOfTheUser(t *testing.T) {
+	completed := `{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"a\n"},{"type":"image","url":"x"},{"type":"text","text":"b"}]}}}` + "\n"
+	for name, c := range map[string]struct{ lines, want string }{
+		"event":                       {userLine("hello") + userLine("later"), "hello"},
+		"item of the newer form":      {completed, "a\nb"},
+		"only a response item":        {itemLine("user", "hi"), "hi"},
+		"the event says what counted": {itemLine("user", "<new_context>...") + userLine("hello"), "hello"},
+		"environment context":         {itemLine("user", "<environment_context>\\n</environment_context>") + itemLine("user", "hi"), "hi"},
+		"instructions":                {itemLine("user", " <user_instructions>x") + itemLine("user", "# AGENTS.md instructions") + itemLine("user", "hi"), "hi"},
+		"abort":                       {itemLine("user", "<turn_aborted>") + itemLine("user", "hi"), "hi"},
+		"other roles":                 {itemLine("developer", "do") + itemLine("assistant", "done") + userLine("hello"), "hello"},
+		"image only":                  {userLine(""), ""},
+		"after damage":                {"?\n" + userLine("hello"), "hello"},
+		"without LF":                  {strings.TrimSuffix(userLine("hello"), "\n"), "hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			head, listed := headOf(t, metaOfA+c.lines)
+			require.True(t, listed)
+			require.Equal(t, c.want, head.Preview)
+		})
+	}
+}
+
+func TestALostFirstLineIsReplacedByTheName(t *testing.T) {
+	head, listed := headOf(t, "\x00garbage\n"+contextLine+userLine("hello"))
+	require.True(t, listed)
+	require.Equal(t, threadA, head.ID)
+	require.Equal(t, protocol.SessionMeta{ID: threadA}, head.Meta)
+	require.Equal(t, "m", head.Context.Model)
+	require.Equal(t, begin.Unix(), head.CreatedAt.Unix(), "from the file's name")
+}
+
+func TestAFileWithoutMetaOrUserIsNotListed(t *testing.T) {
+	for name, content := range map[string]string{
+		"no user message":      metaOfA + contextLine + itemLine("user", "<environment_context>"),
+		"no session_meta":      contextLine + userLine("hello"),
+		"empty":                "",
+		"message is torn":      metaOfA + userLine("hello")[:80],
+		"message is too late":  metaOfA + strings.Repeat(contextLine, 1<<20/len(contextLine)) + userLine("hello"),
+		"line longer than all": `{"type":"session_meta","payload":{"id":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n" + userLine("hello"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			head, listed := headOf(t, content)
+			require.False(t, listed)
+			require.Equal(t, threadA, head.ID, "but it can be read")
+		})
+	}
+}
+
+func TestHeadReadsOnForTheUsersMessage(t *testing.T) {
+	for _, kib := range []int{10, 64, 100, 300, 900} {
+		head, listed := headOf(t, metaOfA+itemLine("developer", strings.Repeat("x", kib<<10))+userLine("hello")+contextLine)
+		require.True(t, listed, "%d KiB", kib)
+		require.Equal(t, "hello", head.Preview)
+	}
+}
+
+func TestHeadSurvivesWrongTypes(t *testing.T) {
+	head, listed := headOf(t, `{"type":"session_meta","payload":{"id":7,"cwd":"/w","git":3}}`+"\n"+
+		`{"type":"turn_context","payload":{"approval_policy":9}}`+"\n"+
+		`{"type":"event_msg","payload":"user_message"}`+"\n"+
+		`{"type":"response_item","payload":[{"type":"message","role":"user"}]}`+"\n"+userLine("hello"))
+	require.True(t, listed)
+	require.Equal(t, "/w", head.Meta.Cwd)
+	require.Equal(t, threadA, head.Meta.ID)
+	require.Nil(t, head.Context)
+}
+
+func TestHeadOfAFileWithAnotherName(t *testing.T) {
+	store, mem := memStore()
+	head, err := store.ReadHead(put(t, mem, home+"/export.jsonl", metaOfA+userLine("hello")))
+	require.NoError(t, err)
+	require.Equal(t, threadA, head.ID, "from session_meta")
+}

@@ -1,0 +1,193 @@
+package rollout
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// SortKey is what a list is ordered by.
+type SortKey string
+
+// The zero SortKey is SortCreated. The creation time is that of the file's name, the
+// time of the last update that of the file.
+const (
+	SortCreated SortKey = "created_at"
+	SortUpdated SortKey = "updated_at"
+)
+
+// Query selects rollouts. The zero Query is all of them that are not archived, newest
+// first. Empty lists and strings select nothing out.
+type Query struct {
+	// Limit is how many heads a page holds at most; 0 means all.
+	Limit int
+	// Cursor is the NextCursor of the page before.
+	Cursor    string
+	Archived  bool
+	Ascending bool
+	SortKey   SortKey
+	// Providers are the names of model providers.
+	Providers []string
+	// Cwds are working directories, compared as they are written.
+	Cwds []string
+	// Search is a part of the preview or the name; case does not matter.
+	Search string
+	// Sources are sources as session_meta has them: strings such as "cli", or the
+	// first member of an object such as {"subagent": …}; "" selects threads without
+	// one.
+	Sources []string
+}
+
+// Page is a part of a list.
+type Page struct {
+	Heads []Head
+	// NextCursor leads to the next page; "" where there is none.
+	NextCursor string
+}
+
+// List reads the heads of the rollouts that a query selects. Files without a user
+// message, or without session_meta where nothing points to its loss, are left out, as
+// are files and folders that cannot be read. By created_at it opens no more files than
+// the page needs, and one to know whether another page follows. An unusable cursor is
+// a *CursorError.
+func (s *Store) List(q Query) (Page, error) {
+	if q.SortKey == "" {
+		q.SortKey = SortCreated
+	}
+	from, err := decodeCursor(q.Cursor, q.SortKey)
+	if err != nil {
+		return Page{}, err
+	}
+	selects, err := s.selector(q)
+	if err != nil {
+		return Page{}, err
+	}
+	var page Page
+	var last position
+	reader := headReader{store: s}
+	for at, err := range s.positions(q, from) {
+		if err != nil {
+			return Page{}, err
+		}
+		head, ok := reader.listed(at.in(s.root(q)))
+		if !ok || !selects(head) {
+			continue
+		}
+		if q.Limit > 0 && len(page.Heads) == q.Limit {
+			page.NextCursor = last.encode()
+			break
+		}
+		page.Heads = append(page.Heads, head)
+		last = at
+	}
+	return page, nil
+}
+
+func (q Query) dir() string {
+	if q.Archived {
+		return archivedDir
+	}
+	return sessionsDir
+}
+
+func (s *Store) root(q Query) string { return filepath.Join(s.home, q.dir()) }
+
+// positions yields what comes after from.
+func (s *Store) positions(q Query, from position) iter.Seq2[position, error] {
+	if q.SortKey == SortUpdated {
+		return s.byUpdate(q, from)
+	}
+	return func(yield func(position, error) bool) {
+		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path}) {
+			if errors.Is(err, fs.ErrPermission) {
+				continue
+			}
+			if !yield(position{Key: SortCreated, Path: path}, err) {
+				return
+			}
+		}
+	}
+}
+
+// byUpdate has to look at every file's time before it can yield the first.
+func (s *Store) byUpdate(q Query, from position) iter.Seq2[position, error] {
+	return func(yield func(position, error) bool) {
+		all, err := s.updates(q)
+		if err != nil {
+			yield(position{}, err)
+			return
+		}
+		for _, p := range all {
+			if from.Path != "" && !(q.Ascending && from.before(p) || !q.Ascending && p.before(from)) {
+				continue
+			}
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// updates is all positions by time of update, in the order of the query.
+func (s *Store) updates(q Query) ([]position, error) {
+	var all []position
+	for p, err := range s.positions(Query{Archived: q.Archived}, position{}) {
+		if err != nil {
+			return nil, err
+		}
+		info, err := s.disk.Stat(p.in(s.root(q)))
+		if err != nil {
+			continue
+		}
+		all = append(all, position{SortUpdated, p.Path, info.ModTime().UnixNano()})
+	}
+	slices.SortFunc(all, func(a, b position) int {
+		if a.before(b) == q.Ascending {
+			return -1
+		}
+		return 1
+	})
+	return all, nil
+}
+
+// selector is the part of a query that needs to know the head.
+func (s *Store) selector(q Query) (func(Head) bool, error) {
+	var names map[string]string
+	if q.Search != "" {
+		var err error
+		if names, err = s.Names(); err != nil {
+			return nil, err
+		}
+	}
+	term := strings.ToLower(q.Search)
+	found := func(text string) bool { return strings.Contains(strings.ToLower(text), term) }
+	return func(h Head) bool {
+		return among(q.Providers, h.Meta.ModelProvider) &&
+			among(q.Cwds, h.Meta.Cwd) &&
+			among(q.Sources, sourceOf(h.Meta.Source)) &&
+			(term == "" || found(h.Preview) || found(names[h.ID]))
+	}, nil
+}
+
+func among(wanted []string, value string) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, value)
+}
+
+// sourceOf is a source in one word.
+func sourceOf(raw []byte) string {
+	source := gjson.ParseBytes(raw)
+	word := source.String()
+	if source.IsObject() {
+		word = ""
+		source.ForEach(func(key, _ gjson.Result) bool {
+			word = key.Str
+			return false
+		})
+	}
+	return word
+}

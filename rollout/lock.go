@@ -1,0 +1,72 @@
+package rollout
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"time"
+)
+
+const (
+	locksDir = "thread-writer-locks"
+	gateName = ".coordination.lock"
+
+	// lockPatience bounds the wait for locks that are only ever held for an instant.
+	lockPatience = 5 * time.Second
+	lockPause    = 5 * time.Millisecond
+)
+
+// writerLock is held by the one writer of a thread.
+type writerLock struct {
+	disk FS
+	path string
+	held io.Closer
+}
+
+// lock makes the caller the writer of a thread, or fails with a *LockedError.
+func (s *Store) lock(id string) (*writerLock, error) {
+	dir := filepath.Join(s.home, locksDir)
+	if err := s.disk.MkdirAll(dir, dirMode); err != nil {
+		return nil, diskError("make", dir, err)
+	}
+	gate, err := s.await(gatePath(dir), Shared)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = gate.Close() }()
+	path := filepath.Join(dir, id+".lock")
+	held, err := s.disk.Lock(path, Exclusive)
+	if errors.Is(err, ErrHeld) {
+		return nil, &LockedError{id}
+	}
+	if err != nil {
+		return nil, diskError("lock", path, err)
+	}
+	return &writerLock{s.disk, path, held}, nil
+}
+
+// release also removes the lock's file, unless somebody stands in the gate: between
+// opening such a file and locking it. It can stay then: files without a holder do no
+// harm.
+func (l *writerLock) release() error {
+	if gate, err := l.disk.Lock(gatePath(filepath.Dir(l.path)), Exclusive); err == nil {
+		_ = l.disk.Remove(l.path)
+		defer func() { _ = gate.Close() }()
+	}
+	return l.held.Close()
+}
+
+func gatePath(dir string) string { return filepath.Join(dir, gateName) }
+
+// await takes a lock that others hold for no longer than a moment.
+func (s *Store) await(path string, mode LockMode) (io.Closer, error) {
+	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPause) {
+		lock, err := s.disk.Lock(path, mode)
+		if err == nil {
+			return lock, nil
+		}
+		if !errors.Is(err, ErrHeld) || time.Now().After(end) {
+			return nil, diskError("lock", path, err)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package rollout
+
+import (
+	"os"
+	"time"
+
+	"appserver/protocol"
+)
+
+// Log is a thread's rollout, open for appending. It belongs to one goroutine.
+type Log struct {
+	store *Store
+	path  string
+	id    string
+	// lock and tail are nil until the first append of a new thread.
+	lock *writerLock
+	tail *appender
+	// fresh is set where this log made the file.
+	fresh bool
+	// named is set once the folders' entries that lead to the file are durable.
+	named bool
+	// dirty is set while lines wait for a sync.
+	dirty  bool
+	closed bool
+}
+
+// Create begins the log of a new thread. Nothing touches the disk before the first
+// append, which also takes the lock and so may fail with a *LockedError.
+func (s *Store) Create(id string, at time.Time) (*Log, error) {
+	if !isThreadID(id) {
+		return nil, &NameError{id}
+	}
+	return &Log{store: s, id: id, path: s.PathFor(id, at)}, nil
+}
+
+// Open reads a rollout and takes the thread's lock, so that it can be appended to.
+// The path need not lie below home, but its name must carry the thread's id
+// (*NameError). Another writer makes it fail with a *LockedError.
+func (s *Store) Open(path string) (*Log, *Contents, error) {
+	id := threadID(path)
+	if id == "" {
+		return nil, nil, &NameError{path}
+	}
+	file, _, err := s.open(path, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &Log{store: s, id: id, path: path, tail: &appender{file: file}}
+	contents, err := l.load()
+	if err != nil {
+		_ = l.Close()
+		return nil, nil, err
+	}
+	return l, contents, nil
+}
+
+// load reads under the lock what the lock protects.
+func (l *Log) load() (*Contents, error) {
+	lock, err := l.store.lock(l.id)
+	if err != nil {
+		return nil, err
+	}
+	l.lock = lock
+	contents, data, err := readContents(l.path, l.tail.file)
+	if err != nil {
+		return nil, err
+	}
+	l.tail.good = contents.Size
+	l.tail.open = len(data) > 0 && data[len(data)-1] != '\n'
+	return contents, nil
+}
+
+// Path is the rollout's, whether it exists yet or not.
+func (l *Log) Path() string { return l.path }
+
+// Append writes lines, whose payloads must be JSON, after those that are there: all
+// of them, or none and an error that tells what may help. With sync they are durable
+// when it returns nil; without lines, it makes durable those of earlier calls. After
+// an error it can be called again.
+func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
+	if l.closed {
+		return diskError("append to", l.path, errClosed)
+	}
+	if len(lines) == 0 {
+		return l.flush(sync)
+	}
+	encoded, err := encode(lines)
+	if err != nil {
+		return diskError("append to", l.path, err)
+	}
+	if err := l.begin(); err != nil {
+		return diskError("append to", l.path, err)
+	}
+	var commit func() error
+	if sync {
+		commit = l.commit
+	}
+	if err := l.tail.append(encoded, commit); err != nil {
+		return diskError("append to", l.path, err)
+	}
+	l.dirty = !sync
+	return nil
+}
+
+func (l *Log) flush(sync bool) error {
+	if !sync || l.tail == nil {
+		return nil
+	}
+	return diskError("sync", l.path, l.commit())
+}
+
+// begin locks and makes the file of a new thread. What of that has succeeded is not
+// done again after an error.
+func (l *Log) begin() (err error) {
+	if l.lock == nil {
+		if l.lock, err = l.store.lock(l.id); err != nil {
+			return err
+		}
+	}
+	if l.tail == nil {
+		file, err := l.store.make(l.path)
+		if err != nil {
+			return err
+		}
+		l.tail, l.fresh = &appender{file: file}, true
+	}
+	return nil
+}
+
+func (l *Log) commit() error {
+	if err := l.tail.file.Sync(); err != nil {
+		return err
+	}
+	if !l.named {
+		if err := l.store.syncEntries(l.path); err != nil {
+			return err
+		}
+		l.named = true
+	}
+	l.dirty = false
+	return nil
+}
+
+// Close makes everything durable, releases the lock, and returns the first error. The
+// file of a new thread to which nothing could be appended is removed. Further calls
+// return nil.
+func (l *Log) Close() error {
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	err := l.closeFile()
+	if l.lock != nil {
+		err = first(err, l.lock.release())
+	}
+	return diskError("close", l.path, err)
+}
+
+func (l *Log) closeFile() error {
+	if l.tail == nil {
+		return nil
+	}
+	var err error
+	if l.tail.torn {
+		err = l.tail.cut()
+	}
+	if l.dirty {
+		err = first(err, l.commit())
+	}
+	err = first(err, l.tail.file.Close())
+	if l.fresh && l.tail.good == 0 {
+		err = first(err, l.store.disk.Remove(l.path))
+	}
+	return err
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package rollout_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/faultfs"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	home     = "/home/codex"
+	threadA  = "0190a6f8-1111-7aaa-8bbb-00000000000a"
+	threadB  = "0190a6f8-1111-7aaa-8bbb-00000000000b"
+	metaLine = `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"session_meta","payload":{"id":"` + threadA + `"}}` + "\n"
+)
+
+var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+
+// line is a rollout line whose payload tells it from all others.
+func line(n int) protocol.RolloutLine {
+	ordinal := int64(n)
+	return protocol.RolloutLine{
+		Timestamp: "2026-01-02T03:04:05.678Z",
+		Ordinal:   &ordinal,
+		Type:      protocol.LineEventMsg,
+		Payload:   fmt.Appendf(nil, `{"type":"test","n":%d,"text":"%s"}`, n, []string{"", "longer than the others, by far"}[n%2]),
+	}
+}
+
+func linesFrom(from, to int) []protocol.RolloutLine {
+	var all []protocol.RolloutLine
+	for n := from; n < to; n++ {
+		all = append(all, line(n))
+	}
+	return all
+}
+
+func payloads(lines []protocol.RolloutLine) []string {
+	all := []string{}
+	for _, l := range lines {
+		all = append(all, string(l.Payload))
+	}
+	return all
+}
+
+func ordinals(c *rollout.Contents) []int64 {
+	all := []int64{}
+	for _, l := range c.Lines {
+		all = append(all, *l.Ordinal)
+	}
+	return all
+}
+
+// memStore is a store on a file system in memory.
+func memStore() (*rollout.Store, *faultfs.Mem) {
+	mem := faultfs.NewMem(home)
+	return rollout.NewStore(mem, home), mem
+}
+
+// put writes a file of the store's home, and its folders.
+func put(t *testing.T, disk rollout.FS, path, content string) string {
+	t.Helper()
+	require.NoError(t, disk.MkdirAll(filepath.Dir(path), 0o700))
+	f, err := disk.OpenFile(path, createNew, 0o600)
+	require.NoError(t, err)
+	_, err = f.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	return path
+}
+
+func get(t *testing.T, disk rollout.FS, path string) string {
+	t.Helper()
+	f, err := disk.OpenFile(path, 0, 0)
+	require.NoError(t, err)
+	info, err := f.Stat()
+	require.NoError(t, err)
+	data := make([]byte, info.Size())
+	_, err = f.ReadAt(data, 0)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	return string(data)
+}

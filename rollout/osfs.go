@@ -1,0 +1,59 @@
+package rollout
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+// OS is the real file system.
+func OS() FS { return osFS{} }
+
+type osFS struct{}
+
+func (osFS) MkdirAll(path string, perm fs.FileMode) error { return os.MkdirAll(path, perm) }
+func (osFS) ReadDir(path string) ([]fs.DirEntry, error)   { return os.ReadDir(path) }
+func (osFS) Stat(path string) (fs.FileInfo, error)        { return os.Stat(path) }
+func (osFS) Remove(path string) error                     { return os.Remove(path) }
+
+// OpenFile adds O_NONBLOCK, without which opening a FIFO waits for its other end.
+// Regular files do not heed it.
+func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, perm)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (osFS) SyncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = dir.Sync()
+	if closeErr := dir.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func (osFS) Lock(path string, mode LockMode) (io.Closer, error) {
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK), flock.SetPermissions(fileMode))
+	try := lock.TryLock
+	if mode == Shared {
+		try = lock.TryRLock
+	}
+	held, err := try()
+	if err == nil && held {
+		return lock, nil
+	}
+	_ = lock.Close()
+	if err == nil {
+		err = ErrHeld
+	}
+	return nil, err
+}

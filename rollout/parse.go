@@ -1,0 +1,186 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"unsafe"
+
+	"appserver/protocol"
+)
+
+const (
+	// maxOrdinal is the greatest integer that every JSON reader knows exactly.
+	maxOrdinal = 1 << 53
+
+	byteOrderMark = "\ufeff"
+)
+
+// Why a line is damage.
+const (
+	notJSON     = "not JSON"
+	notObject   = "not a JSON object"
+	withoutType = `no string "type"`
+	withoutLoad = `no "payload"`
+)
+
+// parsed is a line before its ordinal is settled.
+type parsed struct {
+	protocol.RolloutLine
+	// ordinal is negative where the line has none.
+	ordinal int64
+	// before counts the damaged lines between this and the one before it.
+	before int
+}
+
+// run is the outcome of a stretch of lines.
+type run struct {
+	lines []parsed
+	// damage has lines and offsets within the run.
+	damage []Damage
+	// after counts the damaged lines behind the last sound one.
+	after int
+	// count is of all lines.
+	count int
+	torn  bool
+}
+
+// parse fills c from the file's bytes, shared out to n goroutines.
+func (c *Contents) parse(data []byte, n int) {
+	parts := split(data, n)
+	runs := make([]run, len(parts))
+	parallel(len(parts), func(i int) { runs[i] = parseRun(parts[i], i == 0) })
+	total := 0
+	for _, r := range runs {
+		total += len(r.lines)
+	}
+	c.Lines = make([]protocol.RolloutLine, 0, total)
+	ordinals := make([]int64, total)
+	first, offset := 0, int64(0)
+	for i, r := range runs {
+		c.number(r.lines, ordinals[len(c.Lines):])
+		c.Next += int64(r.after)
+		for _, d := range r.damage {
+			c.Damage = append(c.Damage, Damage{first + d.Line, offset + d.Offset, d.Reason})
+		}
+		c.Torn = c.Torn || r.torn
+		first += r.count
+		offset += int64(len(parts[i]))
+	}
+}
+
+// number appends lines, with ordinals that it keeps in a slice of the same length.
+func (c *Contents) number(lines []parsed, ordinals []int64) {
+	for i, p := range lines {
+		ordinals[i] = c.Next + int64(p.before)
+		if p.ordinal >= 0 {
+			ordinals[i] = p.ordinal
+		}
+		p.Ordinal = &ordinals[i]
+		c.Next = ordinals[i] + 1
+		c.Lines = append(c.Lines, p.RolloutLine)
+	}
+}
+
+// split cuts data into at most n parts of about the same size, each of whole lines.
+func split(data []byte, n int) [][]byte {
+	var parts [][]byte
+	for ; n > 1; n-- {
+		cut := len(data) / n
+		lf := bytes.IndexByte(data[cut:], '\n')
+		if lf < 0 {
+			break
+		}
+		parts = append(parts, data[:cut+lf+1])
+		data = data[cut+lf+1:]
+	}
+	return append(parts, data)
+}
+
+// parseRun parses whole lines, and what follows the last LF.
+func parseRun(data []byte, start bool) run {
+	r := run{lines: make([]parsed, 0, len(data)/512)}
+	for rest := data; len(rest) > 0; {
+		offset := int64(len(data) - len(rest))
+		line, after, whole := bytes.Cut(rest, []byte{'\n'})
+		rest = after
+		if start && offset == 0 {
+			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+		}
+		r.count++
+		r.add(bytes.Trim(line, " \t\r"), offset, whole)
+	}
+	return r
+}
+
+func (r *run) add(line []byte, offset int64, whole bool) {
+	if len(line) == 0 {
+		return
+	}
+	p, reason := parseLine(line)
+	switch {
+	case reason == "":
+		p.before, r.after = r.after, 0
+		r.lines = append(r.lines, p)
+	case whole:
+		r.after++
+		r.damage = append(r.damage, Damage{r.count, offset, reason})
+	default:
+		r.torn = true
+	}
+}
+
+// parseLine reads a line without white space around it. The reason is "" where it is
+// sound.
+func parseLine(line []byte) (p parsed, reason string) {
+	p.ordinal = -1
+	typed := false
+	end := scanObject(line, 0, 0, func(name, value []byte) {
+		switch text(name) {
+		case "timestamp":
+			p.Timestamp = text(value)
+		case "ordinal":
+			p.ordinal = parseOrdinal(value)
+		case "type":
+			p.Type, typed = text(value), value[0] == '"'
+		case "payload":
+			p.Payload = value
+		}
+	})
+	switch {
+	case end != len(line) && validJSON(line):
+		return p, notObject
+	case end != len(line):
+		return p, notJSON
+	case !typed:
+		return p, withoutType
+	case p.Payload == nil:
+		return p, withoutLoad
+	}
+	return p, ""
+}
+
+// text is a JSON string's value, "" where the value is none. It is a part of the
+// buffer if it can be.
+func text(value []byte) string {
+	if value[0] != '"' {
+		return ""
+	}
+	inner := value[1 : len(value)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return unsafe.String(unsafe.SliceData(inner), len(inner))
+	}
+	var decoded string
+	if json.Unmarshal(value, &decoded) != nil {
+		return ""
+	}
+	return decoded
+}
+
+func parseOrdinal(value []byte) int64 {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil || n < 0 || n > maxOrdinal {
+		return -1
+	}
+	return n
+}

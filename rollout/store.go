@@ -1,0 +1,82 @@
+package rollout
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Store is the rollouts below one home (CODEX_HOME).
+type Store struct {
+	disk FS
+	home string
+}
+
+// NewStore touches nothing; home need not exist.
+func NewStore(disk FS, home string) *Store {
+	return &Store{disk: disk, home: filepath.Clean(home)}
+}
+
+// Find is the path of a thread's rollout: the newest below sessions, else the newest
+// archived one, else a *NotFoundError. A folder that cannot be read is an error only
+// if the thread was not found elsewhere.
+func (s *Store) Find(id string) (string, error) {
+	if !isThreadID(id) {
+		return "", &NotFoundError{id}
+	}
+	var unread error
+	for _, root := range []string{sessionsDir, archivedDir} {
+		for f, err := range s.walk(walk{root: root}) {
+			if err != nil {
+				unread = err
+				continue
+			}
+			if threadID(f) == id {
+				return filepath.Join(s.home, root, f), nil
+			}
+		}
+	}
+	if unread != nil {
+		return "", unread
+	}
+	return "", &NotFoundError{id}
+}
+
+// open opens a file and makes sure that it is a regular one.
+func (s *Store) open(path string, flag int) (File, fs.FileInfo, error) {
+	f, err := s.disk.OpenFile(path, flag, fileMode)
+	if err != nil {
+		return nil, nil, diskError("open", path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &KindError{path, info.Mode()}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, diskError("open", path, err)
+	}
+	return f, info, nil
+}
+
+// make makes a file that must not exist yet, and its folders.
+func (s *Store) make(path string) (File, error) {
+	if err := s.disk.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return nil, err
+	}
+	return s.disk.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, fileMode)
+}
+
+// syncEntries makes the names on the way from home to a file durable.
+func (s *Store) syncEntries(path string) error {
+	below := s.home + string(filepath.Separator)
+	dir := filepath.Dir(path)
+	for strings.HasPrefix(dir, below) {
+		if err := s.disk.SyncDir(dir); err != nil {
+			return err
+		}
+		dir = filepath.Dir(dir)
+	}
+	return s.disk.SyncDir(dir)
+}

@@ -1,0 +1,100 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"appserver/protocol"
+)
+
+const (
+	namesFile = "session_index.jsonl"
+	namesLock = "session_index.jsonl.lock"
+)
+
+// namedThread is a line of home/session_index.jsonl.
+type namedThread struct {
+	ID   string `json:"id"`
+	Name string `json:"thread_name"`
+	// UpdatedAt is RFC 3339 in UTC.
+	UpdatedAt string `json:"updated_at"`
+}
+
+// Names are the threads' names by id. The last line for a thread wins; lines that are
+// none are skipped, and where there is no file there are no names.
+func (s *Store) Names() (map[string]string, error) {
+	path := filepath.Join(s.home, namesFile)
+	file, info, err := s.open(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := readAll(file, info.Size())
+	if err != nil {
+		return nil, diskError("read", path, err)
+	}
+	return parseNames(data), nil
+}
+
+func parseNames(data []byte) map[string]string {
+	names := map[string]string{}
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+	for line := range bytes.Lines(data) {
+		var named namedThread
+		if json.Unmarshal(line, &named) == nil && named.ID != "" {
+			names[named.ID] = named.Name
+		}
+	}
+	return names
+}
+
+// AppendName records a thread's name; it is durable when nil is returned, and not
+// recorded otherwise.
+func (s *Store) AppendName(id, name string, at time.Time) error {
+	path := filepath.Join(s.home, namesFile)
+	line, err := protocol.Marshal(namedThread{id, name, at.UTC().Format(time.RFC3339Nano)})
+	if err != nil {
+		return diskError("append to", path, err)
+	}
+	if err := s.disk.MkdirAll(s.home, dirMode); err != nil {
+		return diskError("make", s.home, err)
+	}
+	lock, err := s.await(filepath.Join(s.home, namesLock), Exclusive)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	return diskError("append to", path, s.appendLine(path, append(line, '\n')))
+}
+
+// appendLine appends a line to a small file, which it makes if need be.
+func (s *Store) appendLine(path string, line []byte) error {
+	file, info, err := s.open(path, os.O_RDWR|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	tail := &appender{file: file, good: info.Size()}
+	if tail.open, err = endsOpen(file, info.Size()); err != nil {
+		return err
+	}
+	return tail.append(line, func() error { return first(file.Sync(), s.disk.SyncDir(s.home)) })
+}
+
+// endsOpen tells whether the last byte is other than LF.
+func endsOpen(file File, size int64) (bool, error) {
+	if size == 0 {
+		return false, nil
+	}
+	var last [1]byte
+	_, err := file.ReadAt(last[:], size-1)
+	return last[0] != '\n', err
+}

@@ -1,0 +1,81 @@
+package rollout
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// walk visits rollouts in the order of their paths, which is that of their names'
+// times, newest first.
+type walk struct {
+	// root is sessionsDir or archivedDir.
+	root      string
+	ascending bool
+	// after is the path where an earlier walk stopped; "" begins at the start.
+	after string
+}
+
+// walk yields paths relative to the root, with slashes. A folder that cannot be read
+// yields its error, and the walk goes on behind it.
+func (s *Store) walk(w walk) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) { s.visit(w, "", yield) }
+}
+
+// visit walks a folder, which is "" or ends with a slash. It is false when yield has
+// had enough.
+func (s *Store) visit(w walk, dir string, yield func(string, error) bool) bool {
+	full := filepath.Join(s.home, w.root, dir)
+	entries, err := s.disk.ReadDir(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil {
+		return yield("", diskError("list", full, err))
+	}
+	for _, name := range w.sort(entries) {
+		name = dir + name
+		switch {
+		case w.passed(name):
+		case strings.HasSuffix(name, "/"):
+			if !s.visit(w, name, yield) {
+				return false
+			}
+		case threadID(name) != "" && !yield(name, nil):
+			return false
+		}
+	}
+	return true
+}
+
+// sort is the names in the order of the walk, folders with a slash behind.
+func (w walk) sort(entries []fs.DirEntry) []string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+		if e.IsDir() {
+			names[i] += "/"
+		}
+	}
+	slices.Sort(names)
+	if !w.ascending {
+		slices.Reverse(names)
+	}
+	return names
+}
+
+// passed tells whether all that a name stands for was visited by the earlier walk.
+func (w walk) passed(name string) bool {
+	switch {
+	case w.after == "":
+		return false
+	case name == w.after:
+		return true
+	case strings.HasSuffix(name, "/") && strings.HasPrefix(w.after, name):
+		return false
+	}
+	return w.ascending == (name < w.after)
+}
