@@ -1,0 +1,164 @@
+package core
+
+import (
+	"encoding/json"
+
+	"appserver/protocol"
+)
+
+// ask shows the command and asks the client whether it may run.
+func (s *step) ask(c *toolCall) {
+	c.state, c.request = callAsking, s.NextRequest()
+	s.notifyStatus()
+	s.show(c, protocol.SourceAgent)
+	s.say(s.request(c))
+}
+
+func (s *step) request(c *toolCall) Request {
+	item := c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
+	return Request{ID: c.request, Method: protocol.MethodCommandApproval, Params: protocol.CommandExecutionRequestApprovalParams{
+		Kind: "command", ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+		Reason: optional(c.command.reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
+		AvailableDecisions: offeredDecisions,
+	}}
+}
+
+var offeredDecisions = []json.RawMessage{
+	json.RawMessage(`"accept"`), json.RawMessage(`"acceptForSession"`), json.RawMessage(`"decline"`), json.RawMessage(`"cancel"`),
+}
+
+// repeatRequests asks again what a client that joins has not seen.
+func (s *step) repeatRequests() {
+	if s.active == nil {
+		return
+	}
+	for _, c := range s.active.calls {
+		if c.state == callAsking {
+			s.say(s.request(c))
+		}
+	}
+}
+
+// clientAnswer takes the decision on a command. Answers that make no sense, and
+// refusals to answer, decline it.
+func (s *step) clientAnswer(in ClientAnswer) {
+	c := s.asked(in.Request)
+	if c == nil {
+		return
+	}
+	var answer protocol.CommandExecutionRequestApprovalResponse
+	if in.Err != nil || json.Unmarshal(in.Result, &answer) != nil {
+		answer.Decision.Word = protocol.DecisionDecline
+	}
+	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
+	switch answer.Decision.Word {
+	case protocol.DecisionAcceptForSession, protocol.DecisionAcceptWithAmendment:
+		s.allow(c.command.key())
+		s.accept(c)
+	case protocol.DecisionAccept:
+		s.accept(c)
+	case protocol.DecisionCancel:
+		s.decline(c, "The user declined this command and stopped the turn.")
+		s.interrupt()
+	default:
+		s.decline(c, "The user declined this command. It was not run.")
+		s.notifyStatus()
+		s.advance()
+	}
+}
+
+func (s *step) asked(request uint64) *toolCall {
+	if s.active == nil {
+		return nil
+	}
+	for _, c := range s.active.calls {
+		if c.state == callAsking && c.request == request {
+			return c
+		}
+	}
+	return nil
+}
+
+func (s *step) allow(key string) {
+	if s.allowed == nil {
+		s.allowed = map[string]bool{}
+	}
+	s.allowed[key] = true
+}
+
+func (s *step) accept(c *toolCall) {
+	c.state = callRunning
+	s.notifyStatus()
+	s.runCommand(c)
+}
+
+// decline ends a command that did not run.
+func (s *step) decline(c *toolCall, reason string) {
+	item := s.show(c, protocol.SourceAgent)
+	item.Status = protocol.CommandDeclined
+	s.completed(c.item, c.command.argv)
+	s.answer(c, reason)
+}
+
+// forbid declines a command that policy neither allows nor lets the user decide on.
+func (s *step) forbid(c *toolCall) {
+	s.decline(c, "This command was not run: commands cannot be confined to the sandbox here, and the approval policy never asks the user.")
+	if !s.warned {
+		s.warned = true
+		s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: "A command was not run: this system cannot confine commands to the sandbox policy, " +
+			"and the approval policy \"never\" does not ask. Use approval policy \"on-request\" to be asked, or sandbox \"danger-full-access\" to run commands unconfined."})
+	}
+}
+
+// abandon ends a call of a turn that was interrupted. Commands that run are ended by
+// their effect.
+func (s *step) abandon(c *toolCall) {
+	if c.state == callAsking {
+		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
+		s.decline(c, abortedOutputText)
+	}
+}
+
+const abortedOutputText = "aborted by user"
+
+func abortedOutput(callID string) *protocol.FunctionCallOutput {
+	return &protocol.FunctionCallOutput{CallID: callID, Output: protocol.ToolOutput{Text: abortedOutputText}}
+}
+
+// OpenRequests are the ids of the requests that no client has answered.
+func (t *Thread) OpenRequests() []uint64 {
+	var ids []uint64
+	if t.active == nil {
+		return nil
+	}
+	for _, c := range t.active.calls {
+		if c.state == callAsking {
+			ids = append(ids, c.request)
+		}
+	}
+	return ids
+}
+
+// openCalls are the ids of calls of the last turn without an output, in order.
+func (l *log) openCalls() []string {
+	var open []string
+	answered := map[string]bool{}
+	last := l.currentTurn()
+	for i := len(l.history) - 1; i >= 0 && l.history[i].TurnID == last; i-- {
+		item := l.history[i].Item()
+		if id := outputCallID(item); id != "" {
+			answered[id] = true
+		}
+		if id := callID(item); id != "" && !answered[id] {
+			open = append([]string{id}, open...)
+		}
+	}
+	return open
+}
+
+// completeOpenCalls answers the calls that nothing else will.
+func (s *step) completeOpenCalls() {
+	for _, id := range s.openCalls() {
+		s.item(abortedOutput(id))
+	}
+}

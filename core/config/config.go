@@ -1,0 +1,261 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"time"
+
+	"appserver/protocol"
+)
+
+// Source says where settings come from.
+type Source struct {
+	// Home is CODEX_HOME, the folder of the file. A missing file sets nothing.
+	Home string
+	// Overrides are key=value: a dotted key, and a value in TOML or, where it is no
+	// TOML, a plain string.
+	Overrides []string
+	// Provider is the choice of --model-provider; "" leaves it to the others.
+	Provider string
+	// Getenv reads the environment; nil is an empty one.
+	Getenv func(string) string
+}
+
+// Config is the settings in force. Pointers are nil, and strings empty, where
+// nothing is set and no default applies.
+type Config struct {
+	// Model is the model of new threads; empty where the provider implies none and
+	// nothing is set.
+	Model string `key:"model"`
+	// ModelProvider names the provider of new threads. It need not exist.
+	ModelProvider string `key:"model_provider"`
+	// ModelProviders are the built-in and the configured providers by name.
+	ModelProviders Providers `key:"model_providers"`
+	// OpenAIBaseURL replaces the address of the built-in provider openai.
+	OpenAIBaseURL string `key:"openai_base_url"`
+
+	ApprovalPolicy        protocol.AskForApproval    `key:"approval_policy"`
+	ApprovalsReviewer     protocol.ApprovalsReviewer `key:"approvals_reviewer"`
+	SandboxMode           protocol.SandboxMode       `key:"sandbox_mode"`
+	SandboxWorkspaceWrite SandboxWorkspaceWrite      `key:"sandbox_workspace_write"`
+
+	// ModelContextWindow and ModelAutoCompactTokenLimit are in tokens.
+	ModelContextWindow         *int64  `key:"model_context_window" min:"1"`
+	ModelAutoCompactTokenLimit *int64  `key:"model_auto_compact_token_limit" min:"0"`
+	ModelReasoningEffort       *string `key:"model_reasoning_effort"`
+	ModelReasoningSummary      *string `key:"model_reasoning_summary" oneof:"auto concise detailed none"`
+	ServiceTier                *string `key:"service_tier"`
+
+	// DeveloperInstructions go behind the system prompt. Instructions, and stronger
+	// the file ModelInstructionsFile, replace the system prompt itself.
+	DeveloperInstructions *string `key:"developer_instructions"`
+	Instructions          *string `key:"instructions"`
+	ModelInstructionsFile string  `key:"model_instructions_file" path:""`
+	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
+	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
+
+	History History `key:"history"`
+	Context Context `key:"context"`
+	Compat  Compat  `key:"compat"`
+	// Compaction, Memory and Index are read by the parts they are named after.
+	Compaction map[string]any `key:"compaction"`
+	Memory     map[string]any `key:"memory"`
+	Index      map[string]any `key:"index"`
+
+	// Warnings are about keys without effect, each with file, line and key. Those
+	// of a Config made by With are about its overrides only.
+	Warnings []string
+
+	home   string
+	getenv func(string) string
+	layers []*layer // the weakest first
+	root   *node
+}
+
+// SandboxWorkspaceWrite widens or narrows the sandbox mode workspace-write.
+type SandboxWorkspaceWrite struct {
+	WritableRoots       []string `key:"writable_roots" path:""`
+	NetworkAccess       bool     `key:"network_access"`
+	ExcludeTmpdirEnvVar bool     `key:"exclude_tmpdir_env_var"`
+	ExcludeSlashTmp     bool     `key:"exclude_slash_tmp"`
+}
+
+// History says what is kept of conversations.
+type History struct {
+	// SaveHistory is false where threads live in memory only.
+	SaveHistory bool `key:"saveHistory"`
+	// MaxSize bounds the turns in the live context; 0 is no bound.
+	MaxSize int `key:"maxSize" min:"0"`
+	// SensitivePatterns are regular expressions (RE2) for texts that are not
+	// written to disk.
+	SensitivePatterns []string `key:"sensitivePatterns"`
+}
+
+// Context is about context control.
+type Context struct {
+	// RewriteOnUnload is false where rollouts only ever grow.
+	RewriteOnUnload bool `key:"rewrite_on_unload"`
+}
+
+// Compat holds what is done for the sake of particular clients.
+type Compat struct {
+	// TurnCompletedFloor is the least time between the answer of turn/start and
+	// the turn's turn/completed.
+	TurnCompletedFloor time.Duration `key:"turn_completed_floor_ms" min:"0" max:"60000"`
+}
+
+func defaults() *Config {
+	return &Config{
+		ModelProvider:      ProviderOpenAI,
+		ModelProviders:     builtinProviders(),
+		ApprovalPolicy:     protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
+		ApprovalsReviewer:  protocol.ReviewerUser,
+		SandboxMode:        protocol.SandboxReadOnly,
+		ProjectDocMaxBytes: 32 << 10,
+		History:            History{SaveHistory: true},
+		Context:            Context{RewriteOnUnload: true},
+		Compat:             Compat{TurnCompletedFloor: 50 * time.Millisecond},
+	}
+}
+
+// Load reads the settings. An error is one *Error, or several joined.
+func Load(o Source) (*Config, error) {
+	file, err := readLayer(o.Home)
+	if err != nil {
+		return nil, err
+	}
+	flags, err := flagLayer(o.Overrides, o.Provider)
+	if err != nil {
+		return nil, err
+	}
+	layers := []*layer{file}
+	if flags != nil {
+		layers = append(layers, flags)
+	}
+	getenv := o.Getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	return build(o.Home, getenv, layers)
+}
+
+// With is c with a thread's overrides by dotted key on top. An error is a
+// *protocol.Error that names the key as config.KEY.
+func (c *Config) With(overrides map[string]json.RawMessage) (*Config, error) {
+	if len(overrides) == 0 {
+		return c, nil
+	}
+	over, err := threadLayer(overrides)
+	if err != nil {
+		return nil, refuseOverride(err)
+	}
+	out, err := build(c.home, c.getenv, append(slices.Clip(c.layers), over))
+	if err != nil {
+		return nil, refuseOverride(err)
+	}
+	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
+		return slices.Contains(c.Warnings, w)
+	})
+	return out, nil
+}
+
+// refuseOverride is the first of the errors in err as an answer to the client.
+func refuseOverride(err error) error {
+	var bad *Error
+	if !errors.As(err, &bad) {
+		return protocol.InvalidParams("config", "`config`: %v", err)
+	}
+	field := "config"
+	if bad.Key != "" {
+		field += "." + bad.Key
+	} else if bad.Place != "" {
+		field = bad.Place
+	}
+	return protocol.InvalidParams(field, "`%s`: %s", field, bad.Problem)
+}
+
+// build makes the settings of layers, the weakest first.
+func build(home string, getenv func(string) string, layers []*layer) (*Config, error) {
+	c := defaults()
+	c.home, c.getenv, c.layers = home, getenv, layers
+	for _, l := range layers {
+		c.root = merge(c.root, l.root)
+	}
+	d := &decoder{resolve: resolver(home, getenv("HOME"))}
+	d.fields(reflect.ValueOf(c).Elem(), c.root, nil)
+	c.chooseModel()
+	c.applyBaseURL()
+	c.check(d)
+	c.Warnings = d.sortedWarnings()
+	return c, errors.Join(d.problems...)
+}
+
+// chooseModel leaves the model to the provider where nothing is set, and where the
+// provider was chosen by a stronger layer than the model: that model was meant for
+// another provider.
+func (c *Config) chooseModel() {
+	implied := impliedModels[c.ModelProvider]
+	if implied != "" && (c.Model == "" || c.rank("model") < c.rank("model_provider")) {
+		c.Model = implied
+	}
+}
+
+// rank is the strength of the layer that set a key, -1 where none did.
+func (c *Config) rank(key string) int {
+	n := c.root.find(key)
+	if n == nil {
+		return -1
+	}
+	return slices.Index(c.layers, n.place.layer)
+}
+
+// check finds what is of the right type and yet of no use.
+func (c *Config) check(d *decoder) {
+	if effort := c.ModelReasoningEffort; effort != nil && *effort == "" {
+		c.ModelReasoningEffort = nil
+	}
+	if n := c.root.find("openai_base_url"); n != nil {
+		d.checkURL(c.OpenAIBaseURL, n, []string{"openai_base_url"})
+	}
+	for _, pattern := range c.History.SensitivePatterns {
+		if _, err := regexp.Compile(pattern); err != nil {
+			path := []string{"history", "sensitivePatterns"}
+			d.problem(c.root.find(path...), path, "expected regular expressions: %v", err)
+		}
+	}
+	c.checkProviders(d)
+}
+
+func (c *Config) checkProviders(d *decoder) {
+	configured := c.root.find("model_providers")
+	if configured == nil {
+		return
+	}
+	for _, name := range sortedKeys(configured.table) {
+		p, path := c.ModelProviders[name], []string{"model_providers", name}
+		if n := c.root.find(append(path, "base_url")...); n != nil {
+			d.checkURL(p.BaseURL, n, append(path, "base_url"))
+		}
+		n := c.root.find(append(path, "wire_api")...)
+		switch {
+		case n == nil || p.WireAPI != wireResponses:
+		case name == c.ModelProvider:
+			d.problem(n, append(path, "wire_api"), "%s", chatOnly)
+		default:
+			d.warn(n, append(path, "wire_api"), chatOnly)
+		}
+	}
+}
+
+// checkURL wants an address of http or https. An empty one counts as not set.
+func (d *decoder) checkURL(address string, n *node, path []string) {
+	u, err := url.Parse(address)
+	ok := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	if address != "" && !ok {
+		d.problem(n, path, "expected an address such as https://HOST/v1")
+	}
+}

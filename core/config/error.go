@@ -1,0 +1,38 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+)
+
+// Error is a setting that cannot be used.
+type Error struct {
+	// Place is the file with its line, FILE:LINE, or the override as it was
+	// written.
+	Place string
+	// Key is the dotted key, empty where the error is not about one.
+	Key string
+	// Problem says what is wrong and what was expected.
+	Problem string
+}
+
+// Error is place, key and problem: "FILE:3: model: expected a string, got a list".
+func (e *Error) Error() string {
+	var parts []string
+	for _, s := range []string{e.Place, e.Key, e.Problem} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// fileError is err, of a file operation, without the path that Place says.
+func fileError(file string, err error) *Error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return &Error{Place: file, Problem: err.Error()}
+}

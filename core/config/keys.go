@@ -1,0 +1,93 @@
+package config
+
+import "strings"
+
+// stableKeys are the members that config/read always answers, null where they are
+// not set.
+var stableKeys = []string{
+	"analytics", "approval_policy", "approvals_reviewer", "browser_use",
+	"client_search_provider", "compact_prompt", "computer_use", "desktop",
+	"developer_instructions", "forced_chatgpt_workspace_id", "forced_login_method",
+	"instructions", "model", "model_auto_compact_token_limit",
+	"model_auto_compact_token_limit_scope", "model_context_window", "model_provider",
+	"model_reasoning_effort", "model_reasoning_summary", "model_verbosity",
+	"review_model", "sandbox_mode", "sandbox_workspace_write", "service_tier", "tools",
+	"web_search",
+}
+
+// idleKeys are keys of the reference implementation, version 0.169.0, that have no
+// effect here. One that is a table stands for all below it; * is any name.
+var idleKeys = keySet(stableKeys, []string{
+	"agents", "allow_login_shell", "allow_symlinked_codex_home", "apps",
+	"apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout",
+	"chatgpt_base_url", "check_for_update_on_startup", "cli_auth_credentials_store",
+	"cloud", "daybreak", "default_permissions", "disable_paste_burst",
+	"experimental_compact_prompt_file", "experimental_realtime_start_instructions",
+	"experimental_realtime_webrtc_call_base_url",
+	"experimental_realtime_ws_backend_prompt", "experimental_realtime_ws_base_url",
+	"experimental_realtime_ws_model", "experimental_realtime_ws_startup_context",
+	"experimental_thread_store", "experimental_thread_store_endpoint",
+	"experimental_use_unified_exec_tool", "features", "feedback", "file_opener",
+	"ghost_snapshot", "goals", "hide_agent_reasoning", "history.max_bytes",
+	"history.persistence", "hooks", "include_apps_instructions",
+	"include_collaboration_mode_instructions", "include_environment_context",
+	"include_environment_context_time", "include_permissions_instructions",
+	"js_repl_node_module_dirs", "js_repl_node_path", "log_dir", "marketplaces",
+	"mcp_enterprise_managed_auth", "mcp_oauth_callback_port", "mcp_oauth_callback_url",
+	"mcp_oauth_credentials_store", "mcp_optional_startup_grace_ms", "mcp_servers",
+	"memories", "model_catalog_json", "model_post_turn_compact_threshold_percent",
+	"model_providers.*.auth", "model_providers.*.aws", "model_providers.*.capabilities",
+	"model_providers.*.credential_file", "model_providers.*.gateway_oauth",
+	"model_providers.*.location", "model_providers.*.model_catalog_url",
+	"model_providers.*.project_id", "model_providers.*.requires_openai_auth",
+	"model_providers.*.supports_standalone_web_search",
+	"model_providers.*.supports_websockets",
+	"model_providers.*.websocket_connect_timeout_ms", "notice", "notify",
+	"orchestrator", "oss_provider", "otel", "permissions", "personality",
+	"plan_mode_reasoning_effort", "plugins", "profile", "profiles",
+	"project_doc_fallback_filenames", "project_root_markers", "projects", "realtime",
+	"responses_api_metadata", "shell_environment_policy", "show_raw_agent_reasoning",
+	"skills", "sqlite_home", "suppress_unstable_features_warning",
+	"thread_unload_delay_secs", "tool_output_token_limit", "tool_suggest", "tui",
+	"windows",
+})
+
+func keySet(lists ...[]string) map[string]bool {
+	set := map[string]bool{}
+	for _, list := range lists {
+		for _, key := range list {
+			set[key] = true
+		}
+	}
+	return set
+}
+
+// idle tells whether the key at path is known and has no effect.
+func idle(path []string) bool {
+	if len(path) == 3 && path[0] == "model_providers" {
+		path = []string{path[0], "*", path[2]}
+	}
+	return idleKeys[dotted(path)]
+}
+
+// redacted stands for a secret.
+const redacted = "[redacted]"
+
+// secretWords mark the names of settings, headers and variables that hold secrets.
+var secretWords = []string{"authorization", "cookie", "password", "secret", "token", "credential", "signature"}
+
+// secret tells whether the text at path is one that must not be shown.
+func secret(path []string) bool {
+	name := strings.ToLower(path[len(path)-1])
+	namesVariable := name == "env_key" || strings.HasSuffix(name, "_env_var") ||
+		len(path) > 1 && path[len(path)-2] == "env_http_headers"
+	if namesVariable {
+		return false
+	}
+	for _, word := range secretWords {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, "key") || name == "sig"
+}

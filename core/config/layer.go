@@ -1,0 +1,139 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"appserver/protocol"
+)
+
+// maxFileBytes bounds the files that are read: the parsers take time by the square
+// of the number of keys.
+const maxFileBytes = 256 << 10
+
+// layer is one source of settings. Its root is a table.
+type layer struct {
+	name protocol.ConfigLayerSource
+	root *node
+}
+
+// version is a hash of the settings as JSON, equal to the reference's for the
+// same settings.
+func (l *layer) version() string {
+	text, err := protocol.Marshal(l.root.plain())
+	if err != nil {
+		text = nil
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text))
+}
+
+func (l *layer) metadata() protocol.ConfigLayerMetadata {
+	return protocol.ConfigLayerMetadata{Name: l.name, Version: l.version()}
+}
+
+// add puts a value on top of the layer.
+func (l *layer) add(path []string, value any, label string) error {
+	if len(path) > maxDepth {
+		return &Error{Place: label, Problem: fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+	}
+	if value == nil {
+		return nil
+	}
+	at := place{layer: l, label: label}
+	n, err := newNode(value, nil, at, 0)
+	if err != nil {
+		return err
+	}
+	table, last := l.root, len(path)-1
+	for _, key := range path[:last] {
+		table = table.tableAt(key, at)
+	}
+	table.table[path[last]] = merge(table.table[path[last]], n)
+	return nil
+}
+
+func newLayer(name protocol.ConfigLayerSource) *layer {
+	return &layer{name: name, root: &node{table: map[string]*node{}}}
+}
+
+// readLayer is the layer of the file in home, empty where there is no file.
+func readLayer(home string) (*layer, error) {
+	file, decode, err := settingsFile(home)
+	if err != nil {
+		return nil, err
+	}
+	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerUser, File: file})
+	text, err := readFile(file)
+	if home == "" || errors.Is(err, os.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, fileError(file, err)
+	}
+	values, at, err := decode(file, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	if err != nil {
+		return nil, err
+	}
+	l.root, err = newNode(values, at, place{layer: l, label: file}, 0)
+	return l, err
+}
+
+// decodeFunc reads a document: its keys, and their lines.
+type decodeFunc func(file string, text []byte) (map[string]any, *lines, error)
+
+// settingsFile is the file of settings in home, there or not.
+func settingsFile(home string) (string, decodeFunc, error) {
+	inTOML, inYAML := filepath.Join(home, "config.toml"), filepath.Join(home, "config.yaml")
+	switch {
+	case home == "" || !exists(inYAML):
+		return inTOML, decodeTOML, nil
+	case exists(inTOML):
+		return "", nil, &Error{Place: inTOML, Problem: "there is also " + inYAML + ": keep one of the two"}
+	}
+	return inYAML, decodeYAML, nil
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+// readFile reads a regular file of bounded size, so that no device or pipe can
+// block or flood the server.
+func readFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if info.Size() > maxFileBytes {
+		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
+	}
+	return os.ReadFile(file)
+}
+
+// threadLayer is the layer of the overrides that came with a thread.
+func threadLayer(overrides map[string]json.RawMessage) (*layer, error) {
+	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerSessionFlags})
+	for _, key := range sortedKeys(overrides) {
+		value, err := decodeJSON(overrides[key])
+		if err != nil {
+			return nil, &Error{Place: "config." + key, Problem: err.Error()}
+		}
+		path, err := keyPath(key)
+		if err != nil {
+			return nil, &Error{Place: "config." + key, Problem: err.Error()}
+		}
+		if err := l.add(path, value, "config."+key); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}

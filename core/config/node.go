@@ -1,0 +1,256 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxDepth bounds how deep tables and lists may nest.
+const maxDepth = 64
+
+// node is what a key holds, with the place where it was set: a table of keys, or
+// a value: bool, int64, uint64, float64, string, or []any, with map[string]any
+// for tables in lists.
+type node struct {
+	table map[string]*node
+	value any
+	place place
+}
+
+// place is where a value was set.
+type place struct {
+	layer *layer
+	// label is the file, or the override as it was written.
+	label string
+	// line counts from 1; 0 where there is none.
+	line int
+}
+
+func (p place) String() string {
+	if p.line == 0 {
+		return p.label
+	}
+	return fmt.Sprintf("%s:%d", p.label, p.line)
+}
+
+// lines are the lines on which the keys of a document stand.
+type lines struct {
+	line int
+	keys map[string]*lines
+}
+
+// at is the entry of key, made where it is missing. The first line counts.
+func (l *lines) at(key string, line int) *lines {
+	if l.keys == nil {
+		l.keys = map[string]*lines{}
+	}
+	if l.keys[key] == nil {
+		l.keys[key] = &lines{line: line}
+	}
+	return l.keys[key]
+}
+
+// newNode is the node of a decoded document. Keys without a line have their
+// table's; keys that hold null are left out.
+func newNode(v any, l *lines, at place, depth int) (*node, error) {
+	if depth > maxDepth {
+		return nil, &Error{Place: at.String(), Problem: fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+	}
+	if l != nil && l.line > 0 {
+		at.line = l.line
+	}
+	table, ok := asTable(v)
+	if !ok {
+		value, err := normal(v, depth)
+		if err != nil {
+			return nil, &Error{Place: at.String(), Problem: err.Error()}
+		}
+		return &node{value: value, place: at}, nil
+	}
+	n := &node{table: make(map[string]*node, len(table)), place: at}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if table[key] == nil {
+			continue
+		}
+		child, err := newNode(table[key], l.child(key), at, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n.table[key] = child
+	}
+	return n, nil
+}
+
+// child is nil where key has no line.
+func (l *lines) child(key string) *lines {
+	if l == nil {
+		return nil
+	}
+	return l.keys[key]
+}
+
+// normal brings what the decoders give into the few types of a node: dates and
+// numbers that JSON cannot write become text.
+func normal(v any, depth int) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, string, int64, uint64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprint(v), nil
+		}
+		return v, nil
+	case time.Time:
+		return v.Format(time.RFC3339Nano), nil
+	case []any:
+		return normalList(v, depth)
+	}
+	if table, ok := asTable(v); ok {
+		return normalTable(table, depth)
+	}
+	return fmt.Sprint(v), nil
+}
+
+// asTable also takes the tables of YAML whose keys are not all strings.
+func asTable(v any) (map[string]any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, true
+	case map[any]any:
+		table := make(map[string]any, len(v))
+		for key, value := range v {
+			table[fmt.Sprint(key)] = value
+		}
+		return table, true
+	}
+	return nil, false
+}
+
+func normalList(list []any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
+	}
+	out := make([]any, len(list))
+	for i, v := range list {
+		var err error
+		if out[i], err = normal(v, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func normalTable(table map[string]any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
+	}
+	out := make(map[string]any, len(table))
+	for key, v := range table {
+		var err error
+		if out[key], err = normal(v, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// tableAt is the table below n at key; what else is there makes way for it.
+func (n *node) tableAt(key string, at place) *node {
+	child := n.table[key]
+	if child == nil || child.table == nil {
+		child = &node{table: map[string]*node{}, place: at}
+		n.table[key] = child
+	}
+	return child
+}
+
+// merge is base with over on top. Neither is changed.
+func merge(base, over *node) *node {
+	if base == nil || base.table == nil || over.table == nil {
+		return over
+	}
+	out := &node{table: maps.Clone(base.table), place: over.place}
+	for key, n := range over.table {
+		out.table[key] = merge(base.table[key], n)
+	}
+	return out
+}
+
+// find is the node at path, nil where there is none.
+func (n *node) find(path ...string) *node {
+	for _, key := range path {
+		if n == nil {
+			return nil
+		}
+		n = n.table[key]
+	}
+	return n
+}
+
+// plain is n as maps, lists and values.
+func (n *node) plain() any {
+	if n.table == nil {
+		return n.value
+	}
+	out := make(map[string]any, len(n.table))
+	for key, child := range n.table {
+		out[key] = child.plain()
+	}
+	return out
+}
+
+// values calls yield for every value below n with its path; the elements of lists
+// are numbered from 0. The path is valid during the call only.
+func (n *node) values(path []string, yield func(path []string, at place)) {
+	for key, child := range n.table {
+		child.values(append(path, key), yield)
+	}
+	if n.table == nil {
+		elements(n.value, path, func(path []string) { yield(path, n.place) })
+	}
+}
+
+func elements(v any, path []string, yield func(path []string)) {
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			elements(e, append(path, fmt.Sprint(i)), yield)
+		}
+	case map[string]any:
+		for key, e := range v {
+			elements(e, append(path, key), yield)
+		}
+	default:
+		yield(path)
+	}
+}
+
+// kind names the type of a node in the words of an error.
+func (n *node) kind() string {
+	if n.table != nil {
+		return "a table"
+	}
+	switch n.value.(type) {
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case float64:
+		return "a number with a fraction"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	case nil:
+		return "null"
+	}
+	return "an integer"
+}
+
+func dotted(path []string) string { return strings.Join(path, ".") }

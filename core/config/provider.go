@@ -1,0 +1,194 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// The built-in providers.
+const (
+	ProviderOpenAI     = "openai"
+	ProviderOllama     = "ollama"
+	ProviderLMStudio   = "lmstudio"
+	ProviderOpenRouter = "openrouter"
+	// ProviderOffline answers by itself, without network.
+	ProviderOffline = "offline"
+)
+
+const wireResponses = "responses"
+
+const chatOnly = `this server speaks chat only: set wire_api = "chat"`
+
+// Providers are model providers by name.
+type Providers map[string]Provider
+
+// Provider is where models are reached, by Chat Completions.
+type Provider struct {
+	// ID is the provider's name among the providers.
+	ID string
+	// Name is its name for people.
+	Name string `key:"name"`
+	// BaseURL is what /chat/completions is appended to.
+	BaseURL string `key:"base_url"`
+	// EnvKey names the variable that holds the API key, EnvKeyInstructions tell how
+	// to get one.
+	EnvKey             string `key:"env_key"`
+	EnvKeyInstructions string `key:"env_key_instructions"`
+	// BearerToken is an API key in the file itself; EnvKey comes first.
+	BearerToken string `key:"experimental_bearer_token"`
+	// WireAPI is chat; Ready refuses responses.
+	WireAPI     string            `key:"wire_api" oneof:"chat responses"`
+	QueryParams map[string]string `key:"query_params"`
+	HTTPHeaders map[string]string `key:"http_headers"`
+	// EnvHTTPHeaders are headers whose values are in the named variables.
+	EnvHTTPHeaders map[string]string `key:"env_http_headers"`
+	// RequestMaxRetries counts retries of requests that got no answer,
+	// StreamMaxRetries those of answers that broke off.
+	RequestMaxRetries int `key:"request_max_retries" min:"0" max:"100"`
+	StreamMaxRetries  int `key:"stream_max_retries" min:"0" max:"100"`
+	// StreamIdleTimeout is how long a provider may be silent.
+	StreamIdleTimeout time.Duration `key:"stream_idle_timeout_ms" min:"1" max:"86400000"`
+	// Script is a file of answers for the provider offline.
+	Script string `key:"script" path:""`
+}
+
+func newProvider(id, name, baseURL, envKey string) Provider {
+	return Provider{
+		ID: id, Name: name, BaseURL: baseURL, EnvKey: envKey, WireAPI: "chat",
+		RequestMaxRetries: 4, StreamMaxRetries: 5, StreamIdleTimeout: 5 * time.Minute,
+	}
+}
+
+func builtinProviders() Providers {
+	providers := Providers{}
+	for _, p := range []Provider{
+		newProvider(ProviderOpenAI, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+		newProvider(ProviderOllama, "Ollama", "http://127.0.0.1:11434/v1", ""),
+		newProvider(ProviderLMStudio, "LM Studio", "http://127.0.0.1:1234/v1", ""),
+		newProvider(ProviderOpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+		newProvider(ProviderOffline, "Offline", "", ""),
+	} {
+		providers[p.ID] = p
+	}
+	return providers
+}
+
+// providers adds the configured providers to the built-in ones; what is set of a
+// built-in one changes that part of it.
+func (d *decoder) providers(to Providers, n *node, path []string) {
+	if n.table == nil {
+		d.expected(n, path, "a table of providers")
+		return
+	}
+	for _, name := range sortedKeys(n.table) {
+		p, builtin := to[name]
+		if !builtin {
+			p = newProvider(name, name, "", "")
+		}
+		d.fields(reflect.ValueOf(&p).Elem(), n.table[name], below(path, name))
+		to[name] = p
+	}
+}
+
+// applyBaseURL is the reference's second way to move the provider openai; its own
+// base_url is stronger.
+func (c *Config) applyBaseURL() {
+	if c.OpenAIBaseURL == "" || c.root.find("model_providers", ProviderOpenAI, "base_url") != nil {
+		return
+	}
+	p := c.ModelProviders[ProviderOpenAI]
+	p.BaseURL = c.OpenAIBaseURL
+	c.ModelProviders[ProviderOpenAI] = p
+}
+
+// Provider is the provider of that name. The error is a *protocol.Error of kind
+// providerNotFound.
+func (c *Config) Provider(name string) (Provider, error) {
+	p, ok := c.ModelProviders[name]
+	if !ok {
+		known := strings.Join(sortedKeys(c.ModelProviders), ", ")
+		return Provider{}, protocol.Refuse(protocol.KindProviderNotFound,
+			"Model provider `%s` not found; choose one of %s, or add [model_providers.%s] to %s", name, known, name, c.file())
+	}
+	return p, nil
+}
+
+// Ready tells whether requests can be sent to a provider. The error is a
+// *protocol.Error of kind providerNotFound or providerNotReady that says what to
+// set.
+func (c *Config) Ready(name string) error {
+	p, err := c.Provider(name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.WireAPI == wireResponses:
+		return c.notReady(name, "cannot be used: "+chatOnly)
+	case p.ID == ProviderOffline:
+		return nil
+	case p.BaseURL == "":
+		return c.notReady(name, "has no address: set base_url")
+	case p.EnvKey != "" && c.APIKey(p) == "":
+		return c.noKey(p)
+	}
+	return nil
+}
+
+func (c *Config) notReady(name, what string) error {
+	return protocol.Refuse(protocol.KindProviderNotReady,
+		"model provider %s %s in [model_providers.%s] of %s", name, what, name, c.file())
+}
+
+func (c *Config) noKey(p Provider) error {
+	advice := ""
+	if p.EnvKeyInstructions != "" {
+		advice = ". " + p.EnvKeyInstructions
+	}
+	return protocol.Refuse(protocol.KindProviderNotReady,
+		"model provider %s needs an API key: set %s in the server's environment, or choose another provider with model_provider in %s (offline needs no key)%s",
+		p.ID, p.EnvKey, c.file(), advice)
+}
+
+// file is the path of the file of settings, there or not.
+func (c *Config) file() string { return c.layers[0].name.File }
+
+// APIKey is the key for a provider, empty where it has none.
+func (c *Config) APIKey(p Provider) string {
+	if p.EnvKey != "" {
+		if key := strings.TrimSpace(c.getenv(p.EnvKey)); key != "" {
+			return key
+		}
+	}
+	return p.BearerToken
+}
+
+// Headers are the additional headers of requests to a provider. Headers from
+// variables that are empty are left out.
+func (c *Config) Headers(p Provider) map[string]string {
+	headers := maps.Clone(p.HTTPHeaders)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	for name, variable := range p.EnvHTTPHeaders {
+		if value := strings.TrimSpace(c.getenv(variable)); value != "" {
+			headers[name] = value
+		}
+	}
+	return headers
+}
+
+// ProviderInfo is what the thread machine is to know of a provider and a model.
+// For an unknown provider there are no retries.
+func (c *Config) ProviderInfo(provider, model string) core.ProviderInfo {
+	p := c.ModelProviders[provider]
+	return core.ProviderInfo{
+		RequestMaxRetries: p.RequestMaxRetries,
+		StreamMaxRetries:  p.StreamMaxRetries,
+		ContextWindow:     c.ContextWindow(provider, model),
+	}
+}

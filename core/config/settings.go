@@ -1,0 +1,85 @@
+package config
+
+import (
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// Settings are the settings of a new thread in cwd, an absolute path: those of its
+// params, else those of its overrides, else c's. An error is a *protocol.Error.
+func (c *Config) Settings(p *protocol.ThreadStartParams, cwd string) (core.Settings, error) {
+	c, err := c.With(p.Config)
+	if err != nil {
+		return core.Settings{}, err
+	}
+	provider, model, err := c.choose(p.ModelProvider, p.Model)
+	if err != nil {
+		return core.Settings{}, err
+	}
+	return core.Settings{
+		Model:          model,
+		Provider:       provider,
+		Cwd:            cwd,
+		ApprovalPolicy: or(p.ApprovalPolicy, c.ApprovalPolicy),
+		Reviewer:       or(p.ApprovalsReviewer, c.ApprovalsReviewer),
+		Sandbox:        c.SandboxPolicy(or(p.Sandbox, c.SandboxMode)),
+		Effort:         c.ModelReasoningEffort,
+		Summary:        or(c.ModelReasoningSummary, "auto"),
+		ServiceTier:    firstSet(p.ServiceTier, c.ServiceTier),
+	}, nil
+}
+
+// choose settles on a provider that exists and on a model.
+func (c *Config) choose(askedProvider, askedModel *string) (provider, model string, err error) {
+	provider = or(askedProvider, c.ModelProvider)
+	if _, err := c.Provider(provider); err != nil {
+		return "", "", err
+	}
+	model = or(askedModel, c.modelFor(provider))
+	if model == "" {
+		return "", "", protocol.Refuse(protocol.KindConfig,
+			"model provider %s has no default model: set model in %s, or name one in the request", provider, c.file())
+	}
+	return provider, model, nil
+}
+
+// SandboxPolicy is the policy of a mode, with what is set for workspace-write.
+func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy {
+	policy := mode.Policy()
+	if w, ok := policy.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
+		set := c.SandboxWorkspaceWrite
+		w.WritableRoots = append(w.WritableRoots, set.WritableRoots...)
+		w.NetworkAccess = set.NetworkAccess
+		w.ExcludeTmpdirEnvVar = set.ExcludeTmpdirEnvVar
+		w.ExcludeSlashTmp = set.ExcludeSlashTmp
+	}
+	return policy
+}
+
+// BaseInstructions is the configured system prompt: the text of
+// model_instructions_file, else instructions, else empty. A file that cannot be
+// read is a *protocol.Error of kind config.
+func (c *Config) BaseInstructions() (string, error) {
+	if c.ModelInstructionsFile == "" {
+		return or(c.Instructions, ""), nil
+	}
+	text, err := readFile(c.ModelInstructionsFile)
+	if err != nil {
+		return "", protocol.Refuse(protocol.KindConfig, "model_instructions_file: %v", fileError(c.ModelInstructionsFile, err))
+	}
+	return string(text), nil
+}
+
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+func firstSet[T any](a, b *T) *T {
+	if a != nil {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,134 @@
+package config
+
+import (
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// nullUnlessSet are keys with a default that config/read does not tell: clients
+// take a value as the user's own choice.
+var nullUnlessSet = []string{"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write"}
+
+// View answers config/read: the values in force in the shape of the reference
+// implementation, where each comes from, and on request the layers. Secrets are
+// redacted. Top-level keys that nobody knows are in the layers only.
+func (c *Config) View(includeLayers bool) protocol.ConfigReadResponse {
+	view := protocol.ConfigReadResponse{Config: c.values(), Origins: c.origins()}
+	if includeLayers {
+		view.Layers = c.layerViews()
+	}
+	return view
+}
+
+func (c *Config) values() map[string]any {
+	set := encode(reflect.ValueOf(c).Elem())
+	set["model_providers"] = c.configuredProviders()
+	out := map[string]any{}
+	for _, key := range stableKeys {
+		out[key] = nil
+	}
+	for key, n := range c.root.table {
+		if _, used := set[key]; used || idleKeys[key] {
+			out[key] = n.plain()
+		}
+	}
+	for _, key := range nullUnlessSet {
+		if out[key] == nil {
+			delete(set, key)
+		}
+	}
+	overlay(out, set)
+	return redact(nil, out).(map[string]any)
+}
+
+// overlay puts the values of over into base, table by table; null changes nothing.
+func overlay(base, over map[string]any) {
+	for key, value := range over {
+		below, isTable := base[key].(map[string]any)
+		table, overTable := value.(map[string]any)
+		switch {
+		case isTable && overTable:
+			overlay(below, table)
+		case value != nil || base[key] == nil:
+			base[key] = value
+		}
+	}
+}
+
+// configuredProviders leaves the built-in providers out, unless they were changed.
+func (c *Config) configuredProviders() map[string]any {
+	out := map[string]any{}
+	if n := c.root.find("model_providers"); n != nil {
+		for name := range n.table {
+			out[name] = encode(reflect.ValueOf(c.ModelProviders[name]))
+		}
+	}
+	return out
+}
+
+func (c *Config) origins() map[string]protocol.ConfigLayerMetadata {
+	versions := map[*layer]protocol.ConfigLayerMetadata{}
+	for _, l := range c.layers {
+		versions[l] = l.metadata()
+	}
+	out := map[string]protocol.ConfigLayerMetadata{}
+	c.root.values(nil, func(path []string, at place) {
+		out[dotted(path)] = versions[at.layer]
+	})
+	return out
+}
+
+func (c *Config) layerViews() []protocol.ConfigLayer {
+	var out []protocol.ConfigLayer
+	for _, l := range slices.Backward(c.layers) {
+		out = append(out, protocol.ConfigLayer{
+			Name: l.name, Version: l.version(), Config: redact(nil, l.root.plain()).(map[string]any),
+		})
+	}
+	return out
+}
+
+// redact is a copy of v, found at path, without its secrets.
+func redact(path []string, v any) any {
+	switch v := v.(type) {
+	case string:
+		return redactText(path, v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = redact(path, v[i])
+		}
+		return out
+	case map[string]string:
+		return redactTable(path, v)
+	case map[string]any:
+		return redactTable(path, v)
+	}
+	return v
+}
+
+func redactTable[V any](path []string, table map[string]V) map[string]any {
+	out := make(map[string]any, len(table))
+	for key, value := range table {
+		out[key] = redact(below(path, key), value)
+	}
+	return out
+}
+
+// redactText also takes the password out of addresses.
+func redactText(path []string, text string) string {
+	if text != "" && secret(path) {
+		return redacted
+	}
+	if !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
+		return text
+	}
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return text
+}

@@ -1,0 +1,26 @@
+// Package core is the thread state machine: a pure function of inputs. It opens no
+// file, reads no clock and starts no goroutine; ids, times and what is to be known
+// of the machine come in with the input.
+//
+// # Step
+//
+// [Thread.Step] takes one input and returns lines for the thread's rollout,
+// messages for its clients and effects to start, in that order of importance: the
+// caller appends the lines before it says the messages, and starts the effects
+// last. Every durable change is a line, and [Load] brings a thread back by
+// running its lines through the function that Step itself uses to change state.
+//
+// # Effects
+//
+// An effect has an id and ends with exactly one terminal input that carries it:
+// [SampleDone] or [SampleFailed] for [Sample], [ToolDone] for [RunTool],
+// [TimerFired] for [Timer]. After [Cancel] the terminal input still comes. Inputs
+// of effects that the thread no longer waits for change nothing.
+//
+// # Turns
+//
+// A turn is sampling (a model request is under way), running tools, waiting for
+// the client's approval, settling (finished, held back for slow clients), or
+// ending (interrupted, its effects on their way out). Exactly one turn/completed
+// is said for each, and nothing of the turn after it.
+package core

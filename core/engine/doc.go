@@ -1,0 +1,30 @@
+// Package engine runs threads: it loads them, feeds them inputs one at a time,
+// makes their lines durable before it says their messages, and starts their
+// effects.
+//
+// # Order
+//
+// A thread's requests take effect in the order in which they were posted. For each
+// input the lines are appended first, then the messages are handed to the outbox
+// in order, then the effects are started. Where an append fails, nothing of the
+// step is said: its callers are refused, and the thread is loaded anew from what
+// the disk holds.
+//
+// # Goroutines
+//
+//   - One per loaded thread (actor.run) owns the thread and its journal. It blocks
+//     on its mailboxes, and on the disk. It ends when the engine closes, or when the
+//     thread could not be loaded.
+//   - Two per effect (actor.launch). One runs it: a model request or a command. It
+//     blocks on what it runs and on the thread's results, and ends when that ends;
+//     Cancel and the engine's end cancel its context. The other waits for it, and
+//     posts its terminal input; it gives up an effect that outlasts its
+//     cancellation by more than cancelGrace.
+//   - One per timer that fired (time.AfterFunc), to post it.
+//   - One per request that reads the disk for a thread that is not loaded
+//     (Engine.background). It ends with its answer; at most maxReaders read at once.
+//
+// Effects post pieces of output while the clients that see them keep up. While one
+// of them is congested, the thread takes no results, so that the pressure reaches
+// the provider or the command; requests are still taken.
+package engine

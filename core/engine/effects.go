@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// cancelGrace is how long a cancelled effect may take to end.
+const cancelGrace = 5 * time.Second
+
+// running is an effect under way.
+type running struct{ cancel func() }
+
+func (a *actor) start(e core.Effect) {
+	switch e := e.(type) {
+	case core.Sample:
+		a.launch(e.ID, a.sample(e), core.SampleFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
+			Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
+	case core.RunTool:
+		a.launch(e.ID, a.runTool(e), core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
+	case core.Timer:
+		a.startTimer(e)
+	case core.Cancel:
+		if r := a.effects[e.ID]; r != nil {
+			r.cancel()
+		}
+	case core.RecordName:
+		if err := a.engine.Store.AppendName(a.id, e.Name, time.Now()); err != nil {
+			a.engine.Log.Warn("the thread's name could not be put into the index", zap.String("thread", a.id), zap.Error(err))
+		}
+	}
+}
+
+// work runs an effect; it gives its pieces to emit and returns its terminal input.
+type work func(ctx context.Context, emit func(core.Input)) core.Input
+
+// launch runs an effect. Its terminal input is posted exactly once: the one that
+// the work returns, or givenUp where the work panics or outlasts its cancellation.
+func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
+	ctx, cancel := context.WithCancel(context.Background())
+	generation := a.generation
+	a.effects[id] = &running{cancel}
+	ended := make(chan core.Input, 1)
+	go func() {
+		defer cancel()
+		ended <- a.guard(ctx, do, givenUp, func(in core.Input) {
+			a.postResult(ctx, result{generation, in})
+		})
+	}()
+	go func() {
+		terminal := givenUp
+		select {
+		case terminal = <-ended:
+		case <-after(ctx, cancelGrace):
+			a.engine.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id), zap.Uint64("effect", uint64(id)))
+		}
+		a.postTerminal(id, result{generation, terminal})
+	}()
+}
+
+// after fires some time after ctx has ended.
+func after(ctx context.Context, d time.Duration) <-chan time.Time {
+	fired := make(chan time.Time, 1)
+	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { fired <- time.Time{} }) })
+	return fired
+}
+
+func (a *actor) guard(ctx context.Context, do work, givenUp core.Input, emit func(core.Input)) (terminal core.Input) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.engine.Log.Error("an effect panicked", zap.Any("panic", p), zap.Stack("stack"))
+			terminal = givenUp
+		}
+	}()
+	return do(ctx, emit)
+}
+
+// postResult hands a piece to the thread; it blocks while the thread takes none, and
+// drops the piece when ctx ends.
+func (a *actor) postResult(ctx context.Context, r result) {
+	select {
+	case a.results <- r:
+	case <-ctx.Done():
+	case <-a.gone:
+	}
+}
+
+// endOfEffect removes an effect before its terminal input is taken.
+type endOfEffect struct {
+	core.Input
+	id core.EffectID
+}
+
+func (a *actor) postTerminal(id core.EffectID, r result) {
+	a.postResult(context.Background(), result{r.generation, endOfEffect{r.in, id}})
+}
+
+func (a *actor) sample(e core.Sample) work {
+	return func(ctx context.Context, emit func(core.Input)) core.Input {
+		if err := pause(ctx, e.Delay); err != nil {
+			return core.SampleFailed{Effect: e.ID, Err: modelError(err)}
+		}
+		answer, err := a.engine.Model.Stream(ctx, e.Prompt, func(p core.Piece) { emit(core.ModelPiece{Effect: e.ID, Piece: p}) })
+		if err != nil {
+			return core.SampleFailed{Effect: e.ID, Err: modelError(err)}
+		}
+		return core.SampleDone{Effect: e.ID, Answer: answer}
+	}
+}
+
+func modelError(err error) *core.ModelError {
+	var m *core.ModelError
+	if errors.As(err, &m) {
+		return m
+	}
+	return &core.ModelError{Message: fmt.Sprintf("the model request failed: %v", err), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+}
+
+func (a *actor) runTool(e core.RunTool) work {
+	return func(ctx context.Context, emit func(core.Input)) core.Input {
+		r := a.engine.Tools.Run(ctx, e.Command,
+			func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
+			func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
+		return core.ToolDone{Effect: e.ID, Result: r}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (a *actor) startTimer(e core.Timer) {
+	generation := a.generation
+	timer := time.AfterFunc(e.Delay, func() { a.postTerminal(e.ID, result{generation, core.TimerFired{Effect: e.ID}}) })
+	a.effects[e.ID] = &running{func() {
+		if timer.Stop() {
+			delete(a.effects, e.ID)
+		}
+	}}
+}
+
+func (a *actor) cancelEffects() {
+	for _, r := range a.effects {
+		r.cancel()
+	}
+	a.effects = map[core.EffectID]*running{}
+}

@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// Model answers prompts.
+type Model interface {
+	// Stream sends the prompt and gives the pieces of the answer as they come. It
+	// returns when the answer is whole or has failed; the error is a
+	// *core.ModelError.
+	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
+}
+
+// Tools run commands.
+type Tools interface {
+	// Run runs the command to its end, or to the end of ctx. started is called once
+	// before output, and not at all where the command could not be started.
+	Run(ctx context.Context, c core.Command, started func(pid string), output func(text string)) core.ToolResult
+}
+
+// Outbox takes what is said to clients. Its methods do not block.
+type Outbox interface {
+	Reply(to protocol.Caller, result any)
+	Refuse(to protocol.Caller, err *protocol.Error)
+	Notify(conn uint64, n protocol.Notification)
+	// Ask sends a request with this id; answer is called at most once.
+	Ask(conn, id uint64, method string, params any, answer func(result json.RawMessage, err error))
+	// Congested is nil while the client keeps up, and otherwise closed once it does.
+	Congested(conn uint64) <-chan struct{}
+}
+
+// Setup decides what threads run with.
+type Setup interface {
+	// Template is what a new thread begins with.
+	Template(p *protocol.ThreadStartParams) (Template, error)
+	// Defaults are settings that a stored thread does not tell.
+	Defaults() core.Settings
+	// World is what a turn with these settings is to know. An error refuses the turn.
+	World(s core.Settings) (core.World, error)
+	// Ready tells what is missing before the provider can be used.
+	Ready(s core.Settings) error
+}
+
+// Template is what a new thread begins with.
+type Template struct {
+	Settings              core.Settings
+	BaseInstructions      *string
+	DeveloperInstructions *string
+	// Persist is false where threads are kept in memory only.
+	Persist bool
+}
+
+// Parts are what an engine is made of.
+type Parts struct {
+	Store  *rollout.Store
+	Model  Model
+	Tools  Tools
+	Outbox Outbox
+	Setup  Setup
+	Log    *zap.Logger
+	// NewID gives UUIDv7s; the default is google/uuid's.
+	NewID func() string
+	// Version is this program's, Originator the client's name.
+	Version    string
+	Originator func(conn uint64) string
+	// CompletedFloor is core.Options.CompletedFloor of every thread.
+	CompletedFloor time.Duration
+}
+
+// maxReaders is how many requests read the disk at once.
+const maxReaders = 4
+
+// Engine holds the loaded threads.
+type Engine struct {
+	Parts
+	requests atomic.Uint64 // numbers the requests of the server
+	readers  chan struct{}
+	work     sync.WaitGroup // actors and background reads
+
+	mu      sync.Mutex
+	threads map[string]*actor
+	order   []string // ids of threads, oldest first
+	closing bool
+}
+
+// New is an engine without threads.
+func New(p Parts) *Engine {
+	if p.NewID == nil {
+		p.NewID = newID
+	}
+	return &Engine{Parts: p, threads: map[string]*actor{}, readers: make(chan struct{}, maxReaders)}
+}
+
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		panic(fmt.Sprintf("engine: no randomness: %v", err)) // the system's source of randomness is gone
+	}
+	return id.String()
+}
+
+// add makes an actor for the id, or gives the one that is there.
+func (e *Engine) add(id string) (a *actor, fresh bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing {
+		return nil, false, errShuttingDown()
+	}
+	if a := e.threads[id]; a != nil {
+		return a, false, nil
+	}
+	a = newActor(e, id)
+	e.threads[id] = a
+	e.order = append(e.order, id)
+	e.work.Add(1)
+	go func() {
+		defer e.work.Done()
+		a.run()
+	}()
+	return a, true, nil
+}
+
+func (e *Engine) remove(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.threads, id)
+	for i, o := range e.order {
+		if o == id {
+			e.order = append(e.order[:i:i], e.order[i+1:]...)
+			return
+		}
+	}
+}
+
+func (e *Engine) find(id string) *actor {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.threads[id]
+}
+
+// loaded are the actors in the order in which they were loaded.
+func (e *Engine) loaded() []*actor {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	actors := make([]*actor, 0, len(e.order))
+	for _, id := range e.order {
+		actors = append(actors, e.threads[id])
+	}
+	return actors
+}
+
+// Close ends all turns, waits for their ends to be written and said, and closes the
+// journals. It gives up when ctx ends.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closing = true
+	e.mu.Unlock()
+	for _, a := range e.loaded() {
+		a.stop()
+	}
+	done := make(chan struct{})
+	go func() {
+		e.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("engine: threads did not end in time: %w", ctx.Err())
+	}
+}
+
+// background answers a request away from the read loop.
+func (e *Engine) background(to protocol.Caller, answer func() (any, error)) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing {
+		return errShuttingDown()
+	}
+	e.work.Add(1)
+	go func() {
+		defer e.work.Done()
+		e.readers <- struct{}{}
+		defer func() { <-e.readers }()
+		result, err := answer()
+		if err != nil {
+			e.Outbox.Refuse(to, coded(err))
+			return
+		}
+		e.Outbox.Reply(to, result)
+	}()
+	return nil
+}
+
+func errShuttingDown() *protocol.Error {
+	return protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/core/workspace"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// gitTimeout bounds the look at the repository that a new thread begins in.
+const gitTimeout = 2 * time.Second
+
+// ThreadStart makes a thread.
+func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
+	a, _, err := e.add(e.NewID())
+	if err != nil {
+		return err
+	}
+	return a.post(request{
+		do:     func(a *actor) { a.open(to, a.begin(to, p)) },
+		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
+	})
+}
+
+// open refuses the caller where the thread could not be made or loaded, and ends it.
+func (a *actor) open(to protocol.Caller, err error) {
+	if err == nil {
+		a.ready.Store(true)
+		return
+	}
+	a.failed = true
+	a.engine.Outbox.Refuse(to, coded(err))
+}
+
+func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
+	template, err := a.engine.Setup.Template(p)
+	if err != nil {
+		return err
+	}
+	world, err := a.engine.Setup.World(template.Settings)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	if !a.options.Ephemeral {
+		log, err := a.engine.Store.Create(a.id, now)
+		if err != nil {
+			return err
+		}
+		a.journal, a.path = log, log.Path()
+		a.options.Path = log.Path()
+	}
+	a.thread = core.Load(a.id, a.options, template.Settings, nil)
+	a.subscribe(to.Conn)
+	a.step(core.Start{To: to, Meta: a.meta(to, p, template, now), Settings: template.Settings, Options: a.options, World: world})
+	return nil
+}
+
+func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template, now time.Time) protocol.SessionMeta {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	instructions := core.BaseInstructions
+	if t.BaseInstructions != nil {
+		instructions = *t.BaseInstructions
+	}
+	return protocol.SessionMeta{
+		ID: a.id, SessionID: a.id, Timestamp: core.Timestamp(now), Cwd: t.Settings.Cwd,
+		Originator: a.engine.Originator(to.Conn), CliVersion: a.engine.Version,
+		// Clients look for threads of this source only, whatever client began them.
+		Source:       json.RawMessage(`"vscode"`),
+		ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
+		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,
+		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd),
+	}
+}
+
+// ThreadResume loads a thread, or joins the caller to it.
+func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams) error {
+	id, path := p.ThreadID, ""
+	if p.Path != nil {
+		head, err := e.Store.ReadHead(*p.Path)
+		if err != nil {
+			return coded(err)
+		}
+		id, path = head.ID, *p.Path
+	}
+	if err := checkID("invalid session id", id); err != nil {
+		return err
+	}
+	a, fresh, err := e.add(id)
+	if err != nil {
+		return err
+	}
+	return a.post(request{
+		do: func(a *actor) {
+			if fresh {
+				a.open(to, a.load(to, p, path))
+				return
+			}
+			a.join(to, p)
+		},
+		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
+	})
+}
+
+func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path string) error {
+	contents, err := a.openLog(path)
+	if err != nil {
+		return err
+	}
+	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
+	world, err := a.engine.Setup.World(a.thread.Settings().WithResume(p))
+	if err != nil {
+		// A thread whose directory or provider is gone can still be read and changed.
+		a.engine.Log.Info("the thread's surroundings are gone", zap.String("thread", a.id), zap.Error(err))
+	}
+	a.subscribe(to.Conn)
+	a.step(core.Resume{To: to, Params: p, World: world, Fresh: true, Warnings: warnings(contents)})
+	return nil
+}
+
+// openLog takes the rollout for writing.
+func (a *actor) openLog(path string) (*rollout.Contents, error) {
+	if path == "" {
+		found, err := a.engine.Store.Find(a.id)
+		if err != nil {
+			return nil, err
+		}
+		path = found
+	}
+	log, contents, err := a.engine.Store.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	a.journal, a.path = log, path
+	a.options = core.Options{Path: path, CompletedFloor: a.engine.CompletedFloor}
+	return contents, nil
+}
+
+func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
+	world, err := a.engine.Setup.World(a.thread.Settings())
+	if err != nil {
+		a.engine.Log.Info("the thread's surroundings are gone", zap.String("thread", a.id), zap.Error(err))
+	}
+	a.subscribe(to.Conn)
+	a.step(core.Resume{To: to, Params: p, World: world})
+}
+
+// checkID accepts UUIDs as the protocol writes them.
+func checkID(words, id string) error {
+	if _, err := uuid.Parse(id); err != nil || len(id) != 36 || id != strings.ToLower(id) || filepath.Base(id) != id {
+		return &protocol.Error{Code: protocol.CodeInvalidRequest, Message: words + ": `" + id + "` is not a UUID",
+			Data: &protocol.ErrorData{Kind: protocol.KindInvalidThreadID, Field: "threadId"}}
+	}
+	return nil
+}

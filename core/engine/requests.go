@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"strings"
+
+	"appserver/core"
+	"appserver/core/workspace"
+	"appserver/protocol"
+)
+
+// toThread posts a request to a loaded thread.
+func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	a := e.find(id)
+	if a == nil {
+		return protocol.Refuse(protocol.KindThreadNotFound, "thread not found: %s", id)
+	}
+	return a.post(request{do: do, refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) }})
+}
+
+// TurnStart gives a thread input.
+func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
+	return e.toThread(to, p.ThreadID, func(a *actor) {
+		in, err := a.turnStart(to, p)
+		if err != nil {
+			e.Outbox.Refuse(to, coded(err))
+			return
+		}
+		a.step(in)
+	})
+}
+
+// turnStart gathers what the turn is to know.
+func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core.TurnStart, error) {
+	in := core.TurnStart{To: to, Params: p}
+	settings := a.thread.Settings()
+	if p.Cwd != nil {
+		cwd, err := workspace.ResolveCwd(settings.Cwd, p.Cwd)
+		if err != nil {
+			return in, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
+		}
+		resolved := *p
+		resolved.Cwd = &cwd
+		in.Params = &resolved
+	}
+	settings = settings.WithTurn(in.Params)
+	if err := a.engine.Setup.Ready(settings); err != nil {
+		return in, protocol.Refuse(protocol.KindProviderNotReady, "%v", err)
+	}
+	var err error
+	if in.World, err = a.engine.Setup.World(settings); err != nil {
+		return in, err
+	}
+	in.Images, err = images(p.Input)
+	return in, err
+}
+
+func images(input []protocol.UserInput) (map[string]string, error) {
+	urls, err := workspace.Images(input)
+	if err != nil {
+		return nil, protocol.InvalidParams("input", "%v", err)
+	}
+	return urls, nil
+}
+
+// TurnSteer gives the turn under way input.
+func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) error {
+	return e.toThread(to, p.ThreadID, func(a *actor) {
+		urls, err := images(p.Input)
+		if err != nil {
+			e.Outbox.Refuse(to, coded(err))
+			return
+		}
+		a.step(core.TurnSteer{To: to, Params: p, Images: urls})
+	})
+}
+
+// TurnInterrupt ends a turn. Without a thread's id the turn is looked for.
+func (e *Engine) TurnInterrupt(to protocol.Caller, p *protocol.TurnInterruptParams) error {
+	id := p.ThreadID
+	if id == "" {
+		if p.TurnID == "" {
+			return protocol.InvalidParams("threadId", "%v", &protocol.MissingFieldError{Field: "threadId"})
+		}
+		if id = e.threadOfTurn(p.TurnID); id == "" {
+			return protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt")
+		}
+	}
+	return e.toThread(to, id, func(a *actor) { a.step(core.TurnInterrupt{To: to, TurnID: p.TurnID}) })
+}
+
+func (e *Engine) threadOfTurn(turnID string) string {
+	for _, a := range e.loaded() {
+		if id := a.turn.Load(); id != nil && *id == turnID {
+			return a.id
+		}
+	}
+	return ""
+}
+
+// ThreadSetName names a thread, loaded or not.
+func (e *Engine) ThreadSetName(to protocol.Caller, p *protocol.ThreadSetNameParams) error {
+	name := strings.TrimSpace(p.Name)
+	if name == "" {
+		return protocol.InvalidParams("name", "thread name must not be empty")
+	}
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	a, fresh, err := e.add(p.ThreadID)
+	if err != nil {
+		return err
+	}
+	return a.post(request{
+		do: func(a *actor) {
+			if fresh {
+				a.visit(to, name)
+				return
+			}
+			a.step(core.SetName{To: to, Name: name})
+		},
+		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
+	})
+}
+
+// visit names a stored thread and lets it go again.
+func (a *actor) visit(to protocol.Caller, name string) {
+	contents, err := a.openLog("")
+	if err != nil {
+		a.open(to, err)
+		return
+	}
+	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
+	a.subscribe(to.Conn)
+	a.step(core.SetName{To: to, Name: name})
+	a.failed = len(a.requests) == 0
+	if !a.failed { // somebody else wants it by now
+		a.ready.Store(true)
+	}
+}
+
+// ThreadLoadedList lists loaded threads, oldest first.
+func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedListParams) error {
+	ids := []string{}
+	for _, a := range e.loaded() {
+		if a.ready.Load() {
+			ids = append(ids, a.id)
+		}
+	}
+	page, next, err := pageOf(ids, p.Cursor, p.Limit)
+	if err != nil {
+		return err
+	}
+	e.Outbox.Reply(to, protocol.ThreadLoadedListResponse{Data: page, NextCursor: next})
+	return nil
+}
+
+// pageOf is the part of ids after the cursor, which is the last id of the page
+// before.
+func pageOf(ids []string, cursor *string, limit *uint32) (page []string, next *string, err error) {
+	if cursor != nil {
+		i := len(ids)
+		for j, id := range ids {
+			if id == *cursor {
+				i = j + 1
+			}
+		}
+		ids = ids[i:]
+	}
+	if limit != nil && *limit > 0 && int(*limit) < len(ids) {
+		page = ids[:*limit]
+		return page, &page[len(page)-1], nil
+	}
+	return ids, nil, nil
+}
+
+// ThreadUnsubscribe ends the caller's notifications of a thread.
+func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubscribeParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	a := e.find(p.ThreadID)
+	if a == nil {
+		e.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: "notLoaded"})
+		return nil
+	}
+	return a.post(request{
+		do: func(a *actor) {
+			status := "notSubscribed"
+			if a.unsubscribe(to.Conn) {
+				status = "unsubscribed"
+			}
+			e.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: status})
+		},
+		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
+	})
+}

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// ThreadRead shows a thread, loaded or not.
+func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	if a := e.find(p.ThreadID); a != nil {
+		return a.post(request{
+			do:     func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
+			refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
+		})
+	}
+	return e.background(to, func() (any, error) { return e.read(p) })
+}
+
+func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
+	path, err := e.Store.Find(p.ThreadID)
+	var missing *rollout.NotFoundError
+	if errors.As(err, &missing) {
+		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread not loaded: %s", p.ThreadID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	contents, err := e.Store.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	t := core.Load(p.ThreadID, core.Options{Path: path}, e.Setup.Defaults(), contents.Lines)
+	v := t.View(p.IncludeTurns)
+	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
+	return protocol.ThreadReadResponse{Thread: v}, nil
+}
+
+const (
+	defaultPage = 25
+	largestPage = 100
+)
+
+// ThreadList lists stored threads.
+func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) error {
+	q, err := e.query(p)
+	if err != nil {
+		return err
+	}
+	return e.background(to, func() (any, error) { return e.list(q) })
+}
+
+func (e *Engine) query(p *protocol.ThreadListParams) (rollout.Query, error) {
+	q := rollout.Query{Limit: defaultPage, Cwds: p.Cwd,
+		Providers: []string{e.Setup.Defaults().Provider}}
+	if p.Limit != nil && *p.Limit > 0 {
+		q.Limit = int(min(*p.Limit, largestPage))
+	}
+	if p.Cursor != nil {
+		q.Cursor = *p.Cursor
+	}
+	if p.SearchTerm != nil {
+		q.Search = *p.SearchTerm
+	}
+	if p.Archived != nil {
+		q.Archived = *p.Archived
+	}
+	if p.ModelProviders != nil {
+		q.Providers = *p.ModelProviders
+	}
+	if p.SortDirection != nil {
+		if *p.SortDirection != "asc" && *p.SortDirection != "desc" {
+			return q, protocol.InvalidParams("sortDirection", "%v", &protocol.UnknownVariantError{Value: *p.SortDirection, Expected: []string{"asc", "desc"}})
+		}
+		q.Ascending = *p.SortDirection == "asc"
+	}
+	return q, sortKey(&q, p.SortKey)
+}
+
+// sortKey maps the keys of the protocol to those of the files: what was written last
+// is what was of interest last.
+func sortKey(q *rollout.Query, key *string) error {
+	if key == nil {
+		return nil
+	}
+	switch *key {
+	case "created_at":
+	case "updated_at", "recency_at":
+		q.SortKey = rollout.SortUpdated
+	default:
+		return protocol.InvalidParams("sortKey", "%v", &protocol.UnknownVariantError{Value: *key, Expected: []string{"created_at", "updated_at", "recency_at"}})
+	}
+	return nil
+}
+
+func (e *Engine) list(q rollout.Query) (any, error) {
+	page, err := e.Store.List(q)
+	if err != nil {
+		return nil, err
+	}
+	names, err := e.Store.Names()
+	if err != nil {
+		e.Log.Warn("the index of names cannot be read")
+	}
+	answer := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
+	for _, h := range page.Heads {
+		answer.Data = append(answer.Data, e.listed(h, names[h.ID]))
+	}
+	if page.NextCursor != "" {
+		answer.NextCursor = &page.NextCursor
+	}
+	return answer, nil
+}
+
+// listed is a thread of a list: what the head of its file tells.
+func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
+	settings := core.Settings{Cwd: h.Meta.Cwd, Provider: h.Meta.ModelProvider}
+	if h.Context != nil {
+		settings.Model, settings.Effort = h.Context.Model, h.Context.Effort
+	}
+	if settings.Provider == "" {
+		settings.Provider = e.Setup.Defaults().Provider
+	}
+	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Name: name, Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
+	if a := e.find(h.ID); a != nil && a.ready.Load() {
+		v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
+		if id := a.turn.Load(); id != nil && *id != "" {
+			v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: []string{}}}
+		}
+	}
+	return v
+}
+
+// coded gives an error its code and kind.
+func coded(err error) *protocol.Error {
+	var ready *protocol.Error
+	var missing *rollout.NotFoundError
+	var locked *rollout.LockedError
+	var cursor *rollout.CursorError
+	switch {
+	case errors.As(err, &ready):
+		return ready
+	case errors.As(err, &missing):
+		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
+	case errors.As(err, &locked):
+		return protocol.Refuse(protocol.KindThreadLocked, "%v", err)
+	case errors.As(err, &cursor):
+		return protocol.InvalidParams("cursor", "%v", err)
+	}
+	return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
+}
+
+func damageText(path string, d rollout.Damage) string {
+	return fmt.Sprintf("%s: line %d cannot be read (%s); it stays in the file and is passed over", path, d.Line, d.Reason)
+}
+
+func damageCount(path string, n int) string {
+	return fmt.Sprintf("%s: %d more lines cannot be read", path, n)
+}

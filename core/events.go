@@ -1,0 +1,167 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"appserver/protocol"
+)
+
+// turnRecord is a turn as the rollout keeps it.
+type turnRecord struct {
+	id          string
+	status      protocol.TurnStatus
+	err         *protocol.TurnError
+	startedAt   *int64
+	completedAt *int64
+	durationMs  *int64
+	items       []itemRecord
+}
+
+// itemRecord is a completed thread item. It stays in the form of its line until it
+// is asked for.
+type itemRecord struct {
+	payload json.RawMessage // an item_completed event
+	item    protocol.ThreadItem
+}
+
+// Item is the thread item.
+func (r *itemRecord) Item() protocol.ThreadItem {
+	if r.item.ThreadItemVariant == nil {
+		r.item = loadItem(r.payload)
+		r.payload = nil
+	}
+	return r.item
+}
+
+// applyEvent takes an event_msg line. The item events of files that keep their
+// items in another way are passed over.
+func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
+	payload := line.Payload
+	paginated := l.meta.HistoryMode == protocol.HistoryPaginated
+	switch kind := peek(payload, "type"); kind {
+	case protocol.EventItemCompleted:
+		if paginated {
+			l.applyItem(ordinal, payload)
+		}
+	case protocol.EventUserMessage, protocol.EventAgentMessage, protocol.EventAgentReasoning:
+		if !paginated {
+			l.applyText(ordinal, kind, payload)
+		}
+	case protocol.EventTaskStarted, "turn_started":
+		l.applyStarted(payload)
+	case protocol.EventTaskComplete, "turn_complete":
+		l.applyComplete(payload)
+	case protocol.EventTurnAborted:
+		l.applyAborted(payload)
+	case protocol.EventTokenCount:
+		l.applyUsage(payload)
+	case protocol.EventNameUpdated:
+		l.name = peek(payload, "thread_name")
+	}
+}
+
+func (l *log) applyStarted(payload json.RawMessage) {
+	var e protocol.TaskStarted
+	if json.Unmarshal(payload, &e) == nil {
+		l.turns = append(l.turns, turnRecord{id: e.TurnID, status: protocol.TurnInProgress, startedAt: e.StartedAt})
+		l.usage.ModelContextWindow = e.ModelContextWindow
+	}
+}
+
+func (l *log) applyComplete(payload json.RawMessage) {
+	var e protocol.TaskComplete
+	t := l.lastTurn()
+	if json.Unmarshal(payload, &e) != nil || t == nil {
+		return
+	}
+	t.status, t.completedAt, t.durationMs = protocol.TurnCompleted, e.CompletedAt, e.DurationMs
+	if e.Error != nil {
+		t.status = protocol.TurnFailed
+		t.err = &protocol.TurnError{Message: e.Error.Message, CodexErrorInfo: protocol.ErrorInfoFromStored(e.Error.CodexErrorInfo)}
+	}
+}
+
+func (l *log) applyAborted(payload json.RawMessage) {
+	var e protocol.TurnAborted
+	t := l.lastTurn()
+	if json.Unmarshal(payload, &e) != nil || t == nil {
+		return
+	}
+	t.status, t.completedAt, t.durationMs = protocol.TurnInterrupted, e.CompletedAt, e.DurationMs
+}
+
+func (l *log) applyUsage(payload json.RawMessage) {
+	var e protocol.TokenCount
+	if json.Unmarshal(payload, &e) == nil && e.Info != nil {
+		l.usage.Total = e.Info.TotalTokenUsage.Breakdown()
+		l.usage.Last = e.Info.LastTokenUsage.Breakdown()
+		l.usage.ModelContextWindow = e.Info.ModelContextWindow
+	}
+}
+
+// applyItem adds an item to its turn. Items of a turn that no line began get one.
+func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
+	t := l.turnOf(peek(payload, "turn_id"), ordinal)
+	t.items = append(t.items, itemRecord{payload: payload})
+	if l.preview == "" && peek(payload, "item.type") == storedUserMessage {
+		l.notePreview(&t.items[len(t.items)-1])
+	}
+}
+
+func (l *log) notePreview(r *itemRecord) {
+	if u, ok := r.Item().ThreadItemVariant.(*protocol.UserMessageItem); ok {
+		l.preview = inputText(u.Content)
+	}
+}
+
+// applyText adds the item of an event without ids. A user message begins a turn
+// where no line did.
+func (l *log) applyText(ordinal int64, kind string, payload json.RawMessage) {
+	var e struct{ Message, Text string }
+	if json.Unmarshal(payload, &e) != nil {
+		return
+	}
+	t := l.lastTurn()
+	if t == nil || (kind == protocol.EventUserMessage && t.status != protocol.TurnInProgress) || (kind == protocol.EventUserMessage && t.startedAt == nil) {
+		t = l.turnOf(fmt.Sprintf("turn-%d", ordinal), ordinal)
+	}
+	id := fmt.Sprintf("item-%d", ordinal)
+	switch kind {
+	case protocol.EventUserMessage:
+		t.items = append(t.items, itemRecord{item: userItem(id, e.Message)})
+		if l.preview == "" {
+			l.preview = e.Message
+		}
+	case protocol.EventAgentMessage:
+		t.items = append(t.items, itemRecord{item: protocol.ThreadItem{ThreadItemVariant: &protocol.AgentMessageItem{ID: id, Text: e.Message}}})
+	default:
+		t.items = append(t.items, itemRecord{item: protocol.ThreadItem{ThreadItemVariant: &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}}})
+	}
+}
+
+func userItem(id, text string) protocol.ThreadItem {
+	input := protocol.UserInput{UserInputVariant: &protocol.TextInput{Text: text, TextElements: []json.RawMessage{}}}
+	return protocol.ThreadItem{ThreadItemVariant: &protocol.UserMessageItem{ID: id, Content: []protocol.UserInput{input}}}
+}
+
+func (l *log) lastTurn() *turnRecord {
+	if len(l.turns) == 0 {
+		return nil
+	}
+	return &l.turns[len(l.turns)-1]
+}
+
+// turnOf is the turn with the id, made where there is none.
+func (l *log) turnOf(id string, ordinal int64) *turnRecord {
+	for i := len(l.turns) - 1; i >= 0; i-- {
+		if l.turns[i].id == id {
+			return &l.turns[i]
+		}
+	}
+	if id == "" {
+		id = fmt.Sprintf("turn-%d", ordinal)
+	}
+	l.turns = append(l.turns, turnRecord{id: id, status: protocol.TurnCompleted})
+	return l.lastTurn()
+}

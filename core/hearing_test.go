@@ -1,0 +1,212 @@
+package core_test
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// This file is the part of the witness that hears the messages.
+
+// recipient is the caller that a message answers.
+func recipient(m core.Message) (protocol.Caller, bool) {
+	switch m := m.(type) {
+	case core.Reply:
+		return m.To, true
+	case core.Refusal:
+		return m.To, true
+	}
+	return protocol.Caller{}, false
+}
+
+// seeMessage checks the i-th message of a step.
+func (w *witness) seeMessage(m *machine, in core.Input, out core.Output, i int, message core.Message) {
+	switch message := message.(type) {
+	case core.Notice:
+		w.hear(m, out, i, message)
+	case core.Request:
+		w.hearRequest(message)
+	case core.Reply:
+		w.hearAnswer(m, in, i, message.To)
+		w.hearReply(m, in, out, message)
+	case core.Refusal:
+		w.hearAnswer(m, in, i, message.To)
+		if message.Err == nil || message.Err.Message == "" || message.Err.Data == nil {
+			w.report("caller %d is refused without a reason", message.To.Request)
+		}
+	}
+}
+
+func (w *witness) hearAnswer(m *machine, in core.Input, i int, to protocol.Caller) {
+	state, known := w.callers[to]
+	if !known || state == answered {
+		w.report("caller %d is answered twice, or did not ask", to.Request)
+	}
+	w.callers[to] = answered
+	if _, resumed := in.(core.Resume); to == callerOf(in) && i > 0 && !resumed {
+		w.report("the answer to caller %d comes after messages that it causes", to.Request)
+	}
+}
+
+func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply core.Reply) {
+	switch reply.Result.(type) {
+	case protocol.ThreadStartResponse, protocol.ThreadResumeResponse:
+		w.status = gjson.Get(encode(reply.Result), "thread.status").Raw
+	case protocol.TurnStartResponse:
+		w.floor = m.now.Add(m.options.CompletedFloor)
+		w.mustSync(out, "the answer of turn/start")
+		if id := gjson.Get(encode(reply.Result), "turn.id").String(); id == "" || id != m.thread.ActiveTurn() {
+			w.report("turn/start is answered with turn %q, but %q is active", id, m.thread.ActiveTurn())
+		}
+	}
+	switch in.(type) {
+	case core.TurnInterrupt:
+		w.floor = m.now.Add(m.options.CompletedFloor)
+	case core.SetName:
+		w.mustSync(out, "the answer of thread/name/set")
+	}
+}
+
+// mustSync checks that what is promised is on disk before it is said.
+func (w *witness) mustSync(out core.Output, what string) {
+	if len(out.Lines) > 0 && !out.Sync {
+		w.report("%s is said before its lines are on disk", what)
+	}
+}
+
+func (w *witness) hearRequest(r core.Request) {
+	open, known := w.asked[r.ID]
+	if known && !open {
+		w.report("request %d is asked again after it was resolved", r.ID)
+	}
+	w.asked[r.ID] = true
+	id := gjson.Get(encode(r.Params), "itemId").String()
+	if item := w.items[id]; item == nil || item.done {
+		w.report("request %d is about item %q, which is not under way", r.ID, id)
+	}
+}
+
+// hear checks the i-th message of a step, a notification.
+func (w *witness) hear(m *machine, out core.Output, i int, n core.Notice) {
+	method, params := n.NotificationMethod(), encode(n.Notification)
+	turn := gjson.Get(params, "turnId").String()
+	if turn == "" {
+		turn = gjson.Get(params, "turn.id").String()
+	}
+	if turn != "" && method != "turn/started" && !w.turns[turn] {
+		w.report("%s of turn %s, which is not under way: %s", method, turn, params)
+	}
+	switch method {
+	case "thread/status/changed":
+		w.status = gjson.Get(params, "status").Raw
+	case "turn/started":
+		if _, known := w.turns[turn]; known || turn == "" {
+			w.report("turn/started of turn %q comes twice", turn)
+		}
+		w.turns[turn] = true
+		w.mustSync(out, method)
+	case "turn/completed":
+		w.hearCompleted(m, out, i, turn, params)
+	case "serverRequest/resolved":
+		w.hearResolved(gjson.Get(params, "requestId").Uint())
+	default:
+		if strings.HasPrefix(method, "item/") {
+			w.hearItem(m, out, method, turn, params)
+		}
+	}
+}
+
+func (w *witness) hearResolved(id uint64) {
+	if !w.asked[id] {
+		w.report("request %d is resolved, but is not open", id)
+	}
+	w.asked[id] = false
+}
+
+func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, params string) {
+	w.turns[turn] = false
+	w.mustSync(out, "turn/completed")
+	if m.now.Before(w.floor) && !w.stopping {
+		w.report("turn/completed comes %v too early", w.floor.Sub(m.now))
+	}
+	if status := gjson.Get(params, "turn.status").String(); status == "inProgress" || status == "" {
+		w.report("a turn is completed with status %q", status)
+	}
+	if !gjson.Get(params, "turn.items").IsArray() {
+		w.report("turn/completed has no items: %s", params)
+	}
+	var order []string
+	for _, message := range out.Messages[:at+1] {
+		if n, ok := message.(core.Notice); ok {
+			order = append(order, n.NotificationMethod())
+		}
+	}
+	w.hearOrder(order)
+	for id, item := range w.items {
+		if item.turn == turn && item.kind == "commandExecution" && !item.done && !w.unsaved {
+			w.report("turn %s is completed, but its command %s is not", turn, id)
+		}
+	}
+}
+
+// hearOrder checks the messages up to a turn/completed: right before it, but for an
+// error, the thread is told to be active no more.
+func (w *witness) hearOrder(methods []string) {
+	before := methods[:len(methods)-1]
+	if n := len(before); n > 0 && before[n-1] == "error" {
+		before = before[:n-1]
+	}
+	n := len(before)
+	if n == 0 || before[n-1] != "thread/status/changed" || gjson.Get(w.status, "type").String() == "active" {
+		w.report("turn/completed does not follow the thread's new status: %v", methods)
+	}
+}
+
+func (w *witness) hearItem(m *machine, out core.Output, method, turn, params string) {
+	id := gjson.Get(params, "itemId").String()
+	if id == "" {
+		id = gjson.Get(params, "item.id").String()
+	}
+	item := w.items[id]
+	switch {
+	case id == "":
+		w.report("%s without an item's id: %s", method, params)
+	case method == "item/started":
+		if item != nil {
+			w.report("item %s is started twice", id)
+		}
+		w.items[id] = &itemState{turn: turn, kind: gjson.Get(params, "item.type").String()}
+	case item == nil || item.done || item.turn != turn:
+		w.report("%s of item %s, which is not under way: %s", method, id, params)
+	case method == "item/completed":
+		item.done = true
+		w.mustSync(out, method)
+		w.hearWhole(m, item, turn, gjson.Get(params, "item"))
+	default:
+		item.text += gjson.Get(params, "delta").String()
+	}
+}
+
+// hearWhole checks a completed item: it is what its deltas said, and what the
+// thread shows from now on.
+func (w *witness) hearWhole(m *machine, item *itemState, turn string, whole gjson.Result) {
+	text := whole.Get("text").String()
+	if item.kind == "reasoning" {
+		text = whole.Get("summary.0").String() + whole.Get("content.0").String()
+	}
+	if (item.kind == "reasoning" || item.kind == "agentMessage") && text != item.text {
+		w.report("item %s is %q, but its deltas were %q", whole.Get("id"), text, item.text)
+	}
+	if whole.Get("type").String() != item.kind || whole.Get("status").String() == "inProgress" {
+		w.report("item %s is completed as %s", whole.Get("id"), whole.Raw)
+	}
+	if m.legacy() {
+		return // such files keep items in another form
+	}
+	loaded := core.Load(threadID, m.options, m.settings, m.lines)
+	shown := gjson.Get(encode(loaded.View(true)), `turns.#(id=="`+turn+`").items.#(id=="`+whole.Get("id").String()+`")`)
+	w.same("item "+whole.Get("id").String(), whole.Raw, shown.Raw)
+}

@@ -1,0 +1,210 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+
+	"appserver/protocol"
+)
+
+// Stamp is what an input brings along because the machine may not fetch it: the
+// time, and sources of ids.
+type Stamp struct {
+	Now time.Time
+	// NewID gives a new UUIDv7.
+	NewID func() string
+	// NextRequest numbers requests of the server, unique over all threads.
+	NextRequest func() uint64
+}
+
+// Input is anything that can happen to a thread.
+type Input interface{ input() }
+
+// Start is the first input of a new thread.
+type Start struct {
+	To       protocol.Caller
+	Meta     protocol.SessionMeta
+	Settings Settings
+	Options  Options
+	World    World
+}
+
+// Resume joins a client to a thread. Where Fresh is set the thread was loaded for
+// this, and the overrides of the params hold; a loaded thread keeps its settings.
+type Resume struct {
+	To     protocol.Caller
+	Params *protocol.ThreadResumeParams
+	World  World
+	Fresh  bool
+	// Warnings are told to the client: what of the rollout could not be read.
+	Warnings []string
+}
+
+// Read asks for the thread's view.
+type Read struct {
+	To           protocol.Caller
+	IncludeTurns bool
+}
+
+// SetName names the thread.
+type SetName struct {
+	To   protocol.Caller
+	Name string
+}
+
+// TurnStart is the user's input: a new turn, or more for the one under way.
+type TurnStart struct {
+	To     protocol.Caller
+	Params *protocol.TurnStartParams
+	// Images are data: URLs of the local images in the input, by path.
+	Images map[string]string
+	World  World
+}
+
+// TurnSteer is more input for the turn under way.
+type TurnSteer struct {
+	To     protocol.Caller
+	Params *protocol.TurnSteerParams
+	Images map[string]string
+}
+
+// TurnInterrupt ends the turn under way.
+type TurnInterrupt struct {
+	To     protocol.Caller
+	TurnID string
+}
+
+// Shutdown ends the turn under way without an answer to anyone.
+type Shutdown struct{}
+
+// StorageFailed tells a thread, loaded anew from its rollout, that lines could not
+// be appended to it. Requests are those that the client had not answered.
+type StorageFailed struct {
+	Err      error
+	Requests []uint64
+}
+
+// ModelPiece is a part of a model's answer as it streams in.
+type ModelPiece struct {
+	Effect EffectID
+	Piece  Piece
+}
+
+// Piece is text, or reasoning.
+type Piece struct {
+	Kind PieceKind
+	Text string
+}
+
+// PieceKind tells the kinds of pieces apart.
+type PieceKind int
+
+// The kinds of pieces.
+const (
+	PieceText PieceKind = iota
+	PieceReasoning
+	PieceReasoningSummary
+)
+
+// SampleDone ends a Sample with the model's whole answer.
+type SampleDone struct {
+	Effect EffectID
+	Answer Answer
+}
+
+// Answer is what a model's answer holds beside its pieces. Usage is nil where the
+// provider gives none.
+type Answer struct {
+	Calls []ToolCall
+	Usage *protocol.TokenUsageBreakdown
+}
+
+// ToolCall is a tool call of the model. Arguments is the JSON text that it wrote,
+// which need not be valid.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments string
+}
+
+// SampleFailed ends a Sample without an answer.
+type SampleFailed struct {
+	Effect EffectID
+	Err    *ModelError
+}
+
+// ModelError is a failed model request.
+type ModelError struct {
+	Message string
+	Info    protocol.CodexErrorInfo
+	// Details are for the curious, in addition to Message.
+	Details string
+	// Retry is set where the same request may succeed later.
+	Retry bool
+	// Streaming is set where the answer had begun.
+	Streaming bool
+	// RetryAfter is how long the provider asks to wait; 0 where it does not say.
+	RetryAfter time.Duration
+}
+
+// Error is the message.
+func (e *ModelError) Error() string { return e.Message }
+
+// ToolStarted tells that a command runs.
+type ToolStarted struct {
+	Effect    EffectID
+	ProcessID string
+}
+
+// ToolOutput is a piece of a command's output.
+type ToolOutput struct {
+	Effect EffectID
+	Text   string
+}
+
+// ToolDone ends a RunTool.
+type ToolDone struct {
+	Effect EffectID
+	Result ToolResult
+}
+
+// ToolResult is how a command ended. Output is bounded; what was left out of its
+// middle is marked. Exactly one of ExitCode and Failure is set.
+type ToolResult struct {
+	Output   string
+	ExitCode *int
+	// Failure says why there is no exit code: it could not be started, or it was
+	// ended by a signal.
+	Failure  string
+	TimedOut bool
+	Duration time.Duration
+}
+
+// ClientAnswer is the client's answer to a request of the server. Err is set where
+// the client refused.
+type ClientAnswer struct {
+	Request uint64
+	Result  json.RawMessage
+	Err     error
+}
+
+// TimerFired ends a Timer.
+type TimerFired struct{ Effect EffectID }
+
+func (Start) input()         {}
+func (Resume) input()        {}
+func (Read) input()          {}
+func (SetName) input()       {}
+func (TurnStart) input()     {}
+func (TurnSteer) input()     {}
+func (TurnInterrupt) input() {}
+func (Shutdown) input()      {}
+func (StorageFailed) input() {}
+func (ModelPiece) input()    {}
+func (SampleDone) input()    {}
+func (SampleFailed) input()  {}
+func (ToolStarted) input()   {}
+func (ToolOutput) input()    {}
+func (ToolDone) input()      {}
+func (ClientAnswer) input()  {}
+func (TimerFired) input()    {}

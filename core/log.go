@@ -1,0 +1,224 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"appserver/protocol"
+)
+
+// log is the durable part of a thread: what the lines of its rollout say. It
+// changes in apply only.
+type log struct {
+	id       string
+	meta     protocol.SessionMeta
+	settings Settings
+	name     string
+	preview  string
+	next     int64 // the ordinal of the next line
+	history  []ContextItem
+	turns    []turnRecord
+	usage    protocol.ThreadTokenUsage
+	updated  time.Time
+	callIDs  map[string]bool
+	// environment and instructions are the texts last put into the history.
+	environment, instructions string
+}
+
+// ContextItem is one entry of the model's input history.
+type ContextItem struct {
+	// Ordinal is that of the line, Part the position within a compacted line, -1
+	// outside of one.
+	Ordinal int64
+	Part    int
+	TurnID  string
+	raw     json.RawMessage
+	item    protocol.ResponseItem
+}
+
+// Item is the entry, decoded when it is first asked for. An entry that cannot be
+// decoded is an Unknown.
+func (c *ContextItem) Item() protocol.ResponseItem {
+	if c.item.ResponseItemVariant == nil {
+		if json.Unmarshal(c.raw, &c.item) != nil {
+			c.item.ResponseItemVariant = &protocol.Unknown{Raw: c.raw}
+		}
+		c.raw = nil
+	}
+	return c.item
+}
+
+// apply changes the state as a line says. Lines that make no sense change nothing
+// but the count of lines.
+func (l *log) apply(line *protocol.RolloutLine) {
+	if line.Ordinal != nil && *line.Ordinal >= l.next {
+		l.next = *line.Ordinal
+	}
+	ordinal := l.next
+	l.next++
+	switch line.Type {
+	case protocol.LineSessionMeta:
+		l.applyMeta(line.Payload)
+	case protocol.LineTurnContext:
+		l.applyTurnContext(line.Payload)
+	case protocol.LineResponseItem:
+		l.remember(ordinal, -1, line.Payload)
+	case protocol.LineCompacted:
+		l.applyCompacted(ordinal, line.Payload)
+	case protocol.LineEventMsg:
+		l.applyEvent(ordinal, line)
+	}
+	if at, err := time.Parse(time.RFC3339, line.Timestamp); err == nil {
+		l.updated = at
+	}
+}
+
+// applyMeta keeps the first session_meta: forks carry those of their parents too.
+func (l *log) applyMeta(payload json.RawMessage) {
+	var meta protocol.SessionMeta
+	if l.meta.ID != "" || json.Unmarshal(payload, &meta) != nil {
+		return
+	}
+	l.meta = meta
+	l.settings.Cwd = meta.Cwd
+	if meta.ModelProvider != "" {
+		l.settings.Provider = meta.ModelProvider
+	}
+	if l.id == "" {
+		l.id = meta.ID
+	}
+}
+
+func (l *log) applyTurnContext(payload json.RawMessage) {
+	var c protocol.TurnContext
+	if json.Unmarshal(payload, &c) != nil {
+		return
+	}
+	l.settings.Cwd, l.settings.Model = c.Cwd, c.Model
+	l.settings.ApprovalPolicy, l.settings.Sandbox = c.ApprovalPolicy, c.SandboxPolicy.Policy()
+	l.settings.Effort, l.settings.Summary, l.settings.ServiceTier = c.Effort, c.Summary, c.ServiceTier
+	if c.ModelProvider != "" {
+		l.settings.Provider = c.ModelProvider
+	}
+	if c.ApprovalsReviewer != "" {
+		l.settings.Reviewer = c.ApprovalsReviewer
+	}
+}
+
+var (
+	environmentMark  = []byte(`"<environment_context>`)
+	instructionsMark = []byte(`"<user_instructions>`)
+	callMark         = []byte(`_call"`)
+)
+
+// remember adds an item to the history. Items stay undecoded, but for those the
+// state depends on.
+func (l *log) remember(ordinal int64, part int, raw json.RawMessage) {
+	l.history = append(l.history, ContextItem{Ordinal: ordinal, Part: part, TurnID: l.currentTurn(), raw: raw})
+	head := raw[:min(len(raw), 512)]
+	switch {
+	case bytes.Contains(head, environmentMark):
+		l.environment = textOf(l.history[len(l.history)-1].Item())
+	case bytes.Contains(head, instructionsMark):
+		l.instructions = textOf(l.history[len(l.history)-1].Item())
+	case bytes.Contains(head[:min(len(head), 64)], callMark):
+		l.rememberCall(l.history[len(l.history)-1].Item())
+	}
+}
+
+func (l *log) rememberCall(item protocol.ResponseItem) {
+	if l.callIDs == nil {
+		l.callIDs = map[string]bool{}
+	}
+	if id := callID(item); id != "" {
+		l.callIDs[id] = true
+	}
+}
+
+func (l *log) currentTurn() string {
+	if len(l.turns) == 0 {
+		return ""
+	}
+	return l.turns[len(l.turns)-1].id
+}
+
+// applyCompacted replaces the history by the one the line brings, or by the user's
+// words and the summary.
+func (l *log) applyCompacted(ordinal int64, payload json.RawMessage) {
+	var c protocol.Compacted
+	if json.Unmarshal(payload, &c) != nil {
+		return
+	}
+	replacement := c.ReplacementHistory
+	if replacement == nil {
+		replacement = l.compactedHistory(c.Message)
+	}
+	l.history = nil
+	l.environment, l.instructions = "", ""
+	for k, raw := range replacement {
+		l.remember(ordinal, k, raw)
+	}
+}
+
+func (l *log) compactedHistory(summary string) []json.RawMessage {
+	var kept []json.RawMessage
+	for i := range l.history {
+		item := l.history[i].Item()
+		if m, ok := item.ResponseItemVariant.(*protocol.Message); ok && m.Role == protocol.RoleUser {
+			kept = appendJSON(kept, item)
+		}
+	}
+	return appendJSON(kept, protocol.ResponseItem{ResponseItemVariant: userText(summary)})
+}
+
+func appendJSON(list []json.RawMessage, v any) []json.RawMessage {
+	raw, err := protocol.Marshal(v)
+	if err != nil {
+		return list
+	}
+	return append(list, raw)
+}
+
+func userText(text string) *protocol.Message {
+	return &protocol.Message{Role: protocol.RoleUser,
+		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}
+}
+
+// textOf is the text of a message, "" for other items.
+func textOf(item protocol.ResponseItem) string {
+	m, ok := item.ResponseItemVariant.(*protocol.Message)
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for _, c := range m.Content {
+		b.WriteString(c.Text)
+	}
+	return b.String()
+}
+
+// callID is the id of a call, "" for other items.
+func callID(item protocol.ResponseItem) string {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCall:
+		return v.CallID
+	case *protocol.CustomToolCall:
+		return v.CallID
+	case *protocol.LocalShellCall:
+		return v.CallID
+	}
+	return ""
+}
+
+// outputCallID is the id of the call that an output answers, "" for other items.
+func outputCallID(item protocol.ResponseItem) string {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCallOutput:
+		return v.CallID
+	case *protocol.CustomToolCallOutput:
+		return v.CallID
+	}
+	return ""
+}

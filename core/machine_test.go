@@ -1,0 +1,200 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// machine runs a thread as the engine does: it keeps the lines, and knows which
+// effects are under way. Its clock and ids are such that a reader can follow them,
+// and a witness checks everything that is said.
+type machine struct {
+	thread   *core.Thread
+	options  core.Options
+	settings core.Settings
+	world    core.World
+	now      time.Time
+	pace     time.Duration // how far the clock goes on at the next input
+	ids      int
+	requests uint64
+	callers  uint64
+	lines    []protocol.RolloutLine
+	running  []core.Effect // those whose terminal input has not come, oldest first
+	full     bool          // the disk takes no lines
+	lost     int           // how many lines the disk did not take in the last step
+	witness  *witness
+}
+
+const threadID = "t-1"
+
+func newMachine(report func(format string, args ...any)) *machine {
+	m := &machine{
+		now:  time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		pace: time.Second,
+		settings: core.Settings{
+			Model: "model-1", Provider: "mock", Cwd: "/repo", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever},
+			Reviewer: protocol.ReviewerUser, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Summary: "auto",
+		},
+		world: core.World{
+			Shell: "/bin/bash", Date: "2026-01-02", Timezone: "Etc/UTC",
+			Provider: core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
+		},
+	}
+	m.witness = newWitness(report)
+	m.load()
+	return m
+}
+
+// start is the first input of a new thread.
+func (m *machine) start(historyMode string) core.Start {
+	return core.Start{
+		To: m.caller(), Settings: m.settings, Options: m.options, World: m.world,
+		Meta: protocol.SessionMeta{
+			ID: threadID, Timestamp: core.Timestamp(m.now), Cwd: m.settings.Cwd, Originator: "test", CliVersion: "1.0.0",
+			ModelProvider: m.settings.Provider, HistoryMode: historyMode,
+		},
+	}
+}
+
+// load makes the thread of all lines so far, as after a crash: effects, and callers
+// who waited for an answer, are gone.
+func (m *machine) load() {
+	m.running = nil
+	m.thread = core.Load(threadID, m.options, m.settings, m.lines)
+	m.witness.restarted()
+}
+
+func (m *machine) caller() protocol.Caller {
+	m.callers++
+	return protocol.Caller{Conn: 1, Request: m.callers}
+}
+
+// advance sets how far the clock goes on at the next input.
+func (m *machine) advance(d time.Duration) { m.pace = d }
+
+func (m *machine) stamp() core.Stamp {
+	m.now = m.now.Add(m.pace)
+	m.pace = time.Second
+	return core.Stamp{
+		Now:         m.now,
+		NewID:       func() string { m.ids++; return fmt.Sprintf("id-%d", m.ids) },
+		NextRequest: func() uint64 { m.requests++; return m.requests - 1 },
+	}
+}
+
+// take runs an input and returns what is said and done of it.
+func (m *machine) take(in core.Input) core.Output {
+	m.lost = 0
+	asked := m.thread.OpenRequests()
+	m.running = slices.DeleteFunc(m.running, func(e core.Effect) bool { return ends(in, e) })
+	out := m.thread.Step(m.stamp(), in)
+	if m.full && len(out.Lines) > 0 {
+		return m.lose(in, out, asked)
+	}
+	m.lines = append(m.lines, out.Lines...)
+	for _, e := range out.Effects {
+		if effectID(e) != 0 {
+			m.running = append(m.running, e)
+		}
+	}
+	m.witness.see(m, in, out)
+	return out
+}
+
+var errDiskFull = errors.New("no space left on device")
+
+// lose goes back to what the disk holds: nothing of the step is said, who was to be
+// answered is refused, and the thread is loaded anew and told which requests the
+// client has open.
+func (m *machine) lose(in core.Input, out core.Output, asked []uint64) core.Output {
+	m.witness.refused(in, out, m.thread.OpenCallers())
+	m.running = nil
+	m.thread = core.Load(threadID, m.options, m.thread.Settings(), m.lines)
+	m.pace = 0
+	said := m.take(core.StorageFailed{Err: errDiskFull, Requests: asked})
+	m.lost = len(out.Lines)
+	return said
+}
+
+// legacy is true for a thread whose file keeps items as events without ids.
+func (m *machine) legacy() bool {
+	return len(m.lines) > 0 && gjson.GetBytes(m.lines[0].Payload, "history_mode").Str != protocol.HistoryPaginated
+}
+
+// last is the youngest effect of a type under way, 0 without one.
+func last[E core.Effect](m *machine) core.EffectID {
+	for _, e := range slices.Backward(m.running) {
+		if _, ok := e.(E); ok {
+			return effectID(e)
+		}
+	}
+	return 0
+}
+
+// first is the oldest effect of a type under way, 0 without one.
+func first[E core.Effect](m *machine) core.EffectID {
+	for _, e := range m.running {
+		if _, ok := e.(E); ok {
+			return effectID(e)
+		}
+	}
+	return 0
+}
+
+// effectID is the id of an effect that ends with a terminal input, 0 for others.
+func effectID(e core.Effect) core.EffectID {
+	switch e := e.(type) {
+	case core.Sample:
+		return e.ID
+	case core.RunTool:
+		return e.ID
+	case core.Timer:
+		return e.ID
+	}
+	return 0
+}
+
+// ends tells whether an input is the terminal one of an effect.
+func ends(in core.Input, e core.Effect) bool {
+	switch e := e.(type) {
+	case core.Sample:
+		done, isDone := in.(core.SampleDone)
+		failed, isFailed := in.(core.SampleFailed)
+		return isDone && done.Effect == e.ID || isFailed && failed.Effect == e.ID
+	case core.RunTool:
+		done, isDone := in.(core.ToolDone)
+		return isDone && done.Effect == e.ID
+	case core.Timer:
+		fired, isFired := in.(core.TimerFired)
+		return isFired && fired.Effect == e.ID
+	}
+	return false
+}
+
+// callerOf is who waits for an answer to the input.
+func callerOf(in core.Input) protocol.Caller {
+	switch in := in.(type) {
+	case core.Start:
+		return in.To
+	case core.Resume:
+		return in.To
+	case core.Read:
+		return in.To
+	case core.SetName:
+		return in.To
+	case core.TurnStart:
+		return in.To
+	case core.TurnSteer:
+		return in.To
+	case core.TurnInterrupt:
+		return in.To
+	}
+	return protocol.Caller{}
+}

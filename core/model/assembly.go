@@ -1,0 +1,98 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"appserver/core"
+)
+
+// The finish reasons that matter here.
+const (
+	finishError  = "error"
+	finishLength = "length"
+	finishFilter = "content_filter"
+)
+
+// assembly puts an answer together from its events, and emits text as it comes.
+type assembly struct {
+	prompt *core.Prompt
+	emit   func(core.Piece)
+	calls  callAssembly
+	usage  *usage
+	finish string
+	spoken bool // text was emitted
+}
+
+func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
+	return &assembly{prompt: p, emit: emit}
+}
+
+// add takes one event. It fails on what is not JSON, and with *reportedError
+// where the provider gave up.
+func (a *assembly) add(raw []byte) error {
+	c, err := decodeChunk(raw)
+	if err != nil {
+		return err
+	}
+	if c.Usage != nil {
+		a.usage = c.Usage
+	}
+	if c.Choices[0].Index == 0 {
+		a.choose(&c.Choices[0])
+	}
+	if a.finish == finishError {
+		return &reportedError{problem{text: "the provider ended the answer with finish_reason \"error\""}}
+	}
+	return nil
+}
+
+func (a *assembly) choose(c *choice) {
+	a.delta(&c.Delta)
+	if c.Message != nil {
+		a.delta(c.Message)
+	}
+	if c.Usage != nil {
+		a.usage = c.Usage
+	}
+	if c.FinishReason != "" && c.FinishReason != "null" {
+		a.finish = c.FinishReason
+	}
+}
+
+func (a *assembly) delta(d *delta) {
+	a.say(core.PieceReasoning, d.reasoning())
+	a.say(core.PieceText, string(d.Content))
+	a.say(core.PieceText, string(d.Refusal))
+	for i := range d.ToolCalls {
+		a.calls.add(&d.ToolCalls[i])
+	}
+}
+
+func (a *assembly) say(kind core.PieceKind, text string) {
+	if text != "" {
+		a.spoken = a.spoken || kind == core.PieceText
+		a.emit(core.Piece{Kind: kind, Text: text})
+	}
+}
+
+// finished tells whether the provider has said that the answer is whole.
+func (a *assembly) finished() bool { return a.finish != "" }
+
+// answer ends the assembly. An answer that the provider cut to nothing is an error.
+func (a *assembly) answer() (core.Answer, error) {
+	answer := core.Answer{Calls: a.calls.finish(a.prompt)}
+	if a.usage != nil {
+		answer.Usage = a.usage.breakdown()
+	}
+	if a.spoken || len(answer.Calls) > 0 {
+		return answer, nil
+	}
+	switch a.finish {
+	case finishLength:
+		return core.Answer{}, &barrenError{errors.New("its length limit was reached before any text; raise the limit or lower the reasoning effort")}
+	case finishFilter:
+		return core.Answer{}, &barrenError{fmt.Errorf("its content filter stopped it (finish_reason %q)", a.finish)}
+	}
+	return answer, nil
+}

@@ -1,0 +1,136 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// callAssembly puts tool calls together from fragments. Providers disagree about
+// what a fragment says: the index may be missing, or 0 for every call; the id may
+// be missing, repeated, or new in every fragment; the name may be repeated.
+type callAssembly struct {
+	calls   []*openCall // in the order of their first fragments
+	byIndex map[int]*openCall
+}
+
+type openCall struct {
+	id, name  string
+	arguments strings.Builder
+}
+
+func (c *callAssembly) add(f *fragment) {
+	call := c.target(f)
+	call.id = orElse(call.id, f.ID)
+	call.name = orElse(call.name, f.Function.Name)
+	call.arguments.WriteString(string(f.Function.Arguments))
+}
+
+// target is the call that a fragment belongs to.
+func (c *callAssembly) target(f *fragment) *openCall {
+	if f.Index == nil {
+		return c.targetWithoutIndex(f)
+	}
+	call := c.byIndex[*f.Index]
+	if call == nil || call.endsBefore(f) {
+		call = c.open()
+		if c.byIndex == nil {
+			c.byIndex = map[int]*openCall{}
+		}
+		c.byIndex[*f.Index] = call
+	}
+	return call
+}
+
+func (c *callAssembly) targetWithoutIndex(f *fragment) *openCall {
+	if f.ID != "" {
+		for _, call := range c.calls {
+			if call.id == f.ID {
+				return call
+			}
+		}
+	}
+	if len(c.calls) == 0 || c.calls[len(c.calls)-1].endsBefore(f) {
+		return c.open()
+	}
+	return c.calls[len(c.calls)-1]
+}
+
+func (c *callAssembly) open() *openCall {
+	call := &openCall{}
+	c.calls = append(c.calls, call)
+	return call
+}
+
+// endsBefore tells whether a fragment begins another call. Only fragments with a
+// name can: those without ids do where the name is another one, or the call
+// already has all its arguments.
+func (c *openCall) endsBefore(f *fragment) bool {
+	name := f.Function.Name
+	switch {
+	case name == "" || c.name == "":
+		return false
+	case f.ID != "" && c.id != "":
+		return f.ID != c.id
+	}
+	return name != c.name || c.isComplete()
+}
+
+func (c *openCall) isComplete() bool {
+	text := strings.TrimSpace(c.arguments.String())
+	return strings.HasSuffix(text, "}") && json.Valid([]byte(text))
+}
+
+// finish gives the calls, each with an id of its own. What has neither name nor
+// arguments was no call.
+func (c *callAssembly) finish(p *core.Prompt) []core.ToolCall {
+	var calls []core.ToolCall
+	var ids callIDs
+	for _, call := range c.calls {
+		if call.name == "" && call.arguments.Len() == 0 {
+			continue
+		}
+		calls = append(calls, core.ToolCall{
+			ID: ids.claim(p, call.id), Name: call.name, Arguments: call.arguments.String(),
+		})
+	}
+	return calls
+}
+
+// callIDs keeps the ids of calls apart.
+type callIDs struct {
+	taken map[string]bool
+	last  int
+}
+
+// claim is id, or "call_<n>" where id is missing or belongs to a call of the
+// prompt or an earlier call of the answer.
+func (c *callIDs) claim(p *core.Prompt, id string) string {
+	if c.taken == nil {
+		c.taken = promptCallIDs(p)
+	}
+	for id == "" || c.taken[id] {
+		c.last++
+		id = fmt.Sprintf("call_%d", c.last)
+	}
+	c.taken[id] = true
+	return id
+}
+
+func promptCallIDs(p *core.Prompt) map[string]bool {
+	ids := map[string]bool{}
+	for _, item := range p.Items {
+		switch i := item.ResponseItemVariant.(type) {
+		case *protocol.FunctionCall:
+			ids[i.CallID] = true
+		case *protocol.CustomToolCall:
+			ids[i.CallID] = true
+		case *protocol.LocalShellCall:
+			ids[i.CallID] = true
+		}
+	}
+	return ids
+}

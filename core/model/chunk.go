@@ -1,0 +1,136 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"appserver/protocol"
+)
+
+// chunk is what matters of one event of an answer: only the first choice, as only
+// one is asked for. Members of a wrong type are taken for absent.
+type chunk struct {
+	Choices [1]choice `json:"choices"`
+	Usage   *usage    `json:"usage"`
+}
+
+// choice has a message instead of a delta where the provider does not stream, and
+// usage of its own with some providers.
+type choice struct {
+	Index        int    `json:"index"`
+	Delta        delta  `json:"delta"`
+	Message      *delta `json:"message"`
+	FinishReason string `json:"finish_reason"`
+	Usage        *usage `json:"usage"`
+}
+
+// delta is a part of the answer. Providers call raw reasoning reasoning_content,
+// or reasoning, or send it by both names.
+type delta struct {
+	Content          text       `json:"content"`
+	Refusal          text       `json:"refusal"`
+	ReasoningContent text       `json:"reasoning_content"`
+	Reasoning        text       `json:"reasoning"`
+	ToolCalls        []fragment `json:"tool_calls"`
+}
+
+// fragment is a part of a tool call. Every member may be missing.
+type fragment struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	} `json:"function"`
+}
+
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Total      int64 `json:"total_tokens"`
+	PromptMore struct {
+		Cached     int64 `json:"cached_tokens"`
+		CacheWrite int64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionMore struct {
+		Reasoning int64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// decodeChunk reads an event.
+func decodeChunk(raw []byte) (chunk, error) {
+	var c chunk
+	err := json.Unmarshal(raw, &c)
+	if mismatch := new(json.UnmarshalTypeError); err == nil || errors.As(err, &mismatch) {
+		return c, nil
+	}
+	return chunk{}, fmt.Errorf("an event is not JSON (%w): %s", err, excerpt(string(raw), 100))
+}
+
+// breakdown is nil where nothing was counted.
+func (u *usage) breakdown() *protocol.TokenUsageBreakdown {
+	b := &protocol.TokenUsageBreakdown{
+		TotalTokens: u.Total, InputTokens: u.Prompt, OutputTokens: u.Completion,
+		CachedInputTokens: u.PromptMore.Cached, CacheWriteInputTokens: u.PromptMore.CacheWrite,
+		ReasoningOutputTokens: u.CompletionMore.Reasoning,
+	}
+	if b.TotalTokens == 0 {
+		b.TotalTokens = b.InputTokens + b.OutputTokens
+	}
+	if b.TotalTokens == 0 {
+		return nil
+	}
+	return b
+}
+
+// reasoning is the raw reasoning of a delta.
+func (d *delta) reasoning() string { return orElse(string(d.ReasoningContent), string(d.Reasoning)) }
+
+// text is a string, or the texts of a list of parts; anything else is "".
+type text string
+
+// UnmarshalJSON never fails.
+func (t *text) UnmarshalJSON(b []byte) error {
+	switch b[0] {
+	case '"':
+		*t = text(unquote(b))
+	case '[':
+		var parts []struct{ Text string }
+		_ = json.Unmarshal(b, &parts)
+		var all strings.Builder
+		for _, p := range parts {
+			all.WriteString(p.Text)
+		}
+		*t = text(all.String())
+	}
+	return nil
+}
+
+// arguments is JSON text: of a string what it holds, of any other value its own.
+type arguments string
+
+// UnmarshalJSON never fails.
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	switch {
+	case b[0] == '"':
+		*a = arguments(unquote(b))
+	case string(b) != "null":
+		*a = arguments(b)
+	}
+	return nil
+}
+
+// unquote is the value of a valid JSON string; bytes that are not UTF-8 become
+// U+FFFD.
+func unquote(b []byte) string {
+	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
+		return string(b[1 : len(b)-1])
+	}
+	var s string
+	_ = json.Unmarshal(b, &s)
+	return s
+}

@@ -1,0 +1,42 @@
+// Package model is the model providers: it sends a [core.Prompt] and turns the
+// streamed answer into pieces and a [core.Answer]. [OpenAI] speaks Chat
+// Completions to any endpoint, [Offline] needs no network, and [Router] picks
+// between them by the prompt's provider.
+//
+// # Contract
+//
+// Every provider has the method
+//
+//	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
+//
+// It calls emit in the order of the answer, from the caller's goroutine, never
+// with empty text and never after it has returned. The error is ctx's cause when
+// ctx has ended, and a *[core.ModelError] otherwise; no call is made twice here
+// for failures that the caller may want to count: retries are the caller's. The
+// one exception is a request refused for a member that only makes things cheaper
+// (see optionalMembers): it is sent again without that member.
+//
+// An answer is whole when the provider said so, by [DONE] or by a finish_reason.
+// A stream that ends without either is a failure that may be retried, also when
+// text has been emitted. Tool calls are given only with a whole answer, each with
+// an id that no other call of the prompt or the answer has.
+//
+// # Time
+//
+// A request may show no life for [Endpoint].IdleTimeout: from the moment it is
+// sent until the answer's headers, and between any two reads of the answer.
+// Keep-alive comments are life for at most three times as long; after that only
+// an event is. While emit runs no time counts. Once a finish_reason has come,
+// what may follow it (usage, [DONE]) is awaited for seconds at most.
+//
+// # Secrets
+//
+// The key, and the values of configured headers and query parameters, are cut out
+// of every error.
+//
+// # Goroutines
+//
+// None is started here. The idle limit is a time.AfterFunc per request, which
+// cancels the request and ends; Stream stops it before it returns. The HTTP
+// transport keeps goroutines for idle connections until [OpenAI.Close].
+package model

@@ -1,0 +1,128 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// failure is an error of this package that knows what it means for a turn.
+type failure interface {
+	error
+	modelError(from source) *core.ModelError
+}
+
+// source names the provider in messages.
+type source struct {
+	name string
+	// url is without its query and the user's name and password.
+	url string
+}
+
+// requestError is a request that could not be made.
+type requestError struct{ err error }
+
+// connectError is a request that got no answer.
+type connectError struct{ err error }
+
+// statusError is an answer with a status other than 2xx. body is its beginning,
+// optional the optional members that the request had.
+type statusError struct {
+	status   int
+	header   http.Header
+	body     []byte
+	optional []string
+}
+
+// reportedError is an error that came in place of an answer, or amidst it.
+type reportedError struct{ problem problem }
+
+// cutError is an answer that broke off.
+type cutError struct{ err error }
+
+// barrenError is an answer that ended properly and holds nothing.
+type barrenError struct{ err error }
+
+func (e *requestError) Error() string  { return e.err.Error() }
+func (e *connectError) Error() string  { return e.err.Error() }
+func (e *statusError) Error() string   { return fmt.Sprintf("status %d", e.status) }
+func (e *reportedError) Error() string { return e.problem.text }
+func (e *cutError) Error() string      { return e.err.Error() }
+func (e *barrenError) Error() string   { return e.err.Error() }
+
+func isReported(err error) bool {
+	reported := new(reportedError)
+	return errors.As(err, &reported)
+}
+
+// modelError codes an error for the turn, without the endpoint's secrets.
+func (o *OpenAI) modelError(err error) *core.ModelError {
+	var f failure
+	if !errors.As(err, &f) {
+		f = &requestError{err}
+	}
+	m := f.modelError(source{o.endpoint.Name, o.shown})
+	m.Message = o.redact.Replace(m.Message)
+	m.Details = o.redact.Replace(m.Details)
+	return m
+}
+
+func (e *requestError) modelError(source) *core.ModelError {
+	return &core.ModelError{Message: e.err.Error(), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+}
+
+func (e *connectError) modelError(from source) *core.ModelError {
+	err := e.err
+	if u := new(url.Error); errors.As(err, &u) {
+		err = u.Err // u names the URL with its query
+	}
+	return &core.ModelError{
+		Message: fmt.Sprintf("no answer from model provider %q at %s: %s", from.name, from.url, advice(err)),
+		Info:    protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed},
+		Details: err.Error(),
+		Retry:   true,
+	}
+}
+
+func (e *statusError) modelError(from source) *core.ModelError {
+	p := parseProblem(e.body)
+	message := fmt.Sprintf("unexpected status %d %s", e.status, http.StatusText(e.status))
+	message = strings.TrimSpace(message)
+	if p.text != "" {
+		message += ": " + p.text
+	}
+	m := statusModelError(e.status, p, message+", url: "+from.url)
+	m.RetryAfter = retryAfter(e.header, time.Now())
+	m.Details = excerpt(string(e.body), messageLimit)
+	return m
+}
+
+func (e *reportedError) modelError(source) *core.ModelError {
+	text := orElse(e.problem.text, "the provider reported an error without saying which")
+	m := statusModelError(e.problem.inferredStatus(), e.problem, text)
+	m.Streaming = true
+	return m
+}
+
+func (e *cutError) modelError(source) *core.ModelError {
+	return &core.ModelError{
+		Message:   "stream disconnected before completion: " + e.err.Error(),
+		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		Retry:     true,
+		Streaming: true,
+	}
+}
+
+func (e *barrenError) modelError(from source) *core.ModelError {
+	return &core.ModelError{
+		Message:   fmt.Sprintf("model provider %q sent an empty answer: %v", from.name, e.err),
+		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		Streaming: true,
+	}
+}

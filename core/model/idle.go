@@ -1,0 +1,90 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// quietFactor is how many idle limits an answer may go without an event while
+// keep-alive comments arrive.
+const quietFactor = 3
+
+// idleError says that the provider showed no life for too long.
+type idleError struct{ limit time.Duration }
+
+func (e *idleError) Error() string {
+	return fmt.Sprintf("idle timeout, nothing came for %v", e.limit)
+}
+
+// idleCause is the idle error that ended ctx, or err.
+func idleCause(ctx context.Context, err error) error {
+	if e := new(idleError); errors.As(context.Cause(ctx), &e) {
+		return e
+	}
+	return err
+}
+
+// idle cancels a request that shows no life. Time counts between await and stop
+// only.
+type idle struct {
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	// quietSince is when the wait for the current event began; zero when it has not.
+	quietSince time.Time
+}
+
+func newIdle(limit time.Duration, cancel context.CancelCauseFunc) *idle {
+	return &idle{limit: limit, cancel: cancel}
+}
+
+// await starts the clock. It fails where comments have used up the event's time.
+func (i *idle) await() error {
+	now := time.Now()
+	if i.quietSince.IsZero() {
+		i.quietSince = now
+	}
+	wait := min(i.limit, quietFactor*i.limit-now.Sub(i.quietSince))
+	if wait <= 0 {
+		err := &idleError{quietFactor * i.limit}
+		i.cancel(err)
+		return err
+	}
+	if i.timer == nil {
+		expired := &idleError{i.limit}
+		i.timer = time.AfterFunc(wait, func() { i.cancel(expired) })
+	} else {
+		i.timer.Reset(wait)
+	}
+	return nil
+}
+
+// stop stops the clock.
+func (i *idle) stop() {
+	if i.timer != nil {
+		i.timer.Stop()
+	}
+}
+
+// event tells that an event has come.
+func (i *idle) event() { i.quietSince = time.Time{} }
+
+// shorten lowers the limit.
+func (i *idle) shorten(limit time.Duration) { i.limit = min(i.limit, limit) }
+
+// idleReader reads under an idle limit.
+type idleReader struct {
+	src  io.Reader
+	idle *idle
+}
+
+func (r *idleReader) Read(p []byte) (int, error) {
+	if err := r.idle.await(); err != nil {
+		return 0, err
+	}
+	defer r.idle.stop()
+	return r.src.Read(p)
+}

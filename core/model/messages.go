@@ -1,0 +1,190 @@
+package model
+
+import (
+	"strings"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// What is sent in place of empty text: several providers answer 400 to empty
+// content, of users as well as of tools.
+const (
+	emptyMessage = "(empty message)"
+	emptyOutput  = "(no output)"
+)
+
+// ChatMessage is one message of a Chat Completions request.
+type ChatMessage struct {
+	Role       string         `json:"role"`
+	Content    ChatContent    `json:"content"`
+	ToolCalls  []ChatToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string         `json:"tool_call_id,omitempty"`
+}
+
+// ChatContent is text, or parts, or null where both are empty: an assistant's
+// message that only calls tools.
+type ChatContent struct {
+	Text  string
+	Parts []ChatPart
+}
+
+// ChatPart is a part of a message: type text with Text, or image_url with ImageURL.
+type ChatPart struct {
+	Type     string     `json:"type"`
+	Text     string     `json:"text,omitempty"`
+	ImageURL *ChatImage `json:"image_url,omitempty"`
+}
+
+// ChatImage is an image by URL, mostly a data URL.
+type ChatImage struct {
+	URL    string `json:"url"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// ChatToolCall is a tool call of an assistant's message.
+type ChatToolCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function ChatFunction `json:"function"`
+}
+
+// ChatFunction names the tool and its arguments, the text of a JSON object.
+type ChatFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// roleTool is the role of a tool's output; the other roles are protocol's.
+const roleTool = "tool"
+
+// MarshalJSON writes a string, a list or null.
+func (c ChatContent) MarshalJSON() ([]byte, error) {
+	switch {
+	case len(c.Parts) > 0:
+		return protocol.Marshal(c.Parts)
+	case c.Text != "":
+		return protocol.Marshal(c.Text)
+	}
+	return []byte("null"), nil
+}
+
+// ChatMessages is a prompt as Chat Completions messages. The instructions are one
+// system message at the top. A run of calls is one assistant message, together
+// with the assistant's text right before it; outputs are messages of role tool,
+// and their images follow the run of outputs in a user message. Developer messages
+// become system messages. Reasoning and unknown items are left out, and so is an
+// assistant's empty text; other empty text is replaced by a placeholder.
+func ChatMessages(p *core.Prompt) []ChatMessage {
+	w := chatWriter{messages: make([]ChatMessage, 0, len(p.Items)+1)}
+	if p.Instructions != "" {
+		w.text(protocol.RoleSystem, p.Instructions)
+	}
+	for _, item := range p.Items {
+		w.item(item.ResponseItemVariant)
+	}
+	w.flushImages()
+	return w.messages
+}
+
+// chatWriter appends messages. images are those of the outputs just written.
+type chatWriter struct {
+	messages []ChatMessage
+	images   []ChatPart
+}
+
+func (w *chatWriter) item(item protocol.ResponseItemVariant) {
+	switch i := item.(type) {
+	case *protocol.Message:
+		w.flushImages()
+		w.message(i)
+	case *protocol.FunctionCall:
+		w.call(i.CallID, i.Namespace+i.Name, i.Arguments)
+	case *protocol.CustomToolCall:
+		w.call(i.CallID, i.Name, inputObject(i.Input))
+	case *protocol.LocalShellCall:
+		w.call(i.CallID, "shell", object("command", i.Action.Command))
+	case *protocol.FunctionCallOutput:
+		w.output(i.CallID, i.Output)
+	case *protocol.CustomToolCallOutput:
+		w.output(i.CallID, i.Output)
+	}
+}
+
+func (w *chatWriter) text(role, text string) {
+	w.messages = append(w.messages, ChatMessage{Role: role, Content: ChatContent{Text: text}})
+}
+
+func (w *chatWriter) message(m *protocol.Message) {
+	text := joinText(m.Content)
+	switch m.Role {
+	case protocol.RoleAssistant:
+		if text != "" {
+			w.text(protocol.RoleAssistant, text)
+		}
+	case protocol.RoleSystem, protocol.RoleDeveloper:
+		w.text(protocol.RoleSystem, orElse(text, emptyMessage))
+	default:
+		w.userMessage(m, text)
+	}
+}
+
+func (w *chatWriter) userMessage(m *protocol.Message, text string) {
+	content := ChatContent{Text: orElse(text, emptyMessage)}
+	if len(imageParts(m.Content)) > 0 {
+		content = ChatContent{Parts: chatParts(m.Content)}
+	}
+	w.messages = append(w.messages, ChatMessage{Role: protocol.RoleUser, Content: content})
+}
+
+func (w *chatWriter) call(id, name, arguments string) {
+	w.flushImages()
+	last := len(w.messages) - 1
+	if last < 0 || w.messages[last].Role != protocol.RoleAssistant {
+		w.text(protocol.RoleAssistant, "")
+		last++
+	}
+	w.messages[last].ToolCalls = append(w.messages[last].ToolCalls, ChatToolCall{
+		ID: id, Type: "function",
+		Function: ChatFunction{Name: functionName(name), Arguments: argumentsObject(arguments)},
+	})
+}
+
+func (w *chatWriter) output(id string, out protocol.ToolOutput) {
+	text := out.Text
+	if out.Parts != nil {
+		text = joinText(out.Parts)
+		w.images = append(w.images, imageParts(out.Parts)...)
+	}
+	w.messages = append(w.messages, ChatMessage{
+		Role: roleTool, Content: ChatContent{Text: orElse(text, emptyOutput)}, ToolCallID: id,
+	})
+}
+
+func (w *chatWriter) flushImages() {
+	if len(w.images) > 0 {
+		w.messages = append(w.messages, ChatMessage{Role: protocol.RoleUser, Content: ChatContent{Parts: w.images}})
+		w.images = nil
+	}
+}
+
+// joinText is the text of parts, one after the other on lines of their own.
+func joinText(parts []protocol.ContentItem) string {
+	if len(parts) == 1 {
+		return parts[0].Text
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func orElse(text, placeholder string) string {
+	if text == "" {
+		return placeholder
+	}
+	return text
+}

@@ -1,0 +1,131 @@
+package model
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"appserver/core"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// DefaultIdleTimeout is used where an Endpoint sets none.
+const DefaultIdleTimeout = 5 * time.Minute
+
+// Endpoint describes a Chat Completions endpoint.
+type Endpoint struct {
+	// Name is the provider's, for messages.
+	Name string
+	// BaseURL is what "/chat/completions" is appended to. Its query is kept.
+	BaseURL string
+	// APIKey is sent as a bearer token; "" sends none.
+	APIKey string
+	// Query and Headers are added to every request.
+	Query, Headers map[string]string
+	// IdleTimeout is how long a request may show no life; 0 means
+	// DefaultIdleTimeout.
+	IdleTimeout time.Duration
+	// Transport replaces the HTTP transport; nil means one of the provider's own,
+	// which honours the proxy variables of the environment.
+	Transport http.RoundTripper
+}
+
+// OpenAI is a provider that speaks Chat Completions. It is safe for concurrent use.
+type OpenAI struct {
+	endpoint Endpoint
+	url      *url.URL
+	urlErr   error
+	client   *http.Client
+	refused  refusedMembers
+	redact   *strings.Replacer
+	shown    string // the URL as messages may show it
+}
+
+// NewOpenAI makes a provider of an endpoint. An endpoint that cannot be used makes
+// every Stream fail with a message that says why.
+func NewOpenAI(e Endpoint) *OpenAI {
+	e.APIKey = strings.TrimSpace(e.APIKey)
+	if e.IdleTimeout <= 0 {
+		e.IdleTimeout = DefaultIdleTimeout
+	}
+	if e.Transport == nil {
+		e.Transport = newTransport()
+	}
+	o := &OpenAI{endpoint: e, client: &http.Client{Transport: e.Transport}, redact: redactor(e)}
+	if o.url, o.urlErr = requestURL(e); o.urlErr == nil {
+		o.shown = shownURL(o.url)
+	}
+	return o
+}
+
+// newTransport is the default transport with a quicker end for connections that
+// cannot be made or are dead, and without the limit of two idle connections.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: 8,
+		IdleConnTimeout:     90 * time.Second,
+	}
+}
+
+func (o *OpenAI) withoutSecrets(b []byte) []byte { return []byte(o.redact.Replace(string(b))) }
+
+// Close closes idle connections. Requests under way go on.
+func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
+
+// Stream asks the endpoint; see the package's contract.
+func (o *OpenAI) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	for {
+		answer, err := o.attempt(ctx, p, emit)
+		switch {
+		case err == nil:
+			return answer, nil
+		case ctx.Err() != nil:
+			return core.Answer{}, context.Cause(ctx)
+		case o.refused.learn(err):
+			continue
+		}
+		return core.Answer{}, o.modelError(err)
+	}
+}
+
+// attempt sends the prompt once. Its errors are those that modelError knows.
+func (o *OpenAI) attempt(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	if o.urlErr != nil {
+		return core.Answer{}, &requestError{o.urlErr}
+	}
+	overrides, err := overrides(p)
+	if err != nil {
+		return core.Answer{}, &requestError{err}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	x := &exchange{provider: o, overrides: overrides, idle: newIdle(o.endpoint.IdleTimeout, cancel)}
+	defer x.idle.stop()
+
+	stream, err := o.library(x).CreateChatCompletionStream(ctx, request(p))
+	if err != nil {
+		return core.Answer{}, typed(err)
+	}
+	defer stream.Close()
+	return x.collect(ctx, stream, newAssembly(p, emit))
+}
+
+// library is a client that posts through x.
+func (o *OpenAI) library(x *exchange) *openai.Client {
+	config := openai.DefaultConfig(o.endpoint.APIKey)
+	config.BaseURL = o.url.String()
+	config.HTTPClient = x
+	return openai.NewClientWithConfig(config)
+}

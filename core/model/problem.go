@@ -1,0 +1,132 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// messageLimit bounds what messages take over from a provider, in runes.
+const messageLimit = 1000
+
+// problem is what the body of an error says.
+type problem struct {
+	// text is for people; "" where there is none.
+	text string
+	// words are the machine-readable words: code, type and status, in lower case.
+	words []string
+	// status is an HTTP status in the code; 0 where there is none.
+	status int
+}
+
+// textMembers are the members that hold the text of an error, best first. What is
+// in them may be text, an object or a list in turn.
+var textMembers = []string{"message", "detail", "error", "error_description", "details", "errors", "msg", "title", "reason"}
+
+// textDepth bounds how deep text is searched for.
+const textDepth = 6
+
+// parseProblem reads the body of an error in any of the shapes that providers and
+// the proxies before them use.
+func parseProblem(body []byte) problem {
+	var value any
+	if json.Unmarshal(body, &value) != nil {
+		return problem{text: excerpt(plainText(body), messageLimit)}
+	}
+	p := problem{}
+	p.read(value)
+	p.text = excerpt(p.text, messageLimit)
+	return p
+}
+
+func (p *problem) read(value any) {
+	p.text = findText(value, textDepth)
+	if list, ok := value.([]any); ok && len(list) > 0 {
+		value = list[0]
+	}
+	outer, _ := value.(map[string]any)
+	inner, _ := outer["error"].(map[string]any)
+	p.addWords(inner)
+	p.addWords(outer)
+	p.text = orElse(p.text, strings.Join(p.words, " "))
+	if metadata, ok := inner["metadata"].(map[string]any); ok {
+		if raw, ok := metadata["raw"].(string); ok && raw != "" {
+			p.text += ": " + raw
+		}
+	}
+}
+
+func (p *problem) addWords(members map[string]any) {
+	for _, name := range []string{"code", "type", "status"} {
+		switch v := members[name].(type) {
+		case string:
+			p.words = append(p.words, strings.ToLower(v))
+		case float64:
+			if p.status == 0 && v >= 400 && v < 600 {
+				p.status = int(v)
+			}
+		}
+	}
+}
+
+// has tells whether one of the problem's words holds one of these.
+func (p *problem) has(parts ...string) bool {
+	return slices.ContainsFunc(p.words, func(word string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })
+	})
+}
+
+func findText(value any, depth int) string {
+	if depth == 0 {
+		return ""
+	}
+	switch v := value.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case []any:
+		var texts []string
+		for _, element := range v[:min(len(v), 5)] {
+			if text := findText(element, depth-1); text != "" {
+				texts = append(texts, text)
+			}
+		}
+		return strings.Join(texts, "; ")
+	case map[string]any:
+		for _, name := range textMembers {
+			if text := findText(v[name], depth-1); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+var (
+	htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+	htmlTag   = regexp.MustCompile(`(?is)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
+)
+
+// plainText is a body that is not JSON as one line; of an HTML page the title, or
+// what is left without tags.
+func plainText(body []byte) string {
+	text := string(body)
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+		if title := htmlTitle.FindStringSubmatch(text); title != nil {
+			text = title[1]
+		}
+		text = html.UnescapeString(htmlTag.ReplaceAllString(text, " "))
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
+}
+
+// excerpt is at most limit runes of s, marked where it is cut.
+func excerpt(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit]) + "…"
+}

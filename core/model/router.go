@@ -1,0 +1,38 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// Provider answers prompts; see the package's contract.
+type Provider interface {
+	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
+}
+
+// Router is a Provider that passes each prompt on to the one that it names.
+type Router struct {
+	// Providers are the providers by name. They are not changed after the first
+	// Stream.
+	Providers map[string]Provider
+}
+
+// Stream passes p on. It fails with a *core.ModelError where p names no provider
+// of this router.
+func (r *Router) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	if provider, ok := r.Providers[p.Provider]; ok {
+		return provider.Stream(ctx, p, emit)
+	}
+	names := slices.Sorted(maps.Keys(r.Providers))
+	return core.Answer{}, &core.ModelError{
+		Message: fmt.Sprintf("model provider %q is not configured (there are: %s); add [model_providers.%s] to config.toml",
+			p.Provider, strings.Join(names, ", "), p.Provider),
+		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+	}
+}

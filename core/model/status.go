@@ -1,0 +1,125 @@
+package model
+
+import (
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// statusOverloaded is a status outside the standard that says what 503 says.
+const statusOverloaded = 529
+
+// tooLongWords are how providers say that a prompt does not fit, in lower case.
+var tooLongWords = []string{
+	"maximum context length", "context window", "context length", "prompt is too long",
+	"available context size", "input token count",
+}
+
+// statusModelError codes an HTTP status as the reference implementation does,
+// where it does. Status 0 is an error of unknown kind.
+func statusModelError(status int, p problem, message string) *core.ModelError {
+	m := &core.ModelError{Message: message, Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+	switch {
+	case p.tooLong(status):
+		m.Info.Kind = protocol.ErrorContextWindowExceeded
+	case p.exhausted(status):
+		m.Info.Kind = protocol.ErrorUsageLimitExceeded
+	case status == 0:
+		m.Retry = true
+	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
+		m.Message = orElse(p.text, message)
+	case status == http.StatusTooManyRequests:
+		m.Info = withStatus(protocol.ErrorTooManyFailedAttempts, status)
+		m.Retry = true
+	case status == statusOverloaded:
+		m.Info.Kind = protocol.ErrorServerOverloaded
+		m.Retry = true
+	case status >= 500 && status != http.StatusServiceUnavailable:
+		m.Info.Kind = protocol.ErrorInternalServer
+		m.Retry = true
+	default:
+		m.Info = withStatus(protocol.ErrorHTTPConnectionFailed, status)
+		m.Retry = status == http.StatusServiceUnavailable || status == http.StatusRequestTimeout
+	}
+	return m
+}
+
+func withStatus(kind string, status int) protocol.CodexErrorInfo {
+	return protocol.CodexErrorInfo{Kind: kind, HTTPStatus: &status}
+}
+
+// tooLong tells whether the prompt did not fit. Words count only where the status
+// allows that reading.
+func (p *problem) tooLong(status int) bool {
+	if p.has("context_length_exceeded") {
+		return true
+	}
+	switch status {
+	case 0, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+		text := strings.ToLower(p.text)
+		return slices.ContainsFunc(tooLongWords, func(w string) bool { return strings.Contains(text, w) })
+	}
+	return false
+}
+
+// exhausted tells whether the account is used up, which waiting does not heal.
+func (p *problem) exhausted(status int) bool {
+	return status == http.StatusPaymentRequired ||
+		p.has("insufficient_quota", "billing_hard_limit", "usage_limit_reached")
+}
+
+// inferredStatus is the status that an error amidst an answer would have had as an
+// answer of its own; 0 where that cannot be told.
+func (p *problem) inferredStatus() int {
+	switch {
+	case p.status != 0:
+		return p.status
+	case p.has("rate_limit"):
+		return http.StatusTooManyRequests
+	case p.has("overloaded"):
+		return statusOverloaded
+	case p.has("server_error", "internal_error"):
+		return http.StatusInternalServerError
+	case p.has("invalid_request"):
+		return http.StatusBadRequest
+	}
+	return 0
+}
+
+// retryAfter is how long the headers ask to wait: in milliseconds, in seconds, or
+// until a date, which counts from the Date of the answer where there is one.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return duration(ms, time.Millisecond)
+	}
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
+		return duration(seconds, time.Second)
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return max(0, until.Sub(now))
+}
+
+// duration is n units, within what a Duration holds.
+func duration(n float64, unit time.Duration) time.Duration {
+	product := n * float64(unit)
+	switch {
+	case !(product > 0):
+		return 0
+	case product >= math.MaxInt64:
+		return math.MaxInt64
+	}
+	return time.Duration(product)
+}

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+
+	"appserver/protocol"
+)
+
+// Output is what a step asks for.
+type Output struct {
+	// Lines are to be appended, in order, before anything else.
+	Lines []protocol.RolloutLine
+	// Sync is set where the lines must be on disk before the messages leave.
+	Sync bool
+	// Messages are to be said, in order, after that.
+	Messages []Message
+	// Effects are to be started, in order, last.
+	Effects []Effect
+}
+
+// Message is Reply, Refusal, Notice or Request.
+type Message interface{ message() }
+
+// Reply answers a caller.
+type Reply struct {
+	To     protocol.Caller
+	Result any
+}
+
+// Refusal answers a caller with an error.
+type Refusal struct {
+	To  protocol.Caller
+	Err *protocol.Error
+}
+
+// Notice tells every subscriber.
+type Notice struct{ protocol.Notification }
+
+// Request asks every subscriber; the first ClientAnswer with its id counts.
+type Request struct {
+	ID     uint64
+	Method string
+	Params any
+}
+
+func (Reply) message()   {}
+func (Refusal) message() {}
+func (Notice) message()  {}
+func (Request) message() {}
+
+// EffectID tells the effects of a thread apart.
+type EffectID uint64
+
+// Effect is something to start outside the machine.
+type Effect interface{ effect() }
+
+// Sample is a model request, to be sent after Delay.
+type Sample struct {
+	ID     EffectID
+	TurnID string
+	Delay  time.Duration
+	Prompt *Prompt
+}
+
+// RunTool runs a command.
+type RunTool struct {
+	ID      EffectID
+	TurnID  string
+	Command Command
+}
+
+// Command is a command to run: Argv[0] is found by PATH.
+type Command struct {
+	Argv []string
+	Cwd  string
+	// Timeout ends the command; 0 means none.
+	Timeout time.Duration
+	Sandbox protocol.SandboxPolicy
+}
+
+// Timer fires once, after Delay.
+type Timer struct {
+	ID    EffectID
+	Delay time.Duration
+}
+
+// Cancel ends an effect early.
+type Cancel struct{ ID EffectID }
+
+// RecordName puts the thread's name where other programs look for it. Nothing
+// waits for it.
+type RecordName struct{ Name string }
+
+func (Sample) effect()     {}
+func (RunTool) effect()    {}
+func (Timer) effect()      {}
+func (Cancel) effect()     {}
+func (RecordName) effect() {}
+
+// Prompt is a model request, whole.
+type Prompt struct {
+	ThreadID string
+	Provider string
+	Model    string
+	// Instructions are the system prompt and the developer's instructions.
+	Instructions string
+	// Items are the history, in order. Each call is followed by its output before
+	// any other message.
+	Items        []protocol.ResponseItem
+	Tools        []ToolSpec
+	Effort       string
+	ServiceTier  string
+	OutputSchema json.RawMessage
+}
+
+// ToolSpec offers a tool to the model. Parameters is a JSON Schema.
+type ToolSpec struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage
+}

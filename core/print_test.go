@@ -1,0 +1,221 @@
+package core_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// This file writes outputs in the short form of scripts: one line for each rollout
+// line, message and effect, in the order in which they take effect.
+
+func printOutput(b *strings.Builder, out core.Output) {
+	for _, line := range out.Lines {
+		fmt.Fprintf(b, "line %d %s\n", *line.Ordinal, lineText(line))
+	}
+	if out.Sync {
+		b.WriteString("sync\n")
+	}
+	for _, m := range out.Messages {
+		fmt.Fprintln(b, messageText(m))
+	}
+	for _, e := range out.Effects {
+		fmt.Fprintln(b, effectText(e))
+	}
+}
+
+// words joins what is there.
+func words(parts ...string) string {
+	var there []string
+	for _, p := range parts {
+		if p != "" {
+			there = append(there, p)
+		}
+	}
+	return strings.Join(there, " ")
+}
+
+// short is a text in quotes, cut after 60 characters.
+func short(text string) string {
+	if r := []rune(text); len(r) > 60 {
+		text = string(r[:60]) + "…"
+	}
+	return strconv.Quote(text)
+}
+
+// shortIf is short of a JSON string, "" where it is absent or null.
+func shortIf(label string, v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return label + short(v.Str)
+}
+
+func lineText(line protocol.RolloutLine) string {
+	p := gjson.ParseBytes(line.Payload)
+	switch line.Type {
+	case protocol.LineSessionMeta:
+		return words("session_meta", p.Get("id").Str, p.Get("history_mode").Str)
+	case protocol.LineTurnContext:
+		return words("turn_context", p.Get("model").Str, p.Get("cwd").Str, p.Get("approval_policy").String(),
+			p.Get("sandbox_policy.type").Str, p.Get("effort").Str)
+	case protocol.LineResponseItem:
+		return promptItemText(line.Payload)
+	case protocol.LineEventMsg:
+		return eventText(p)
+	}
+	return line.Type
+}
+
+func eventText(p gjson.Result) string {
+	kind := p.Get("type").Str
+	switch kind {
+	case protocol.EventItemCompleted:
+		return words(kind, p.Get("item.type").Str, p.Get("item.id").Str)
+	case protocol.EventTokenCount:
+		return words(kind, "last="+p.Get("info.last_token_usage.total_tokens").Raw, "total="+p.Get("info.total_token_usage.total_tokens").Raw)
+	case protocol.EventTaskComplete:
+		return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("last_agent_message")), shortIf("error=", p.Get("error.message")), p.Get("error.codex_error_info").Raw)
+	}
+	return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("message")), shortIf("", p.Get("text")), shortIf("", p.Get("thread_name")))
+}
+
+// promptItemText is an item of the model's history.
+func promptItemText(raw json.RawMessage) string {
+	p := gjson.ParseBytes(raw)
+	text := words(p.Get("type").Str, p.Get("role").Str, p.Get("call_id").Str, p.Get("name").Str)
+	for _, part := range append(p.Get("content").Array(), p.Get("summary").Array()...) {
+		text = words(text, shortIf("", part.Get("text")), shortIf("image=", part.Get("image_url")), shortIf("detail=", part.Get("detail")))
+	}
+	return words(text, shortIf("", p.Get("arguments")), shortIf("", p.Get("input")), shortIf("", p.Get("output")))
+}
+
+func messageText(m core.Message) string {
+	switch m := m.(type) {
+	case core.Reply:
+		return fmt.Sprintf("reply %d %s", m.To.Request, resultText(m.Result))
+	case core.Refusal:
+		return fmt.Sprintf("refuse %d %d %s %s", m.To.Request, m.Err.Code, m.Err.Data.Kind, strconv.Quote(m.Err.Message))
+	case core.Request:
+		p := gjson.Parse(encode(m.Params))
+		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, short(p.Get("command").Str), shortIf("reason=", p.Get("reason")))
+	case core.Notice:
+		return words("notify", m.NotificationMethod(), noticeText(gjson.Parse(encode(m.Notification))))
+	}
+	return fmt.Sprintf("%T", m)
+}
+
+func resultText(result any) string {
+	p := gjson.Parse(encode(result))
+	switch {
+	case p.Get("thread").Exists():
+		return threadText(p)
+	case p.Get("turn").Exists():
+		return words("turn", p.Get("turn.id").Str, p.Get("turn.status").Str)
+	case p.Get("turnId").Exists():
+		return words("turn", p.Get("turnId").Str)
+	}
+	return p.Raw
+}
+
+// threadText is a thread with its turns and their items below it.
+func threadText(p gjson.Result) string {
+	t := p.Get("thread")
+	text := words("thread", t.Get("id").Str, statusText(t.Get("status")), shortIf("name=", t.Get("name")), short(t.Get("preview").Str), p.Get("model").Str, p.Get("approvalPolicy").String())
+	for _, turn := range t.Get("turns").Array() {
+		text += "\n  " + turnText(turn)
+		for _, item := range turn.Get("items").Array() {
+			text += "\n    " + itemText(item)
+		}
+	}
+	return text
+}
+
+func statusText(s gjson.Result) string {
+	text := s.Get("type").Str
+	for _, flag := range s.Get("activeFlags").Array() {
+		text = words(text, flag.Str)
+	}
+	return text
+}
+
+func turnText(t gjson.Result) string {
+	return words("turn", t.Get("id").Str, t.Get("status").Str, durationText(t.Get("durationMs")), shortIf("error=", t.Get("error.message")), t.Get("error.codexErrorInfo").Raw)
+}
+
+func durationText(ms gjson.Result) string {
+	if ms.Type != gjson.Number {
+		return ""
+	}
+	return ms.Raw + "ms"
+}
+
+func itemText(i gjson.Result) string {
+	text := words(i.Get("type").Str, i.Get("id").Str, shortIf("", i.Get("text")), shortIf("", i.Get("command")), i.Get("cwd").Str, i.Get("status").Str, i.Get("source").Str)
+	for _, part := range append(i.Get("summary").Array(), i.Get("content").Array()...) {
+		text = words(text, shortIf("", part), shortIf("", part.Get("text")), shortIf("image=", part.Get("url")), shortIf("path=", part.Get("path")))
+	}
+	if code := i.Get("exitCode"); code.Type == gjson.Number {
+		text = words(text, "exit="+code.Raw)
+	}
+	return words(text, shortIf("", i.Get("aggregatedOutput")))
+}
+
+// noticeText is the part of a notification that scripts show.
+func noticeText(p gjson.Result) string {
+	switch {
+	case p.Get("item").Exists():
+		return itemText(p.Get("item"))
+	case p.Get("delta").Exists():
+		return words(p.Get("itemId").Str, short(p.Get("delta").Str))
+	case p.Get("status").Exists():
+		return statusText(p.Get("status"))
+	case p.Get("tokenUsage").Exists():
+		return words("last="+p.Get("tokenUsage.last.totalTokens").Raw, "total="+p.Get("tokenUsage.total.totalTokens").Raw)
+	case p.Get("error").Exists():
+		retry := ""
+		if p.Get("willRetry").Bool() {
+			retry = "retry"
+		}
+		return words(short(p.Get("error.message").Str), p.Get("error.codexErrorInfo").Raw, shortIf("details=", p.Get("error.additionalDetails")), retry)
+	case p.Get("turn").Exists():
+		text := turnText(p.Get("turn"))
+		for _, item := range p.Get("turn.items").Array() {
+			text = words(text, "["+itemText(item)+"]")
+		}
+		return text
+	case p.Get("plan").Exists():
+		text := shortIf("", p.Get("explanation"))
+		for _, s := range p.Get("plan").Array() {
+			text = words(text, s.Get("status").Str+":"+s.Get("step").Str)
+		}
+		return text
+	}
+	return words(shortIf("", p.Get("message")), shortIf("", p.Get("threadName")), p.Get("requestId").Raw, p.Get("thread.id").Str)
+}
+
+func effectText(e core.Effect) string {
+	switch e := e.(type) {
+	case core.Sample:
+		text := fmt.Sprintf("sample %d, %d items", e.ID, len(e.Prompt.Items))
+		if e.Delay > 0 {
+			text += ", after " + e.Delay.String()
+		}
+		return text
+	case core.RunTool:
+		return fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type)
+	case core.Timer:
+		return fmt.Sprintf("timer %d, %v", e.ID, e.Delay)
+	case core.Cancel:
+		return fmt.Sprintf("cancel %d", e.ID)
+	case core.RecordName:
+		return fmt.Sprintf("record name %q", e.Name)
+	}
+	return fmt.Sprintf("%T", e)
+}

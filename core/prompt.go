@@ -1,0 +1,85 @@
+package core
+
+import (
+	"appserver/protocol"
+)
+
+// Prompt is the thread's next model request: a pure function of its state.
+func (t *Thread) Prompt() *Prompt {
+	p := &Prompt{
+		ThreadID: t.id, Provider: t.settings.Provider, Model: t.settings.Model,
+		Instructions: t.systemPrompt(), Items: t.promptItems(),
+		Tools: []ToolSpec{shellTool, planTool},
+	}
+	set(&p.Effort, t.settings.Effort)
+	set(&p.ServiceTier, t.settings.ServiceTier)
+	if t.active != nil {
+		p.OutputSchema = t.active.schema
+	}
+	return p
+}
+
+func (t *Thread) systemPrompt() string {
+	prompt := BaseInstructions
+	if b := t.meta.BaseInstructions; b != nil && b.Text != "" {
+		prompt = b.Text
+	}
+	if d := t.meta.DeveloperInstructions; d != nil && *d != "" {
+		prompt += "\n\n" + *d
+	}
+	return prompt
+}
+
+// promptItems is the history with each output right after the calls it belongs to.
+// A call without an output gets one that says so; an output without a call is left
+// out.
+func (t *Thread) promptItems() []protocol.ResponseItem {
+	outputs := t.outputs()
+	items := make([]protocol.ResponseItem, 0, len(t.history))
+	var open []protocol.ResponseItem // calls that wait for their outputs
+	answer := func() {
+		for _, call := range open {
+			items = append(items, outputFor(call, outputs))
+		}
+		open = open[:0]
+	}
+	for i := range t.history {
+		item := t.history[i].Item()
+		switch {
+		case callID(item) != "":
+			open = append(open, item)
+		case outputCallID(item) != "":
+			answer()
+			continue
+		default:
+			answer()
+		}
+		items = append(items, item)
+	}
+	answer()
+	return items
+}
+
+// outputs are the outputs in the history, by the id of their call; the first counts.
+func (t *Thread) outputs() map[string]protocol.ResponseItem {
+	outputs := map[string]protocol.ResponseItem{}
+	for i := range t.history {
+		item := t.history[i].Item()
+		id := outputCallID(item)
+		if _, seen := outputs[id]; id != "" && !seen {
+			outputs[id] = item
+		}
+	}
+	return outputs
+}
+
+func outputFor(call protocol.ResponseItem, outputs map[string]protocol.ResponseItem) protocol.ResponseItem {
+	id := callID(call)
+	if output, ok := outputs[id]; ok {
+		return output
+	}
+	if _, custom := call.ResponseItemVariant.(*protocol.CustomToolCall); custom {
+		return protocol.ResponseItem{ResponseItemVariant: &protocol.CustomToolCallOutput{CallID: id, Output: protocol.ToolOutput{Text: "aborted"}}}
+	}
+	return protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCallOutput{CallID: id, Output: protocol.ToolOutput{Text: "aborted"}}}
+}

@@ -1,0 +1,235 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"appserver/protocol"
+)
+
+// sampling is a model request under way, and the items its answer has begun.
+type sampling struct {
+	effect    EffectID
+	message   *openText
+	reasoning *openText
+}
+
+// openText is an item whose text is still coming.
+type openText struct {
+	id        string
+	startedAt time.Time
+	text      strings.Builder
+	summary   bool
+}
+
+// sample asks the model for the next answer.
+func (s *step) sample() { s.sampleAfter(0) }
+
+func (s *step) sampleAfter(delay time.Duration) {
+	t := s.active
+	id := s.newEffect()
+	t.sample, t.calls = &sampling{effect: id}, nil
+	t.effects = append(t.effects, id)
+	s.effect(Sample{ID: id, TurnID: t.id, Delay: delay, Prompt: s.Prompt()})
+}
+
+// current is the model request that the effect belongs to, nil when it is not
+// waited for any more.
+func (s *step) current(id EffectID) *sampling {
+	if s.active == nil || s.active.sample == nil || s.active.sample.effect != id {
+		return nil
+	}
+	return s.active.sample
+}
+
+// ended notes a terminal input. It is false where the effect is none of this turn.
+func (s *step) ended(id EffectID) bool {
+	if s.active == nil {
+		return false
+	}
+	i := slices.Index(s.active.effects, id)
+	if i < 0 {
+		return false
+	}
+	s.active.effects = slices.Delete(s.active.effects, i, i+1)
+	return true
+}
+
+func (s *step) modelPiece(in ModelPiece) {
+	m := s.current(in.Effect)
+	if m == nil || in.Piece.Text == "" {
+		return
+	}
+	if in.Piece.Kind == PieceText {
+		s.messagePiece(m, in.Piece.Text)
+		return
+	}
+	s.reasoningPiece(m, in.Piece)
+}
+
+func (s *step) messagePiece(m *sampling, text string) {
+	if m.message == nil {
+		s.completeReasoning(m)
+		m.message = &openText{id: "msg_" + s.NewID(), startedAt: s.Now}
+		s.started(s.openItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
+	}
+	m.message.text.WriteString(text)
+	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
+}
+
+func (s *step) reasoningPiece(m *sampling, p Piece) {
+	summary := p.Kind == PieceReasoningSummary
+	if m.reasoning != nil && m.reasoning.summary != summary {
+		s.completeReasoning(m)
+	}
+	if m.reasoning == nil {
+		m.reasoning = &openText{id: "rs_" + s.NewID(), startedAt: s.Now, summary: summary}
+		s.started(s.openItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
+	}
+	m.reasoning.text.WriteString(p.Text)
+	if summary {
+		s.notify(&protocol.ReasoningSummaryTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.reasoning.id, Delta: p.Text})
+		return
+	}
+	s.notify(&protocol.ReasoningTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.reasoning.id, Delta: p.Text})
+}
+
+func (s *step) completeReasoning(m *sampling) {
+	o := m.reasoning
+	if o == nil {
+		return
+	}
+	m.reasoning = nil
+	text := o.text.String()
+	shown := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{text}}
+	kept := &protocol.Reasoning{ID: o.id, Summary: []protocol.ReasoningText{}, Content: []protocol.ReasoningText{{Type: "reasoning_text", Text: text}}}
+	if o.summary {
+		shown.Summary, shown.Content = []string{text}, []string{}
+		kept.Summary, kept.Content = []protocol.ReasoningText{{Type: "summary_text", Text: text}}, nil
+	}
+	s.item(kept)
+	s.completed(s.openItem(shown, o.startedAt), nil)
+	s.event(protocol.ReasoningEvent{Type: protocol.EventAgentReasoning, Text: text})
+}
+
+func (s *step) completeMessage(m *sampling) {
+	o := m.message
+	if o == nil {
+		return
+	}
+	m.message = nil
+	text := o.text.String()
+	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant,
+		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: text}}})
+	item := s.openItem(&protocol.AgentMessageItem{ID: o.id, Text: text}, o.startedAt)
+	s.completed(item, nil)
+	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: text})
+	s.active.last = item
+}
+
+func (s *step) sampleDone(in SampleDone) {
+	m := s.current(in.Effect)
+	if !s.ended(in.Effect) {
+		return
+	}
+	if m == nil {
+		s.finishWhenDone()
+		return
+	}
+	s.active.sample, s.active.retries = nil, 0
+	s.completeReasoning(m)
+	s.completeMessage(m)
+	s.addUsage(in.Answer.Usage)
+	s.out.Sync = true
+	if len(in.Answer.Calls) == 0 {
+		s.conclude(protocol.TurnCompleted, nil)
+		return
+	}
+	if in.Answer.Usage != nil {
+		s.notifyUsage(s.active.id)
+	}
+	s.takeCalls(in.Answer.Calls)
+}
+
+func (s *step) addUsage(u *protocol.TokenUsageBreakdown) {
+	if u == nil {
+		return
+	}
+	info := &protocol.TokenCountInfo{
+		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
+		ModelContextWindow: s.active.world.Provider.ContextWindow,
+	}
+	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
+}
+
+func (s *step) notifyUsage(turnID string) {
+	s.notify(protocol.ThreadTokenUsageUpdatedNotification{ThreadID: s.id, TurnID: turnID, TokenUsage: s.usage})
+}
+
+// sampleFailed tries again where that makes sense, and fails the turn otherwise.
+// What had streamed in of the answer is dropped.
+func (s *step) sampleFailed(in SampleFailed) {
+	m := s.current(in.Effect)
+	if !s.ended(in.Effect) {
+		return
+	}
+	if m == nil {
+		s.finishWhenDone()
+		return
+	}
+	t := s.active
+	t.sample = nil
+	limit := t.world.Provider.RequestMaxRetries
+	if in.Err.Streaming {
+		limit = t.world.Provider.StreamMaxRetries
+	}
+	if !in.Err.Retry || t.retries >= limit {
+		s.conclude(protocol.TurnFailed, turnError(in.Err.Message, in.Err))
+		return
+	}
+	t.retries++
+	notice := turnError(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), in.Err)
+	notice.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorStreamDisconnected, HTTPStatus: in.Err.Info.HTTPStatus}
+	notice.AdditionalDetails = &in.Err.Message
+	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.id, TurnID: t.id})
+	s.sampleAfter(retryDelay(t.retries, in.Err.RetryAfter))
+}
+
+func turnError(message string, err *ModelError) *protocol.TurnError {
+	info := err.Info
+	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: optional(err.Details)}
+}
+
+// retryDelay doubles from 200 ms to at most 10 s; what the provider asks for is
+// kept exactly.
+func retryDelay(attempt int, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	return min(200*time.Millisecond<<min(attempt-1, 10), 10*time.Second)
+}
+
+// openItem is an item that began at the given time.
+func (s *step) openItem(v protocol.ThreadItemVariant, at time.Time) *protocol.ThreadItem {
+	return &protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: pointer(at.UnixMilli())}
+}
+
+func (s *step) started(item *protocol.ThreadItem) {
+	s.notify(protocol.ItemStartedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, StartedAtMs: *item.StartedAtMs})
+}
+
+// completed records and tells the final state of an item.
+func (s *step) completed(item *protocol.ThreadItem, argv []string) {
+	now := s.Now.UnixMilli()
+	item.CompletedAtMs = &now
+	raw, err := protocol.Marshal(storeItem(*item, argv))
+	if err != nil {
+		return
+	}
+	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.id, TurnID: s.active.id,
+		Item: raw, StartedAtMs: item.StartedAtMs, CompletedAtMs: &now})
+	s.out.Sync = true
+	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, CompletedAtMs: now})
+}

@@ -1,0 +1,97 @@
+package core
+
+import (
+	"time"
+
+	"appserver/protocol"
+)
+
+// Settings are what a turn runs with. They stick until a client changes them.
+type Settings struct {
+	Model          string
+	Provider       string
+	Cwd            string
+	ApprovalPolicy protocol.AskForApproval
+	Reviewer       protocol.ApprovalsReviewer
+	Sandbox        protocol.SandboxPolicy
+	Effort         *string
+	Summary        string
+	ServiceTier    *string
+}
+
+// Options are fixed for the life of a loaded thread.
+type Options struct {
+	// Ephemeral threads keep no rollout.
+	Ephemeral bool
+	// Path is the rollout's, "" for ephemeral threads.
+	Path string
+	// CompletedFloor is the least time between the answer of turn/start or
+	// turn/interrupt and the turn's turn/completed.
+	CompletedFloor time.Duration
+}
+
+// World is what the machine is to know of the world outside when a turn starts.
+type World struct {
+	// Shell is the path of the user's shell.
+	Shell string
+	// Date is the local date, YYYY-MM-DD, and Timezone its zone.
+	Date, Timezone string
+	// Instructions are the AGENTS.md files that apply, from the repository's root
+	// down to the working directory.
+	Instructions []InstructionFile
+	// Enforced is set where the kernel can confine commands to the sandbox policy.
+	Enforced bool
+	// Provider describes the provider of the turn's settings.
+	Provider ProviderInfo
+}
+
+// InstructionFile is an AGENTS.md file.
+type InstructionFile struct{ Path, Text string }
+
+// ProviderInfo is what the machine needs to know of a model provider.
+type ProviderInfo struct {
+	// RequestMaxRetries counts retries of requests that got no answer,
+	// StreamMaxRetries those of answers that broke off.
+	RequestMaxRetries, StreamMaxRetries int
+	// ContextWindow is the model's, in tokens; nil where it is not known.
+	ContextWindow *int64
+}
+
+// WithTurn are the settings with the overrides of a turn/start.
+func (s Settings) WithTurn(p *protocol.TurnStartParams) Settings {
+	set(&s.Cwd, p.Cwd)
+	set(&s.Model, p.Model)
+	set(&s.ApprovalPolicy, p.ApprovalPolicy)
+	set(&s.Reviewer, p.ApprovalsReviewer)
+	set(&s.Sandbox, p.SandboxPolicy)
+	set(&s.Summary, p.Summary)
+	setOptional(&s.Effort, p.Effort)
+	setOptional(&s.ServiceTier, p.ServiceTier)
+	return s
+}
+
+// WithResume are the settings with the overrides of a thread/resume.
+func (s Settings) WithResume(p *protocol.ThreadResumeParams) Settings {
+	set(&s.Cwd, p.Cwd)
+	set(&s.Model, p.Model)
+	set(&s.Provider, p.ModelProvider)
+	set(&s.ApprovalPolicy, p.ApprovalPolicy)
+	set(&s.Reviewer, p.ApprovalsReviewer)
+	if p.Sandbox != nil {
+		s.Sandbox = p.Sandbox.Policy()
+	}
+	setOptional(&s.ServiceTier, p.ServiceTier)
+	return s
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+func setOptional[T any](to **T, from *T) {
+	if from != nil {
+		*to = from
+	}
+}

@@ -1,0 +1,140 @@
+package core
+
+import (
+	"encoding/json"
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"appserver/core/command"
+	"appserver/protocol"
+)
+
+// shellNames are the names under which models ask for the shell: ours, and those of
+// histories that other programs wrote.
+var shellNames = map[string]bool{"shell": true, "exec_command": true, "shell_command": true, "container.exec": true, "local_shell": true}
+
+// defaultTimeout ends commands for which the model names no timeout.
+const defaultTimeout = 10 * time.Minute
+
+var shellTool = ToolSpec{
+	Name:        "shell",
+	Description: "Runs a command in the user's shell and returns its output, standard output and error together. Long output is cut in the middle.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"command":{"type":"string","description":"The shell script to run."},` +
+		`"workdir":{"type":"string","description":"The directory to run it in; the working directory by default."},` +
+		`"timeout_ms":{"type":"integer","description":"After how many milliseconds to end it; ten minutes by default."},` +
+		`"justification":{"type":"string","description":"Why it is needed, for the user who may be asked to allow it."}},` +
+		`"required":["command"],"additionalProperties":false}`),
+}
+
+var planTool = ToolSpec{
+	Name:        "update_plan",
+	Description: "Shows the user the plan for the task: its steps, and how far each is. At most one step is in progress at a time.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"explanation":{"type":"string"},` +
+		`"plan":{"type":"array","items":{"type":"object","properties":{"step":{"type":"string"},` +
+		`"status":{"type":"string","enum":["pending","in_progress","completed"]}},"required":["step","status"],"additionalProperties":false}}},` +
+		`"required":["plan"],"additionalProperties":false}`),
+}
+
+// stringOrList reads "a b" and ["a", "b"].
+type stringOrList struct {
+	text string
+	list []string
+}
+
+// UnmarshalJSON reads either form.
+func (v *stringOrList) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '[' {
+		return json.Unmarshal(b, &v.list)
+	}
+	return json.Unmarshal(b, &v.text)
+}
+
+type shellArguments struct {
+	Command       stringOrList `json:"command"`
+	Cmd           stringOrList `json:"cmd"`
+	Workdir       string       `json:"workdir"`
+	TimeoutMs     int64        `json:"timeout_ms"`
+	Justification string       `json:"justification"`
+}
+
+// parseShell reads the arguments of a shell call.
+func (s *step) parseShell(arguments string) (*shellCommand, error) {
+	var a shellArguments
+	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+		return nil, err
+	}
+	script := scriptOf(a.Command)
+	if script == "" {
+		script = scriptOf(a.Cmd)
+	}
+	if strings.TrimSpace(script) == "" {
+		return nil, errors.New("command is missing")
+	}
+	c := &shellCommand{script: script, cwd: s.settings.Cwd, timeout: defaultTimeout, reason: a.Justification, safe: command.Safe(script)}
+	c.argv = []string{s.active.world.Shell, "-lc", script}
+	if a.Workdir != "" {
+		c.cwd = a.Workdir
+		if !filepath.IsAbs(c.cwd) {
+			c.cwd = filepath.Join(s.settings.Cwd, a.Workdir)
+		}
+	}
+	if a.TimeoutMs > 0 {
+		c.timeout = time.Duration(a.TimeoutMs) * time.Millisecond
+	}
+	return c, nil
+}
+
+// scriptOf is the script in a command: the text itself, the script that a list
+// hands to a shell, or the list quoted.
+func scriptOf(v stringOrList) string {
+	if v.list == nil {
+		return v.text
+	}
+	if len(v.list) == 3 && shells[path.Base(v.list[0])] && (v.list[1] == "-lc" || v.list[1] == "-c") {
+		return v.list[2]
+	}
+	return command.Quote(v.list)
+}
+
+var shells = map[string]bool{"sh": true, "bash": true, "zsh": true}
+
+// quoteCommand is a command line as user interfaces show it.
+func quoteCommand(argv []string) string { return command.Quote(argv) }
+
+// verdict is whether a command may run.
+type verdict int
+
+const (
+	run verdict = iota
+	ask
+	forbid
+)
+
+// verdict decides by policy. A sandbox policy that the kernel does not enforce here
+// confines nothing, so what is not known to only read needs the user's word.
+func (s *step) verdict(c *shellCommand) verdict {
+	confined := s.active.world.Enforced
+	switch s.settings.Sandbox.SandboxPolicyVariant.(type) {
+	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
+		confined = true
+	}
+	switch {
+	case c.safe || s.allowed[c.key()]:
+		return run
+	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalUntrusted:
+		return ask
+	case confined:
+		return run
+	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalNever:
+		return forbid
+	}
+	return ask
+}
+
+// key is what acceptForSession remembers: exactly this script in this directory.
+func (c *shellCommand) key() string { return c.cwd + "\x00" + c.script }

@@ -1,0 +1,212 @@
+package core
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// storedUserMessage is the type of a user's message in an item_completed event.
+const storedUserMessage = "UserMessage"
+
+// peek is a string member of JSON that is known to be valid, "" where it is absent.
+func peek(payload json.RawMessage, path string) string {
+	return gjson.GetBytes(payload, path).Str
+}
+
+// The types of this file are thread items as item_completed events keep them: the
+// reference implementation's own form, with other names than the wire's.
+
+type storedUser struct {
+	Type     string               `json:"type"`
+	ID       string               `json:"id"`
+	ClientID *string              `json:"client_id,omitempty"`
+	Content  []protocol.UserInput `json:"content"`
+}
+
+type storedAgent struct {
+	Type    string       `json:"type"`
+	ID      string       `json:"id"`
+	Content []storedText `json:"content"`
+	Phase   *string      `json:"phase,omitempty"`
+}
+
+type storedText struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type storedReasoning struct {
+	Type        string   `json:"type"`
+	ID          string   `json:"id"`
+	SummaryText []string `json:"summary_text"`
+	RawContent  []string `json:"raw_content"`
+}
+
+type storedCommand struct {
+	Type             string          `json:"type"`
+	ID               string          `json:"id"`
+	ProcessID        *string         `json:"process_id,omitempty"`
+	Command          []string        `json:"command"`
+	Cwd              string          `json:"cwd"`
+	ParsedCmd        []storedAction  `json:"parsed_cmd"`
+	Source           string          `json:"source"`
+	Status           string          `json:"status"`
+	AggregatedOutput *string         `json:"aggregated_output,omitempty"`
+	ExitCode         *int            `json:"exit_code,omitempty"`
+	Duration         *storedDuration `json:"duration,omitempty"`
+}
+
+type storedAction struct {
+	Type  string  `json:"type"`
+	Cmd   string  `json:"cmd"`
+	Name  string  `json:"name,omitempty"`
+	Path  *string `json:"path,omitempty"`
+	Query *string `json:"query,omitempty"`
+}
+
+type storedDuration struct {
+	Secs  int64 `json:"secs"`
+	Nanos int64 `json:"nanos"`
+}
+
+// storeItem is the form of an item that item_completed events keep. argv is the
+// command line of a command item.
+func storeItem(item protocol.ThreadItem, argv []string) any {
+	switch v := item.ThreadItemVariant.(type) {
+	case *protocol.UserMessageItem:
+		return storedUser{storedUserMessage, v.ID, v.ClientID, v.Content}
+	case *protocol.AgentMessageItem:
+		return storedAgent{"AgentMessage", v.ID, []storedText{{"Text", v.Text}}, v.Phase}
+	case *protocol.ReasoningItem:
+		return storedReasoning{"Reasoning", v.ID, v.Summary, v.Content}
+	case *protocol.CommandExecutionItem:
+		return storeCommand(v, argv)
+	}
+	return item
+}
+
+func storeCommand(v *protocol.CommandExecutionItem, argv []string) storedCommand {
+	c := storedCommand{
+		Type: "CommandExecution", ID: v.ID, ProcessID: v.ProcessID, Command: argv, Cwd: "file://" + v.Cwd,
+		Source: protocol.SnakeCase(v.Source), Status: protocol.SnakeCase(string(v.Status)),
+		AggregatedOutput: v.AggregatedOutput, ExitCode: v.ExitCode, ParsedCmd: []storedAction{},
+	}
+	for _, a := range v.CommandActions {
+		c.ParsedCmd = append(c.ParsedCmd, storedAction{protocol.SnakeCase(a.Type), a.Command, a.Name, a.Path, a.Query})
+	}
+	if v.DurationMs != nil {
+		c.Duration = &storedDuration{*v.DurationMs / 1000, *v.DurationMs % 1000 * 1e6}
+	}
+	return c
+}
+
+// loadItem reads the item of an item_completed event. Items without a type of
+// their own here keep all their members under the wire's names.
+func loadItem(payload json.RawMessage) protocol.ThreadItem {
+	var e protocol.ItemCompleted
+	if json.Unmarshal(payload, &e) != nil {
+		return protocol.ThreadItem{ThreadItemVariant: &protocol.Unknown{Raw: payload}}
+	}
+	item := protocol.ThreadItem{StartedAtMs: e.StartedAtMs, CompletedAtMs: e.CompletedAtMs}
+	switch peek(e.Item, "type") {
+	case storedUserMessage:
+		item.ThreadItemVariant = loadUser(e.Item)
+	case "AgentMessage":
+		item.ThreadItemVariant = loadAgent(e.Item)
+	case "Reasoning":
+		item.ThreadItemVariant = loadReasoning(e.Item)
+	case "CommandExecution":
+		item.ThreadItemVariant = loadCommand(e.Item)
+	}
+	if item.ThreadItemVariant == nil {
+		item.ThreadItemVariant = loadOther(e.Item)
+	}
+	return item
+}
+
+func loadUser(raw json.RawMessage) protocol.ThreadItemVariant {
+	var s storedUser
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	return &protocol.UserMessageItem{ID: s.ID, ClientID: s.ClientID, Content: orEmpty(s.Content)}
+}
+
+func loadAgent(raw json.RawMessage) protocol.ThreadItemVariant {
+	var s storedAgent
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	var text strings.Builder
+	for _, c := range s.Content {
+		text.WriteString(c.Text)
+	}
+	return &protocol.AgentMessageItem{ID: s.ID, Text: text.String(), Phase: s.Phase}
+}
+
+func loadReasoning(raw json.RawMessage) protocol.ThreadItemVariant {
+	var s storedReasoning
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	return &protocol.ReasoningItem{ID: s.ID, Summary: orEmpty(s.SummaryText), Content: orEmpty(s.RawContent)}
+}
+
+func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
+	var s storedCommand
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	item := &protocol.CommandExecutionItem{
+		ID: s.ID, Command: quoteCommand(s.Command), Cwd: strings.TrimPrefix(s.Cwd, "file://"), ProcessID: s.ProcessID,
+		Source: protocol.CamelCase(s.Source), Status: protocol.CommandExecutionStatus(protocol.CamelCase(s.Status)),
+		CommandActions: []protocol.CommandAction{}, ExitCode: s.ExitCode,
+	}
+	if s.AggregatedOutput != nil && *s.AggregatedOutput != "" {
+		item.AggregatedOutput = s.AggregatedOutput
+	}
+	for _, a := range s.ParsedCmd {
+		item.CommandActions = append(item.CommandActions, protocol.CommandAction{Type: protocol.CamelCase(a.Type), Command: a.Cmd, Name: a.Name, Path: a.Path, Query: a.Query})
+	}
+	if s.Duration != nil {
+		item.DurationMs = pointer(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
+	}
+	return item
+}
+
+// loadOther renames the members of an item that has no type here.
+func loadOther(raw json.RawMessage) protocol.ThreadItemVariant {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return &protocol.Unknown{Raw: raw}
+	}
+	wire := make(map[string]json.RawMessage, len(members))
+	for name, value := range members {
+		wire[protocol.CamelCase(name)] = value
+	}
+	tag := peek(raw, "type")
+	if tag != "" {
+		tag = strings.ToLower(tag[:1]) + tag[1:]
+		wire["type"], _ = protocol.Marshal(tag)
+	}
+	renamed, err := protocol.Marshal(wire)
+	if err != nil {
+		renamed = raw
+	}
+	var item protocol.ThreadItem
+	if json.Unmarshal(renamed, &item) != nil {
+		return &protocol.Unknown{Tag: tag, Raw: renamed}
+	}
+	return item.ThreadItemVariant
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

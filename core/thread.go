@@ -1,0 +1,206 @@
+package core
+
+import (
+	"time"
+
+	"appserver/protocol"
+)
+
+// Thread is one conversation: its durable state, and the turn under way.
+type Thread struct {
+	log     // what the rollout's lines say
+	options Options
+	active  *turn
+	// waiting is input that came while a turn was ending.
+	waiting []TurnStart
+	// failed is set while the last turn is one that failed.
+	failed bool
+	// allowed are the commands that the client accepted for the session.
+	allowed map[string]bool
+	// warned is set once the client was told that commands are not confined.
+	warned bool
+	// owed are lines that could not be appended; the next step begins with them.
+	owed       []owedLine
+	lastEffect EffectID
+}
+
+type owedLine struct {
+	kind    string
+	payload any
+}
+
+// Load makes a thread of the lines of its rollout; without lines it is a new one,
+// which takes a Start first. Lines that it cannot make sense of are passed over.
+// The defaults hold for settings that no line tells.
+func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine) *Thread {
+	t := &Thread{options: o, log: log{id: id, settings: defaults}}
+	for i := range lines {
+		t.apply(&lines[i])
+	}
+	return t
+}
+
+// ID is the thread's id.
+func (t *Thread) ID() string { return t.id }
+
+// Settings are what the next turn runs with.
+func (t *Thread) Settings() Settings { return t.settings }
+
+// ActiveTurn is the id of the turn under way, "" without one.
+func (t *Thread) ActiveTurn() string {
+	if t.active == nil {
+		return ""
+	}
+	return t.active.id
+}
+
+// OpenCallers are those whose turn/start waits for the turn under way to end.
+func (t *Thread) OpenCallers() []protocol.Caller {
+	var callers []protocol.Caller
+	for _, w := range t.waiting {
+		callers = append(callers, w.To)
+	}
+	return callers
+}
+
+// Step takes an input. See the package documentation for what to do with the
+// output, and in which order.
+func (t *Thread) Step(stamp Stamp, in Input) Output {
+	s := &step{Thread: t, Stamp: stamp}
+	s.payDebts()
+	s.take(in)
+	return s.out
+}
+
+// step is one Step under way.
+type step struct {
+	*Thread
+	Stamp
+	out Output
+}
+
+func (s *step) take(in Input) {
+	switch in := in.(type) {
+	case Start:
+		s.start(in)
+	case Resume:
+		s.resume(in)
+	case Read:
+		s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
+	case SetName:
+		s.setName(in)
+	case TurnStart:
+		s.turnStart(in)
+	case TurnSteer:
+		s.turnSteer(in)
+	case TurnInterrupt:
+		s.turnInterrupt(in)
+	case Shutdown:
+		s.shutdown()
+	case StorageFailed:
+		s.storageFailed(in)
+	default:
+		s.takeResult(in)
+	}
+}
+
+// takeResult takes inputs of effects and answers of clients.
+func (s *step) takeResult(in Input) {
+	switch in := in.(type) {
+	case ModelPiece:
+		s.modelPiece(in)
+	case SampleDone:
+		s.sampleDone(in)
+	case SampleFailed:
+		s.sampleFailed(in)
+	case ToolStarted:
+		s.toolStarted(in)
+	case ToolOutput:
+		s.toolOutput(in)
+	case ToolDone:
+		s.toolDone(in)
+	case ClientAnswer:
+		s.clientAnswer(in)
+	case TimerFired:
+		s.timerFired(in)
+	}
+}
+
+func (s *step) start(in Start) {
+	s.options = in.Options
+	s.settings = in.Settings
+	s.record(protocol.LineSessionMeta, in.Meta)
+	s.record(protocol.LineTurnContext, s.turnContext(""))
+	s.say(Reply{in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.World)}})
+	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
+}
+
+func (s *step) resume(in Resume) {
+	if in.Fresh {
+		s.closeOpenTurn()
+		s.settings = s.settings.WithResume(in.Params)
+		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
+	}
+	s.reply(in.To, protocol.ThreadResumeResponse{
+		Thread:             s.View(!in.Params.ExcludeTurns),
+		ThreadSettingsView: s.settingsView(in.World),
+	})
+	for _, w := range in.Warnings {
+		s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: w})
+	}
+	s.repeatRequests()
+}
+
+func (s *step) setName(in SetName) {
+	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
+	s.out.Sync = true
+	s.reply(in.To, protocol.Empty{})
+	s.notify(protocol.ThreadNameUpdatedNotification{ThreadID: s.id, ThreadName: in.Name})
+	s.effect(RecordName{Name: in.Name})
+}
+
+// record appends a line and applies it.
+func (s *step) record(kind string, payload any) {
+	raw, err := protocol.Marshal(payload)
+	if err != nil {
+		return // payloads are types of protocol, which always encode
+	}
+	ordinal := s.next
+	line := protocol.RolloutLine{Timestamp: Timestamp(s.Now), Ordinal: &ordinal, Type: kind, Payload: raw}
+	s.out.Lines = append(s.out.Lines, line)
+	s.apply(&line)
+}
+
+func (s *step) event(payload any) { s.record(protocol.LineEventMsg, payload) }
+
+func (s *step) item(v protocol.ResponseItemVariant) {
+	s.record(protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: v})
+}
+
+func (s *step) say(m Message) { s.out.Messages = append(s.out.Messages, m) }
+
+func (s *step) reply(to protocol.Caller, result any) { s.say(Reply{to, result}) }
+
+func (s *step) refuse(to protocol.Caller, err *protocol.Error) { s.say(Refusal{to, err}) }
+
+func (s *step) notify(n protocol.Notification) { s.say(Notice{n}) }
+
+func (s *step) effect(e Effect) { s.out.Effects = append(s.out.Effects, e) }
+
+func (s *step) newEffect() EffectID {
+	s.lastEffect++
+	return s.lastEffect
+}
+
+// payDebts writes what an earlier append could not.
+func (s *step) payDebts() {
+	for _, l := range s.owed {
+		s.record(l.kind, l.payload)
+	}
+	s.owed = nil
+}
+
+// Timestamp is how rollouts write a time.
+func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func pointer[T any](v T) *T { return &v }

@@ -1,0 +1,53 @@
+package tool
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// decode makes valid UTF-8 of bytes, with U+FFFD for each byte that is not. A rune
+// that is not complete yet is the rest, unless these are the last bytes.
+func decode(b []byte, last bool) (text string, rest []byte) {
+	end := len(b)
+	if !last {
+		end -= incomplete(b)
+	}
+	return valid(b[:end]), b[end:]
+}
+
+// incomplete is how many bytes at the end begin a rune.
+func incomplete(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		tail := b[len(b)-n:]
+		if utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func valid(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	var text strings.Builder
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		text.WriteRune(r)
+		b = b[n:]
+	}
+	return text.String()
+}
+
+// runeStart is the largest index up to n, or the length of text, at which valid
+// UTF-8 can be cut.
+func runeStart(text string, n int) int {
+	n = min(n, len(text))
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// process is a line of the system's process table.
+type process struct {
+	pid, parent, group, session int
+	// start is in clock ticks since boot; with pid it names a process for good.
+	start  uint64
+	zombie bool
+}
+
+// processes reads the process table. Processes that end meanwhile are left out.
+func processes() ([]process, error) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer proc.Close()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var table []process
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if p, ok := processOf(pid); ok {
+				table = append(table, p)
+			}
+		}
+	}
+	return table, nil
+}
+
+// processOf is the process with a number, zombies included.
+func processOf(pid int) (process, bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return process{}, false
+	}
+	return parseStat(string(stat))
+}
+
+// startOf is the start of a process that exists; 0 where /proc cannot be read.
+func startOf(pid int) uint64 {
+	p, _ := processOf(pid)
+	return p.start
+}
+
+// parseStat reads /proc/PID/stat, see proc(5): pid (name) state parent group
+// session …, the start in field 22. The name may hold anything.
+func parseStat(stat string) (process, bool) {
+	begin, end := strings.Index(stat, " ("), strings.LastIndex(stat, ") ")
+	if begin < 0 || end < begin {
+		return process{}, false
+	}
+	fields := strings.Fields(stat[end+2:])
+	if len(fields) < 20 {
+		return process{}, false
+	}
+	p := process{zombie: fields[0] == "Z" || fields[0] == "X"}
+	var err error
+	number := func(field string) int {
+		n, wrong := strconv.Atoi(field)
+		if wrong != nil {
+			err = wrong
+		}
+		return n
+	}
+	p.pid, p.parent, p.group, p.session = number(stat[:begin]), number(fields[1]), number(fields[2]), number(fields[3])
+	p.start = uint64(number(fields[19]))
+	return p, err == nil
+}
+
+// marked tells whether a process has an entry in its environment. That is not known
+// of a process whose environment is empty: the kernel fills it in last when a
+// program is being started.
+func marked(p process, entry string) (carries, known bool) {
+	if p.zombie {
+		return false, true
+	}
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+	if err != nil {
+		return false, true
+	}
+	return bytes.Contains(environ, []byte(entry)), len(environ) > 0
+}

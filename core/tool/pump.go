@@ -1,0 +1,120 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	// readSize is the largest piece of output, in bytes of the command.
+	readSize = 32 << 10
+	// lastReads bounds the reading after the end of a command: enough for a pipe of
+	// the largest size, 1 MiB. Each waits lastWait for something to read.
+	lastReads = 40
+	lastWait  = 20 * time.Millisecond
+)
+
+// pump carries a command's output from its pipe to the transcript and the caller.
+type pump struct {
+	pipe   *os.File
+	output func(text string)
+	// wire is how many bytes may still be passed on; negative when it has been said
+	// that there are more.
+	wire, wireLimit int
+	lastReads       int
+	// done is closed when everything has been passed on.
+	done chan struct{}
+
+	mu         sync.Mutex
+	transcript transcript
+	closed     bool
+}
+
+func newPump(pipe *os.File, keep, wire int, output func(string)) *pump {
+	return &pump{
+		pipe: pipe, output: output, wire: wire, wireLimit: wire, lastReads: lastReads,
+		done: make(chan struct{}), transcript: transcript{limit: keep},
+	}
+}
+
+// run passes output on, after started, until the end of the pipe or close.
+func (p *pump) run(started func()) {
+	defer close(p.done)
+	defer p.pipe.Close()
+	if !p.open() {
+		return
+	}
+	started()
+	buf := make([]byte, readSize)
+	held := 0
+	for {
+		n, err := p.read(buf[held:])
+		text, rest := decode(buf[:held+n], err != nil)
+		held = copy(buf, rest)
+		if !p.keep(text) || err != nil {
+			return
+		}
+	}
+}
+
+// read reads from the pipe. When hurry was called it takes what is there, but does
+// not wait for processes that got away with the other end.
+func (p *pump) read(buf []byte) (int, error) {
+	n, err := p.pipe.Read(buf)
+	if !errors.Is(err, os.ErrDeadlineExceeded) || p.lastReads == 0 {
+		return n, err
+	}
+	p.lastReads--
+	p.pipe.SetReadDeadline(time.Now().Add(lastWait))
+	return p.pipe.Read(buf)
+}
+
+// keep adds to the transcript and passes on; false when the pump is closed.
+func (p *pump) keep(text string) bool {
+	if text == "" {
+		return true
+	}
+	p.mu.Lock()
+	p.transcript.write(text)
+	p.mu.Unlock()
+	pass := text[:runeStart(text, max(p.wire, 0))]
+	if pass != "" && !p.pass(pass) {
+		return false
+	}
+	if len(pass) < len(text) && p.wire >= 0 {
+		p.wire = -1
+		return p.pass(fmt.Sprintf("\n[... more than %d bytes of output: the rest is not shown ...]\n", p.wireLimit))
+	}
+	p.wire -= len(pass)
+	return true
+}
+
+// pass calls output; false when the pump is closed.
+func (p *pump) pass(text string) bool {
+	if !p.open() {
+		return false
+	}
+	p.output(text)
+	return true
+}
+
+func (p *pump) open() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.closed
+}
+
+// hurry tells that the command has ended: what is in the pipe is the rest.
+func (p *pump) hurry() { p.pipe.SetReadDeadline(time.Now()) }
+
+// close gives the transcript and keeps the pump from calling output again. A call
+// that has not returned yet is left behind.
+func (p *pump) close() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	return p.transcript.String()
+}

@@ -1,0 +1,137 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"appserver/core"
+)
+
+// running is a command that was started: its leader, or its supervisor, and what
+// belongs to it.
+type running struct {
+	cmd    *exec.Cmd
+	family family
+	grace  time.Duration
+	output *os.File
+	// supervised is set where cmd is a supervisor. It writes a report when it has
+	// ended all that the command left behind.
+	supervised bool
+	report     *os.File
+	// exited is closed when cmd has exited. It is not reaped before bury.
+	exited chan struct{}
+	status string
+}
+
+// ending is why a run ends.
+type ending int
+
+const (
+	exited ending = iota
+	cancelled
+	timedOut
+)
+
+func (p *running) pid() int { return p.cmd.Process.Pid }
+
+// watch closes exited when the process has exited, and leaves it a zombie.
+func (p *running) watch() {
+	defer close(p.exited)
+	for {
+		err := unix.Waitid(unix.P_PID, p.pid(), nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// await waits until the command has exited, with some time for what it left behind
+// to finish, or asks it to end when ctx is done or the timeout is over; 0 is none.
+// Drained is closed at the end of its output.
+func (p *running) await(ctx context.Context, timeout time.Duration, drained <-chan struct{}) ending {
+	var limit <-chan time.Time
+	if timeout > 0 {
+		timer := time.NewTimer(timeout)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	select {
+	case <-p.exited:
+		wait(drainTime, drained)
+		return exited
+	case <-ctx.Done():
+		p.terminate(drained)
+		return cancelled
+	case <-limit:
+		p.terminate(drained)
+		return timedOut
+	}
+}
+
+// terminate asks everything to end and gives it the time to do so.
+func (p *running) terminate(drained <-chan struct{}) {
+	if p.supervised {
+		unix.Kill(p.pid(), unix.SIGTERM)
+		wait(p.grace+superviseTime, p.exited)
+		return
+	}
+	p.family.signal(unix.SIGTERM)
+	wait(p.grace, p.exited, drained)
+}
+
+// bury ends everything that belongs to the command and reaps its process.
+func (p *running) bury() {
+	defer p.report.Close()
+	p.status = p.reported()
+	if p.status == "" {
+		p.family.end(killTime)
+	}
+	if wait(drainTime, p.exited) {
+		p.cmd.Wait()
+	}
+}
+
+// reported is what the supervisor has reported, "" where there is none or it was
+// ended before.
+func (p *running) reported() string {
+	if !p.supervised || pending(p.exited) {
+		return ""
+	}
+	p.report.SetReadDeadline(time.Now().Add(drainTime))
+	report, _ := io.ReadAll(p.report)
+	return string(report)
+}
+
+// outcome is the exit code or the failure.
+func (p *running) outcome() core.ToolResult {
+	state := p.cmd.ProcessState
+	switch {
+	case state == nil:
+		return core.ToolResult{Failure: fmt.Sprintf("did not end within %s of SIGKILL: process %d is stuck in the kernel", killTime, p.pid())}
+	case !p.supervised:
+		return outcomeOf(state.Sys().(syscall.WaitStatus))
+	case p.status == "":
+		return core.ToolResult{Failure: "its supervisor was ended: " + state.String()}
+	}
+	status, err := strconv.ParseUint(p.status, 10, 32)
+	if err != nil {
+		return core.ToolResult{Failure: p.status}
+	}
+	return outcomeOf(syscall.WaitStatus(status))
+}
+
+func outcomeOf(status syscall.WaitStatus) core.ToolResult {
+	if status.Signaled() {
+		return core.ToolResult{Failure: fmt.Sprintf("ended by signal %d (%s)", status.Signal(), status.Signal())}
+	}
+	code := status.ExitStatus()
+	return core.ToolResult{ExitCode: &code}
+}

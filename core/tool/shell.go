@@ -1,0 +1,126 @@
+package tool
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"appserver/core"
+)
+
+// Defaults of a Shell.
+const (
+	DefaultOutputLimit = 40_000
+	DefaultWireLimit   = 32 << 20
+	DefaultKillGrace   = 200 * time.Millisecond
+)
+
+// The times that an end may take; the sum is part of the package's contract.
+const (
+	// drainTime is what processes that outlive the leader have to finish.
+	drainTime = 100 * time.Millisecond
+	// superviseTime is what a supervisor has to end a command, beyond the grace.
+	superviseTime = 500 * time.Millisecond
+	// killTime is how long killing is tried.
+	killTime = 600 * time.Millisecond
+	// pumpTime is what output has to take the rest after a cancellation.
+	pumpTime = 300 * time.Millisecond
+)
+
+// Shell runs commands. It keeps no state between runs and may run any number at a
+// time. It enforces no sandbox: what of [core.Command].Sandbox the kernel is to
+// enforce must be in Argv.
+type Shell struct {
+	// Env is the environment of commands, see [FilterEnv]. Run adds PWD and its mark.
+	Env []string
+	// Supervisor is the argument vector of a program that calls [Supervise] with
+	// the arguments that follow. Without it commands are started directly.
+	Supervisor []string
+	// OutputLimit is how many bytes of output a result keeps, WireLimit how many
+	// are passed on; 0 means the default.
+	OutputLimit, WireLimit int
+	// KillGrace is the time between SIGTERM and SIGKILL; 0 means the default.
+	KillGrace time.Duration
+}
+
+// Run runs a command to its end and tells how it ended. Started is called once,
+// with the process id, when it runs. Output gets what it writes to its standard
+// output and error, in order, in pieces of valid UTF-8, at most WireLimit bytes and
+// then a piece that says so; bytes that are not UTF-8 become U+FFFD. Both may
+// block: the command then waits.
+//
+// Cancelling ctx ends the command early, as its timeout does. In every case nothing
+// of it lives when Run returns.
+func (s *Shell) Run(ctx context.Context, c core.Command, started func(pid string), output func(text string)) core.ToolResult {
+	// The kernel sends the parent-death signal when the thread ends that started
+	// the process, so this one is kept until the command has ended.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begin := time.Now()
+	result := s.run(ctx, c, started, output)
+	result.Duration = time.Since(begin)
+	return result
+}
+
+func (s *Shell) run(ctx context.Context, c core.Command, started, output func(string)) core.ToolResult {
+	if ctx.Err() != nil {
+		return core.ToolResult{Failure: "cancelled before it was started"}
+	}
+	p, err := s.start(c)
+	if err != nil {
+		return core.ToolResult{Failure: err.Error()}
+	}
+	out := newPump(p.output, or(s.OutputLimit, DefaultOutputLimit), or(s.WireLimit, DefaultWireLimit), output)
+	go out.run(func() { started(strconv.Itoa(p.pid())) })
+
+	why := p.await(ctx, c.Timeout, out.done)
+	p.bury()
+	out.hurry()
+	if why == exited {
+		select {
+		case <-out.done:
+		case <-ctx.Done():
+		}
+	}
+	wait(pumpTime, out.done)
+
+	result := p.outcome()
+	result.Output = out.close()
+	result.TimedOut = why == timedOut
+	return result
+}
+
+// or is the limit, or the default where it is not set.
+func or[T int | time.Duration](limit, standard T) T {
+	if limit == 0 {
+		return standard
+	}
+	return limit
+}
+
+// wait waits until all of the events have happened, at most for a time, and tells
+// whether they have.
+func wait(within time.Duration, events ...<-chan struct{}) bool {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for _, event := range events {
+		select {
+		case <-event:
+		case <-timer.C:
+			return !slices.ContainsFunc(events, pending)
+		}
+	}
+	return true
+}
+
+// pending tells whether an event has not happened.
+func pending(event <-chan struct{}) bool {
+	select {
+	case <-event:
+		return false
+	default:
+		return true
+	}
+}

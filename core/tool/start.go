@@ -1,0 +1,159 @@
+package tool
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"appserver/core"
+)
+
+// markName is the variable that marks the processes of a command.
+const markName = "APPSERVER_COMMAND"
+
+// start starts a command. Errors say what was missing and what to do.
+func (s *Shell) start(c core.Command) (*running, error) {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return nil, errors.New("no command to run: the argument vector names no program")
+	}
+	if err := checkDirectory(c.Cwd); err != nil {
+		return nil, err
+	}
+	program, err := lookPath(c.Argv[0], s.Env)
+	if err != nil {
+		return nil, err
+	}
+	p := &running{
+		cmd:    &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Cwd},
+		family: family{mark: markName + "=" + rand.Text()},
+		grace:  or(s.KillGrace, DefaultKillGrace),
+		exited: make(chan struct{}),
+	}
+	p.cmd.Env = append(slices.Clip(s.Env), p.family.mark)
+	if c.Cwd != "" {
+		p.cmd.Env = append(p.cmd.Env, "PWD="+c.Cwd)
+	}
+	// A session of its own is a group of its own, and has no terminal to ask
+	// for passwords on.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if len(s.Supervisor) > 0 {
+		p.supervise(s.Supervisor, p.grace)
+	}
+	if err := p.launch(); err != nil {
+		p.output.Close()
+		p.report.Close()
+		return nil, startFailure(c.Argv[0], err)
+	}
+	return p, nil
+}
+
+// supervise puts the supervisor before the command.
+func (p *running) supervise(supervisor []string, grace time.Duration) {
+	p.supervised = true
+	p.cmd.Path = supervisor[0]
+	p.cmd.Args = slices.Concat(supervisor, []string{grace.String()}, p.cmd.Args)
+	p.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
+}
+
+// launch starts the process, with pipes for the output and the supervisor's report.
+func (p *running) launch() error {
+	var in, reporting *os.File
+	var err error
+	if p.output, in, err = os.Pipe(); err != nil {
+		return err
+	}
+	defer in.Close()
+	p.cmd.Stdout, p.cmd.Stderr = in, in
+	if p.supervised {
+		if p.report, reporting, err = os.Pipe(); err != nil {
+			return err
+		}
+		defer reporting.Close()
+		p.cmd.ExtraFiles = []*os.File{reporting}
+	}
+	keepDescriptors()
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.family.root, p.family.start = p.pid(), startOf(p.pid())
+	go p.watch()
+	return nil
+}
+
+// keepDescriptors keeps descriptors that this process itself inherited from being
+// inherited further. Those that it opened are kept already.
+func keepDescriptors() {
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range entries {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+func checkDirectory(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the working directory %s does not exist: create it, or run the command in another one", dir)
+	case err != nil:
+		return fmt.Errorf("the working directory %s cannot be used (%w): run the command in another one", dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("the working directory %s is not a directory: run the command in another one", dir)
+	}
+	return nil
+}
+
+// lookPath finds a program as execvp does, by the PATH in env. Relative entries of
+// PATH are passed over: the program would depend on the working directory.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	path := "/usr/local/bin:/usr/bin:/bin"
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+			path = value
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
+			return program, nil
+		}
+	}
+	return "", fmt.Errorf("the program %q was not found in PATH (%s): install it, or give its full path", name, path)
+}
+
+// startFailure says why a program did not start and what to do.
+func startFailure(name string, err error) error {
+	advice := "try again later"
+	for _, known := range []struct {
+		errno  syscall.Errno
+		advice string
+	}{
+		{unix.ENOENT, "check that it exists, and the interpreter that its first line names"},
+		{unix.EACCES, "check that it is a file and executable (chmod +x)"},
+		{unix.ENOEXEC, "it is neither a program for this machine nor a script with a #! line"},
+		{unix.E2BIG, "pass fewer or shorter arguments, for example in a file"},
+		{unix.EINVAL, "an argument or a variable holds a NUL byte"},
+	} {
+		if errors.Is(err, known.errno) {
+			err, advice = known.errno, known.advice
+		}
+	}
+	return fmt.Errorf("cannot start %q (%w): %s", name, err, advice)
+}

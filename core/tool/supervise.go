@@ -1,0 +1,118 @@
+package tool
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reportFile is the descriptor that a supervisor writes its report to: the wait
+// status of the command as a number, or why it did not start.
+const reportFile = 3
+
+// Supervise makes this process the supervisor of a command, for which
+// [Shell].Supervisor starts it, and returns its exit status when the command has
+// ended and nothing of it lives. Args are a grace period and the command's argument
+// vector. The program that calls it should do nothing before and nothing after.
+//
+// SIGTERM, which the kernel also sends when the server dies, ends the command.
+func Supervise(args []string) int {
+	report := os.NewFile(reportFile, "report")
+	unix.CloseOnExec(reportFile)
+	status, err := supervise(args)
+	if err != nil {
+		status = err.Error()
+	}
+	if _, err := io.WriteString(report, status); err != nil {
+		return 1
+	}
+	return 0
+}
+
+func supervise(args []string) (status string, err error) {
+	if len(args) < 2 {
+		return "", errors.New("cannot supervise: want a grace period and a command")
+	}
+	grace, err := time.ParseDuration(args[0])
+	if err != nil {
+		return "", err
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return "", err
+	}
+	runtime.LockOSThread() // for the command's parent-death signal
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	program, err := lookPath(args[1], os.Environ())
+	if err != nil {
+		return "", err
+	}
+	pid, err := fork(program, args[1:])
+	if err != nil {
+		return "", startFailure(args[1], err)
+	}
+	r := &reaper{leader: pid, exited: make(chan struct{}), gone: make(chan struct{})}
+	go r.run()
+	r.await(ends, grace)
+	return strconv.Itoa(int(r.status)), nil
+}
+
+// fork starts the leader of a command in a session of its own: a script that
+// signals its group must not mean the supervisor.
+func fork(program string, argv []string) (int, error) {
+	return syscall.ForkExec(program, argv, &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: []uintptr{0, 1, 2},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	})
+}
+
+// reaper reaps the children of a supervisor, its own and those that it adopts.
+type reaper struct {
+	leader int
+	// status is the leader's, from when exited is closed.
+	status unix.WaitStatus
+	exited chan struct{}
+	// gone is closed when there are no children.
+	gone chan struct{}
+}
+
+func (r *reaper) run() {
+	defer close(r.gone)
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return
+		case pid == r.leader:
+			r.status = status
+			close(r.exited)
+		}
+	}
+}
+
+// await waits for the end of the command, or brings it about, and for the end of
+// all that it leaves behind.
+func (r *reaper) await(ends <-chan os.Signal, grace time.Duration) {
+	below := family{root: os.Getpid()}
+	select {
+	case <-r.exited:
+		wait(drainTime, r.gone)
+	case <-ends:
+		below.signal(unix.SIGTERM)
+		wait(grace, r.gone)
+	}
+	for pause := time.Millisecond; pending(r.gone); pause = min(2*pause, 50*time.Millisecond) {
+		below.signal(unix.SIGKILL)
+		wait(pause, r.gone)
+	}
+}

@@ -1,0 +1,46 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// transcript keeps the head and the tail of a text, each half of the limit, in
+// bytes. The text must be valid UTF-8.
+type transcript struct {
+	limit int
+	head  strings.Builder
+	// tail holds at least the last bytes after the head, at most twice as many as
+	// are kept.
+	tail  []byte
+	total int64
+}
+
+func (t *transcript) headRoom() int { return t.limit / 2 }
+func (t *transcript) tailRoom() int { return t.limit - t.limit/2 }
+
+func (t *transcript) write(text string) {
+	t.total += int64(len(text))
+	n := min(len(text), t.headRoom()-t.head.Len())
+	t.head.WriteString(text[:n])
+	t.tail = append(t.tail, last(text[n:], t.tailRoom())...)
+	if len(t.tail) > 2*t.tailRoom() {
+		t.tail = append(t.tail[:0], last(t.tail, t.tailRoom())...)
+	}
+}
+
+// String is the text, with a mark in place of what is left out of its middle.
+func (t *transcript) String() string {
+	head, tail := t.head.String(), string(last(t.tail, t.tailRoom()))
+	if int64(len(head)+len(tail)) == t.total {
+		return head + tail
+	}
+	head = head[:len(head)-incomplete([]byte(head))]
+	tail = tail[strings.IndexFunc(tail+" ", func(r rune) bool { return r != utf8.RuneError }):]
+	cut := t.total - int64(len(head)+len(tail))
+	return fmt.Sprintf("%s\n[... %d bytes cut ...]\n%s", head, cut, tail)
+}
+
+// last is the end of a text, at most n bytes.
+func last[T string | []byte](text T, n int) T { return text[max(0, len(text)-n):] }

@@ -1,0 +1,257 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"appserver/core/command"
+	"appserver/protocol"
+)
+
+// toolCall is a tool call of the model's last answer.
+type toolCall struct {
+	call    ToolCall
+	command *shellCommand // nil for other tools than the shell
+	state   callState
+	effect  EffectID
+	request uint64
+	// item is the command's item, nil until it was shown.
+	item *protocol.ThreadItem
+}
+
+// shellCommand is what the shell tool was asked to run.
+type shellCommand struct {
+	script  string
+	argv    []string
+	cwd     string
+	timeout time.Duration
+	reason  string
+	safe    bool
+}
+
+type callState int
+
+const (
+	callWaiting callState = iota
+	callAsking
+	callRunning
+	callDone
+)
+
+func (t *turn) asking() bool {
+	for _, c := range t.calls {
+		if c.state == callAsking {
+			return true
+		}
+	}
+	return false
+}
+
+// takeCalls writes the calls of an answer and begins to run them.
+func (s *step) takeCalls(calls []ToolCall) {
+	for _, call := range calls {
+		call.ID = s.uniqueCallID(call.ID)
+		s.item(&protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID})
+		s.active.calls = append(s.active.calls, &toolCall{call: call})
+	}
+	s.advance()
+}
+
+// uniqueCallID makes an id that the thread has seen, or an empty one, unique.
+func (s *step) uniqueCallID(id string) string {
+	if id != "" && !s.callIDs[id] {
+		return id
+	}
+	return fmt.Sprintf("call_%s", s.NewID())
+}
+
+// advance begins the calls whose time has come: one after the other, but those that
+// only read together. When all are done the model is asked again.
+func (s *step) advance() {
+	t := s.active
+	if t.outcome != nil {
+		return
+	}
+	busy, reading := false, true
+	for _, c := range t.calls {
+		if c.state == callWaiting && (!busy || reading && s.prepare(c) && c.readsOnly()) {
+			s.begin(c)
+		}
+		if t.outcome != nil {
+			return
+		}
+		if c.state != callDone {
+			busy = true
+			reading = reading && c.readsOnly() && c.state == callRunning
+		}
+	}
+	if !busy {
+		s.sample()
+	}
+}
+
+func (c *toolCall) readsOnly() bool { return c.command != nil && c.command.safe }
+
+// prepare reads the arguments of a shell call. It is false for other tools and
+// for arguments that make no sense.
+func (s *step) prepare(c *toolCall) bool {
+	if c.command == nil && shellNames[c.call.Name] {
+		c.command, _ = s.parseShell(c.call.Arguments)
+	}
+	return c.command != nil
+}
+
+func (s *step) begin(c *toolCall) {
+	switch {
+	case shellNames[c.call.Name]:
+		s.beginShell(c)
+	case c.call.Name == planTool.Name:
+		s.answer(c, s.updatePlan(c.call.Arguments))
+	default:
+		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s.", c.call.Name, shellTool.Name, planTool.Name))
+	}
+}
+
+// answer gives the model the output of a call.
+func (s *step) answer(c *toolCall, output string) {
+	c.state = callDone
+	s.item(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: protocol.ToolOutput{Text: output}})
+	s.out.Sync = true
+}
+
+func (s *step) beginShell(c *toolCall) {
+	if !s.prepare(c) {
+		_, err := s.parseShell(c.call.Arguments)
+		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		return
+	}
+	switch s.verdict(c.command) {
+	case run:
+		s.runCommand(c)
+	case ask:
+		s.ask(c)
+	default:
+		s.forbid(c)
+	}
+}
+
+func (s *step) runCommand(c *toolCall) {
+	c.state, c.effect = callRunning, s.newEffect()
+	s.active.effects = append(s.active.effects, c.effect)
+	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
+		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.settings.Sandbox}})
+}
+
+// show tells that the command's item began. Later calls change nothing.
+func (s *step) show(c *toolCall, source string) *protocol.CommandExecutionItem {
+	if c.item == nil {
+		c.item = s.openItem(&protocol.CommandExecutionItem{
+			ID: c.call.ID, Command: command.Quote(c.command.argv), Cwd: c.command.cwd, Source: source,
+			Status: protocol.CommandInProgress, CommandActions: command.Actions(c.command.script),
+		}, s.Now)
+		s.started(c.item)
+	}
+	shown := *c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
+	c.item.ThreadItemVariant = &shown // what was told stays as it was
+	return &shown
+}
+
+// running is the call that an effect belongs to.
+func (s *step) running(id EffectID) *toolCall {
+	if s.active == nil {
+		return nil
+	}
+	for _, c := range s.active.calls {
+		if c.state == callRunning && c.effect == id {
+			return c
+		}
+	}
+	return nil
+}
+
+func (s *step) toolStarted(in ToolStarted) {
+	c := s.running(in.Effect)
+	if c == nil {
+		return
+	}
+	if c.item == nil {
+		c.item = s.openItem(&protocol.CommandExecutionItem{
+			ID: c.call.ID, Command: command.Quote(c.command.argv), Cwd: c.command.cwd, Source: protocol.SourceStartup,
+			ProcessID: &in.ProcessID, Status: protocol.CommandInProgress, CommandActions: command.Actions(c.command.script),
+		}, s.Now)
+		s.started(c.item)
+		return
+	}
+	item := s.show(c, protocol.SourceStartup)
+	item.ProcessID, item.Source = &in.ProcessID, protocol.SourceStartup
+}
+
+func (s *step) toolOutput(in ToolOutput) {
+	c := s.running(in.Effect)
+	if c == nil || in.Text == "" {
+		return
+	}
+	s.show(c, protocol.SourceStartup)
+	s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Delta: in.Text})
+}
+
+func (s *step) toolDone(in ToolDone) {
+	c := s.running(in.Effect)
+	if !s.ended(in.Effect) || c == nil {
+		return
+	}
+	item := s.show(c, protocol.SourceStartup)
+	item.Status = protocol.CommandFailed
+	if in.Result.ExitCode != nil && *in.Result.ExitCode == 0 {
+		item.Status = protocol.CommandCompleted
+	}
+	item.ExitCode = in.Result.ExitCode
+	item.AggregatedOutput = optional(in.Result.Output)
+	item.DurationMs = pointer(in.Result.Duration.Milliseconds())
+	s.completed(c.item, c.command.argv)
+	s.answer(c, outputText(in.Result))
+	if s.active.outcome != nil {
+		s.finishWhenDone()
+		return
+	}
+	s.advance()
+}
+
+// outputText is a command's result as the model reads it.
+func outputText(r ToolResult) string {
+	head := fmt.Sprintf("Wall time: %.1f seconds\n", r.Duration.Seconds())
+	switch {
+	case r.TimedOut:
+		head = "The command was ended: it took longer than its timeout.\n" + head
+	case r.ExitCode != nil:
+		head = fmt.Sprintf("Exit code: %d\n", *r.ExitCode) + head
+	default:
+		head = "The command did not finish: " + r.Failure + "\n" + head
+	}
+	return head + "Output:\n" + r.Output
+}
+
+type planArguments struct {
+	Explanation *string                 `json:"explanation"`
+	Plan        []protocol.TurnPlanStep `json:"plan"`
+}
+
+var planStatus = map[string]string{"pending": "pending", "in_progress": "inProgress", "inProgress": "inProgress", "completed": "completed"}
+
+// updatePlan shows the plan and is the tool's output.
+func (s *step) updatePlan(arguments string) string {
+	var p planArguments
+	if err := json.Unmarshal([]byte(arguments), &p); err != nil {
+		return fmt.Sprintf("The plan could not be read: %v", err)
+	}
+	for i := range p.Plan {
+		status, ok := planStatus[p.Plan[i].Status]
+		if !ok {
+			return fmt.Sprintf("The status %q of step %d is none of pending, in_progress, completed.", p.Plan[i].Status, i+1)
+		}
+		p.Plan[i].Status = status
+	}
+	s.notify(protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: orEmpty(p.Plan)})
+	return "Plan updated"
+}

@@ -1,0 +1,208 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+
+	"appserver/protocol"
+)
+
+// turn is the turn under way. Nothing of it survives a restart but its lines.
+type turn struct {
+	id        string
+	startedAt time.Time
+	world     World
+	schema    json.RawMessage
+	// effects are those whose terminal input has not come, oldest first.
+	effects []EffectID
+	// sample is the model request under way, nil while tools run.
+	sample *sampling
+	// calls are the tool calls of the model's last answer, in order.
+	calls []*toolCall
+	// retries counts failed requests since the last answer.
+	retries int
+	// last is the agent's last message.
+	last *protocol.ThreadItem
+	// outcome is set once the turn has nothing more to do.
+	outcome *outcome
+	// notBefore is the earliest time of turn/completed, timer the effect that waits
+	// for it.
+	notBefore time.Time
+	timer     EffectID
+}
+
+// outcome is how a turn ends.
+type outcome struct {
+	status protocol.TurnStatus
+	err    *protocol.TurnError
+}
+
+func (s *step) turnStart(in TurnStart) {
+	switch {
+	case s.active == nil:
+		s.beginTurn(in)
+	case s.active.interrupted():
+		s.waiting = append(s.waiting, in)
+	default:
+		s.settings = s.settings.WithTurn(in.Params)
+		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
+		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+	}
+}
+
+func (t *turn) interrupted() bool {
+	return t.outcome != nil && t.outcome.status == protocol.TurnInterrupted
+}
+
+func (s *step) beginTurn(in TurnStart) {
+	s.settings = s.settings.WithTurn(in.Params)
+	s.failed = false
+	s.active = &turn{
+		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
+		notBefore: s.Now.Add(s.options.CompletedFloor),
+	}
+	id, at := s.active.id, s.Now.Unix()
+	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: id, StartedAt: &at, ModelContextWindow: in.World.Provider.ContextWindow})
+	s.record(protocol.LineTurnContext, s.turnContext(id))
+	s.describeWorld(in.World)
+
+	answer := s.startedTurn()
+	answer.StartedAt = nil
+	s.reply(in.To, protocol.TurnStartResponse{Turn: answer})
+	s.notifyStatus()
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
+	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+	s.sample()
+}
+
+// startedTurn is the turn under way as answers and turn/started show it.
+func (s *step) startedTurn() protocol.Turn { return s.lastTurn().head() }
+
+func (s *step) notifyStatus() {
+	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
+}
+
+// userSays puts the user's input into the history and shows it.
+func (s *step) userSays(input []protocol.UserInput, clientID *string, images map[string]string) {
+	if len(input) == 0 {
+		return
+	}
+	s.item(&protocol.Message{ID: "msg_" + s.NewID(), Role: protocol.RoleUser, Content: contentOf(input, images)})
+	item := s.openItem(&protocol.UserMessageItem{ID: s.NewID(), ClientID: clientID, Content: input}, s.Now)
+	s.started(item)
+	s.completed(item, nil)
+	s.event(protocol.TextEvent{Type: protocol.EventUserMessage, Message: inputText(input), Kind: "plain"})
+	s.out.Sync = true
+}
+
+// contentOf is the input as the model sees it.
+func contentOf(input []protocol.UserInput, images map[string]string) []protocol.ContentItem {
+	content := []protocol.ContentItem{}
+	text := func(t string) {
+		content = append(content, protocol.ContentItem{Type: protocol.ContentInputText, Text: t})
+	}
+	image := func(url string, detail *string) {
+		c := protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: url}
+		set(&c.Detail, detail)
+		content = append(content, c)
+	}
+	for _, in := range input {
+		switch v := in.UserInputVariant.(type) {
+		case *protocol.TextInput:
+			text(v.Text)
+		case *protocol.ImageInput:
+			image(v.URL, v.Detail)
+		case *protocol.LocalImageInput:
+			image(images[v.Path], v.Detail)
+		case *protocol.SkillInput:
+			text("Use the skill " + v.Name + ": " + v.Path)
+		case *protocol.MentionInput:
+			text("The user mentions " + v.Name + ": " + v.Path)
+		}
+	}
+	return content
+}
+
+// join adds input to the turn under way. A running model request is dropped: its
+// half message never completes, and the next request holds the new input.
+func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]string) {
+	t := s.active
+	t.notBefore = s.Now.Add(s.options.CompletedFloor)
+	s.userSays(input, clientID, images)
+	if t.outcome != nil { // finished, but not yet told
+		t.outcome, t.timer = nil, 0
+		s.sample()
+		return
+	}
+	if t.sample != nil {
+		s.effect(Cancel{t.sample.effect})
+		s.sample()
+	}
+}
+
+func (s *step) turnSteer(in TurnSteer) {
+	switch {
+	case s.active == nil || s.active.interrupted():
+		s.refuse(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
+	case s.active.id != in.Params.ExpectedTurnID:
+		s.refuse(in.To, s.wrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
+	default:
+		s.reply(in.To, protocol.TurnSteerResponse{TurnID: s.active.id})
+		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+	}
+}
+
+func (s *step) wrongTurn(format, expected string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindTurnMismatch, format, expected, s.active.id)
+	err.Data.TurnID = s.active.id
+	return err
+}
+
+func (s *step) turnInterrupt(in TurnInterrupt) {
+	switch {
+	case s.active == nil:
+		s.refuse(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt"))
+	case in.TurnID != "" && in.TurnID != s.active.id:
+		s.refuse(in.To, s.wrongTurn("expected active turn id %s but found %s", in.TurnID))
+	default:
+		s.reply(in.To, protocol.Empty{})
+		s.active.notBefore = later(s.active.notBefore, s.Now.Add(s.options.CompletedFloor))
+		s.interrupt()
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// interrupt ends all that the turn has under way. The turn itself ends when the
+// last effect has.
+func (s *step) interrupt() {
+	t := s.active
+	if t.interrupted() {
+		return
+	}
+	for _, id := range t.effects {
+		s.effect(Cancel{id})
+	}
+	for _, c := range t.calls {
+		s.abandon(c)
+	}
+	t.sample, t.timer = nil, 0
+	s.conclude(protocol.TurnInterrupted, nil)
+}
+
+func (s *step) shutdown() {
+	for _, w := range s.waiting {
+		s.refuse(w.To, protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down"))
+	}
+	s.waiting = nil
+	if s.active != nil {
+		s.active.notBefore = time.Time{}
+		s.interrupt()
+		s.finishWhenDone()
+	}
+}

@@ -1,0 +1,157 @@
+package core
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"appserver/protocol"
+)
+
+// View is the thread as clients see it.
+func (t *Thread) View(includeTurns bool) protocol.Thread {
+	v := View(Summary{
+		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.preview,
+		Path: t.options.Path, Updated: t.updated, Ephemeral: t.options.Ephemeral,
+	})
+	v.Status = t.status()
+	if includeTurns {
+		v.Turns = t.turnViews()
+	}
+	return v
+}
+
+// Summary is what is known of a thread without its turns.
+type Summary struct {
+	ID        string
+	Meta      protocol.SessionMeta
+	Settings  Settings
+	Name      string
+	Preview   string
+	Path      string
+	Updated   time.Time
+	Ephemeral bool
+}
+
+// View is a thread that is not loaded, as clients see it. It has no turns.
+func View(s Summary) protocol.Thread {
+	created, err := time.Parse(time.RFC3339, s.Meta.Timestamp)
+	if err != nil {
+		created = s.Updated
+	}
+	v := protocol.Thread{
+		ID: s.ID, SessionID: s.ID, ForkedFromID: s.Meta.ForkedFromID,
+		Preview: s.Preview, Ephemeral: s.Ephemeral,
+		// Clients that read "paginated" would page with methods that are not served.
+		HistoryMode:   "legacy",
+		ModelProvider: s.Settings.Provider, Model: optional(s.Settings.Model), ReasoningEffort: s.Settings.Effort,
+		CreatedAt: created.Unix(), UpdatedAt: s.Updated.Unix(), RecencyAt: pointer(s.Updated.Unix()),
+		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
+		Path:   optional(s.Path), Cwd: s.Settings.Cwd, CliVersion: s.Meta.CliVersion,
+		Originator: optional(s.Meta.Originator), Source: s.Meta.Source, ThreadSource: s.Meta.ThreadSource,
+		GitInfo: gitInfo(s.Meta.Git), Name: optional(s.Name), Turns: []protocol.Turn{},
+	}
+	if len(v.Source) == 0 {
+		v.Source = json.RawMessage(`"unknown"`)
+	}
+	return v
+}
+
+func gitInfo(g *protocol.StoredGitInfo) *protocol.GitInfo {
+	if g == nil {
+		return nil
+	}
+	return &protocol.GitInfo{Sha: g.CommitHash, Branch: g.Branch, OriginURL: g.RepositoryURL}
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (t *Thread) status() protocol.ThreadStatus {
+	switch {
+	case t.active != nil:
+		flags := []string{}
+		if t.active.asking() {
+			flags = append(flags, protocol.FlagWaitingOnApproval)
+		}
+		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}
+	case t.failed:
+		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusSystemError{}}
+	}
+	return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
+}
+
+func (t *Thread) turnViews() []protocol.Turn {
+	views := make([]protocol.Turn, len(t.turns))
+	for i := range t.turns {
+		views[i] = t.turnView(&t.turns[i])
+	}
+	return views
+}
+
+// turnView shows a turn with all its items. A turn that nothing ended, and that is
+// not under way, was cut off by a crash.
+func (t *Thread) turnView(r *turnRecord) protocol.Turn {
+	v := r.head()
+	if v.Status == protocol.TurnInProgress && (t.active == nil || t.active.id != r.id) {
+		v.Status = protocol.TurnInterrupted
+	}
+	v.ItemsView = protocol.ItemsFull
+	v.Items = make([]protocol.ThreadItem, len(r.items))
+	for i := range r.items {
+		v.Items[i] = r.items[i].Item()
+	}
+	return v
+}
+
+// head is the turn without its items.
+func (r *turnRecord) head() protocol.Turn {
+	return protocol.Turn{
+		ID: r.id, RootTurnID: pointer(r.id), Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded,
+		Status: r.status, Error: r.err, StartedAt: r.startedAt, CompletedAt: r.completedAt, DurationMs: r.durationMs,
+	}
+}
+
+func (t *Thread) settingsView(w World) protocol.ThreadSettingsView {
+	s := t.settings
+	v := protocol.ThreadSettingsView{
+		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},
+		Cwd: s.Cwd, InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
+		Sandbox: s.Sandbox, ReasoningEffort: s.Effort,
+	}
+	for _, f := range w.Instructions {
+		v.InstructionSources = append(v.InstructionSources, f.Path)
+	}
+	return v
+}
+
+func (t *Thread) turnContext(turnID string) protocol.TurnContext {
+	s := t.settings
+	return protocol.TurnContext{
+		TurnID: turnID, Cwd: s.Cwd, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
+		SandboxPolicy: s.Sandbox.Stored(), Model: s.Model, ModelProvider: s.Provider, Effort: s.Effort,
+		Summary: summaryOr(s.Summary), ServiceTier: s.ServiceTier,
+	}
+}
+
+func summaryOr(s string) string {
+	if s == "" {
+		return "auto"
+	}
+	return s
+}
+
+// inputText is the text of a user's input.
+func inputText(content []protocol.UserInput) string {
+	var parts []string
+	for _, c := range content {
+		if t, ok := c.UserInputVariant.(*protocol.TextInput); ok {
+			parts = append(parts, t.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}

@@ -1,0 +1,285 @@
+package core_test
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// witness sees every input and output of a thread and reports each rule that was
+// broken. It knows nothing of how the thread works.
+type witness struct {
+	report  func(format string, args ...any)
+	effects map[core.EffectID]*effectState
+	callers map[protocol.Caller]callerState
+	asked   map[uint64]bool // requests of the server; false once resolved
+	turns   map[string]bool // turns told to have begun; false once completed
+	items   map[string]*itemState
+	status  string    // the last status told
+	floor   time.Time // before it no turn/completed may be told
+	// unsaved is set while a turn's end is told that the disk has not taken yet.
+	unsaved bool
+	// overridden is set while a resume's settings are in force, which no line keeps.
+	overridden bool
+	// stopping is set after a Shutdown, which knows no floor.
+	stopping bool
+}
+
+// effectState is an effect that was started.
+type effectState struct {
+	core.Effect
+	cancelled, ended bool
+}
+
+type callerState int
+
+const (
+	waiting callerState = iota
+	answered
+)
+
+// itemState is an item that was told to have begun.
+type itemState struct {
+	turn, kind string
+	text       string // of the deltas
+	done       bool
+}
+
+func newWitness(report func(format string, args ...any)) *witness {
+	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}}
+	w.restarted()
+	return w
+}
+
+// restarted forgets what a crash takes along.
+func (w *witness) restarted() {
+	w.effects = map[core.EffectID]*effectState{}
+	w.callers = map[protocol.Caller]callerState{}
+	clear(w.asked)
+	clear(w.turns)
+	w.status, w.floor, w.unsaved, w.overridden, w.stopping = "", time.Time{}, false, false, false
+}
+
+// refused notes a step whose lines were lost: the engine refuses its callers and
+// gives up all effects.
+func (w *witness) refused(in core.Input, out core.Output, open []protocol.Caller) {
+	if to := callerOf(in); to != (protocol.Caller{}) {
+		w.callers[to] = answered
+	}
+	for _, m := range out.Messages {
+		if to, ok := recipient(m); ok {
+			w.callers[to] = answered
+		}
+	}
+	for _, to := range open {
+		w.callers[to] = answered
+	}
+	w.effects = map[core.EffectID]*effectState{}
+	w.floor = time.Time{}
+}
+
+// see checks one step.
+func (w *witness) see(m *machine, in core.Input, out core.Output) {
+	for _, e := range w.effects {
+		e.ended = e.ended || ends(in, e.Effect)
+	}
+	if to := callerOf(in); to != (protocol.Caller{}) {
+		w.callers[to] = waiting
+	}
+	w.note(in, out)
+	w.seeLines(m, out)
+	w.seeEffects(m, out)
+	for i, message := range out.Messages {
+		w.seeMessage(m, in, out, i, message)
+	}
+	w.seeState(m)
+}
+
+func (w *witness) note(in core.Input, out core.Output) {
+	switch in := in.(type) {
+	case core.Shutdown:
+		w.stopping = true
+	case core.StorageFailed:
+		w.unsaved = w.says(out, "turn/completed")
+		return
+	case core.Resume:
+		w.overridden = w.overridden || in.Fresh
+	}
+	for _, line := range out.Lines {
+		w.unsaved = false
+		w.overridden = w.overridden && line.Type != protocol.LineTurnContext
+	}
+}
+
+func (w *witness) says(out core.Output, method string) bool {
+	return slices.ContainsFunc(out.Messages, func(m core.Message) bool {
+		n, ok := m.(core.Notice)
+		return ok && n.NotificationMethod() == method
+	})
+}
+
+func (w *witness) seeLines(m *machine, out core.Output) {
+	from := int64(len(m.lines) - len(out.Lines))
+	if from > 0 && m.lines[from-1].Ordinal != nil {
+		from = *m.lines[from-1].Ordinal + 1
+	}
+	for i, line := range out.Lines {
+		if line.Ordinal == nil || *line.Ordinal != from+int64(i) {
+			w.report("line %d has another ordinal: %s", from+int64(i), encode(line))
+		}
+		if !json.Valid(line.Payload) || line.Type == "" {
+			w.report("a line is malformed: %s %s", line.Type, line.Payload)
+		}
+	}
+}
+
+func (w *witness) seeEffects(m *machine, out core.Output) {
+	for _, e := range out.Effects {
+		switch e := e.(type) {
+		case core.Cancel:
+			if state := w.effects[e.ID]; state == nil || state.ended {
+				w.report("effect %d is cancelled, but is not under way", e.ID)
+			} else {
+				state.cancelled = true
+			}
+		case core.Sample:
+			w.seePrompt(e.Prompt.Items)
+			w.belongs(m, e.TurnID)
+		case core.RunTool:
+			w.belongs(m, e.TurnID)
+		}
+		id := effectID(e)
+		if w.effects[id] != nil {
+			w.report("effect %d is started twice", id)
+		}
+		if id != 0 {
+			w.effects[id] = &effectState{Effect: e}
+		}
+	}
+}
+
+func (w *witness) belongs(m *machine, turnID string) {
+	if turnID == "" || turnID != m.thread.ActiveTurn() {
+		w.report("an effect is started for turn %q, but %q is active", turnID, m.thread.ActiveTurn())
+	}
+}
+
+// seeState checks what holds after every step.
+func (w *witness) seeState(m *machine) {
+	waits := m.thread.OpenCallers()
+	for to, state := range w.callers {
+		if (state == waiting) != slices.Contains(waits, to) {
+			w.report("caller %d: answered %v, but waiting for the turn's end %v", to.Request, state == answered, state == answered)
+		}
+	}
+	if m.thread.ActiveTurn() == "" {
+		w.seeIdle(m)
+	}
+	open := m.thread.OpenRequests()
+	for id, isOpen := range w.asked {
+		if isOpen != slices.Contains(open, id) {
+			w.report("request %d: open for the client %v, for the thread %v", id, isOpen, !isOpen)
+		}
+	}
+	if told := encode(m.thread.View(false).Status); w.status != "" && w.status != told {
+		w.report("the last status told is %s, the thread's is %s", w.status, told)
+	}
+	w.seePrompt(m.thread.Prompt().Items)
+	if !w.unsaved {
+		w.seeDurable(m)
+	}
+}
+
+func (w *witness) seeIdle(m *machine) {
+	for id, state := range w.effects {
+		if _, timer := state.Effect.(core.Timer); !state.ended && (!timer || !state.cancelled) {
+			w.report("no turn is active, but effect %d (%T) is under way", id, state.Effect)
+		}
+	}
+	for id, active := range w.turns {
+		if active {
+			w.report("no turn is active, but turn %s was not told to be completed", id)
+		}
+	}
+	if len(m.thread.OpenCallers()) > 0 {
+		w.report("no turn is active, but callers wait for its end")
+	}
+}
+
+// seePrompt checks that every call is followed by its output, within its group of
+// calls, and that no output stands alone.
+func (w *witness) seePrompt(items []protocol.ResponseItem) {
+	open := map[string]int{}
+	for _, item := range items {
+		body := encode(item)
+		id := gjson.Get(body, "call_id").String()
+		switch kind := gjson.Get(body, "type").String(); kind {
+		case "function_call", "custom_tool_call", "local_shell_call":
+			open[id]++
+		case "function_call_output", "custom_tool_call_output":
+			if open[id] == 0 {
+				w.report("the prompt has an output without its call: %s", body)
+			}
+			open[id]--
+		default:
+			for id, n := range open {
+				if n > 0 {
+					w.report("the prompt goes on with %s before the output of call %q", kind, id)
+				}
+			}
+			clear(open)
+		}
+	}
+	for id, n := range open {
+		if n > 0 {
+			w.report("the prompt ends before the output of call %q", id)
+		}
+	}
+}
+
+// seeDurable checks that the lines bring back the same thread.
+func (w *witness) seeDurable(m *machine) {
+	loaded := core.Load(threadID, m.options, m.settings, m.lines)
+	if !w.overridden {
+		w.same("settings", encode(storable(m.thread.Settings())), encode(storable(loaded.Settings())))
+		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))
+	}
+	w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
+	w.same("instructions", m.thread.Prompt().Instructions, loaded.Prompt().Instructions)
+}
+
+func (w *witness) same(what, live, loaded string) {
+	if live != loaded {
+		w.report("%s: the lines bring back something else\nlive:   %s\nloaded: %s", what, live, loaded)
+	}
+}
+
+// storable are the settings without what differs between nil and empty only.
+func storable(s core.Settings) any {
+	return []any{s, s.Sandbox.Stored()}
+}
+
+// viewOf is the thread's view without its status and that of the turn under way.
+func viewOf(m *machine, t *core.Thread) string {
+	v := t.View(true)
+	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
+	for i := range v.Turns {
+		if v.Turns[i].ID == m.thread.ActiveTurn() {
+			v.Turns[i].Status = protocol.TurnInProgress
+		}
+	}
+	return encode(v)
+}
+
+func encode(v any) string {
+	b, err := protocol.Marshal(v)
+	if err != nil {
+		return "cannot be encoded: " + err.Error()
+	}
+	return string(b)
+}

@@ -1,0 +1,37 @@
+package workspace
+
+import (
+	"os"
+	"strings"
+	"time"
+)
+
+// Today is the local date at now, YYYY-MM-DD, and the local zone.
+func Today(now time.Time) (date, zone string) {
+	return now.Local().Format(time.DateOnly), Zone()
+}
+
+// Zone is the name of the local time zone, such as Europe/Berlin, and UTC where it
+// is not known.
+func Zone() string {
+	link, _ := os.Readlink("/etc/localtime") // "" where it is no link
+	text, _ := readRegular("/etc/timezone", 256)
+	return zoneName(time.Local.String(), link, string(text))
+}
+
+// zoneName takes the name that the environment chose, else the target of
+// /etc/localtime, else the text of /etc/timezone. Local is Go's word for a zone
+// without a name.
+func zoneName(chosen, link, text string) string {
+	for _, candidate := range []string{chosen, link, strings.TrimSpace(text)} {
+		_, name, isPath := strings.Cut(candidate, "zoneinfo/")
+		if !isPath {
+			name = candidate
+		}
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "posix/"), "right/")
+		if name != "" && name != "Local" && name[0] != '/' && name[0] != '.' {
+			return name
+		}
+	}
+	return "UTC"
+}

@@ -1,0 +1,199 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"appserver/protocol"
+)
+
+// GitTimeout ends the git process that reads refs in a format of git's own.
+const GitTimeout = 300 * time.Millisecond
+
+// Bounds of git's files. Longer ones are read in part; what stands behind is then
+// not found.
+const (
+	maxRefBytes        = 4 << 10
+	maxGitConfigBytes  = 256 << 10
+	maxPackedRefsBytes = 16 << 20
+)
+
+// maxRefHops bounds how often a ref may name another one.
+const maxRefHops = 5
+
+// unreadableHead is what HEAD says where the refs are in a table of binary format.
+const unreadableHead = "refs/heads/.invalid"
+
+// Git is the commit, the branch and the address of origin of the repository that
+// cwd is in; nil outside of one. Unborn branches have no commit, detached heads no
+// branch. Passwords and tokens in the address are left out. The files of git are
+// read as they are: no hook, filter or program of the repository runs.
+func Git(ctx context.Context, cwd string) *protocol.StoredGitInfo {
+	repo, ok := openRepository(cwd)
+	if !ok {
+		return nil
+	}
+	commit, branch := repo.head()
+	if branch == strings.TrimPrefix(unreadableHead, "refs/heads/") {
+		commit, branch = askGit(ctx, cwd)
+	}
+	return &protocol.StoredGitInfo{
+		CommitHash: orNil(commit), Branch: orNil(branch), RepositoryURL: orNil(repo.origin()),
+	}
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// repository is where git keeps its files: dir for the worktree, common for what
+// all worktrees share.
+type repository struct{ dir, common string }
+
+// openRepository finds the repository of cwd. A worktree and a submodule have a
+// file .git that says where the folder is.
+func openRepository(cwd string) (repository, bool) {
+	root := repositoryRoot(cwd)
+	if root == "" {
+		return repository{}, false
+	}
+	dir := filepath.Join(root, ".git")
+	if path, ok := strings.CutPrefix(readLine(dir), "gitdir: "); ok {
+		dir = against(root, path)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil {
+		return repository{}, false
+	}
+	r := repository{dir: dir, common: dir}
+	if common := readLine(filepath.Join(dir, "commondir")); common != "" {
+		r.common = against(dir, common)
+	}
+	return r, true
+}
+
+// readLine is the first line of a small file, "" where there is none.
+func readLine(path string) string {
+	text, err := readRegular(path, maxRefBytes)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimRight(line, "\r")
+}
+
+func against(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// head is the commit that is checked out and its branch, each "" where there is
+// none.
+func (r repository) head() (commit, branch string) {
+	line := readLine(filepath.Join(r.dir, "HEAD"))
+	ref, symbolic := target(line)
+	if !symbolic {
+		return hash(line), ""
+	}
+	return r.resolve(ref, maxRefHops), strings.TrimPrefix(ref, "refs/heads/")
+}
+
+// target is the ref that a symbolic ref names.
+func target(line string) (ref string, symbolic bool) {
+	ref, symbolic = strings.CutPrefix(line, "ref:")
+	return strings.TrimSpace(ref), symbolic
+}
+
+// resolve is the commit of a ref: its own file, of the worktree or shared, is
+// newer than its line among the packed ones.
+func (r repository) resolve(ref string, hops int) string {
+	if hops == 0 || !strings.HasPrefix(ref, "refs/") || strings.Contains(ref, "..") {
+		return ""
+	}
+	for _, dir := range []string{r.dir, r.common} {
+		line := readLine(filepath.Join(dir, ref))
+		if next, symbolic := target(line); symbolic {
+			return r.resolve(next, hops-1)
+		}
+		if commit := hash(line); commit != "" {
+			return commit
+		}
+	}
+	return r.packed(ref)
+}
+
+func (r repository) packed(ref string) string {
+	refs, err := readRegular(filepath.Join(r.common, "packed-refs"), maxPackedRefsBytes)
+	if err != nil {
+		return ""
+	}
+	end := bytes.Index(refs, []byte(" "+ref+"\n"))
+	if end < 0 {
+		return ""
+	}
+	return hash(string(refs[bytes.LastIndexByte(refs[:end], '\n')+1 : end]))
+}
+
+// hash is s where it is the hash of an object, SHA-1 or SHA-256, else "".
+func hash(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) != 40 && len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+		return ""
+	}
+	return s
+}
+
+// origin is the address of the remote origin without what must stay secret.
+func (r repository) origin() string {
+	text, err := readRegular(filepath.Join(r.common, "config"), maxGitConfigBytes)
+	if err != nil {
+		return ""
+	}
+	address := originURL(string(text))
+	if !strings.Contains(address, "://") {
+		return address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if strings.HasPrefix(u.Scheme, "http") {
+		u.User = nil
+	} else if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	return u.String()
+}
+
+// askGit asks git itself, with everything off that would run a program or take a
+// lock.
+func askGit(ctx context.Context, cwd string) (commit, branch string) {
+	ctx, cancel := context.WithTimeout(ctx, GitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
+		"rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+	cmd.Dir, cmd.WaitDelay = cwd, GitTimeout
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
+		"GIT_OPTIONAL_LOCKS=0")
+	out, err := cmd.Output()
+	if err != nil {
+		return "", ""
+	}
+	first, second, _ := strings.Cut(string(out), "\n")
+	branch, _ = strings.CutPrefix(strings.TrimSpace(second), "refs/heads/")
+	if branch == "HEAD" {
+		branch = ""
+	}
+	return hash(first), branch
+}

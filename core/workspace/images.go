@@ -1,0 +1,66 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"appserver/protocol"
+)
+
+// MaxImageBytes bounds an image file.
+const MaxImageBytes = 20 << 20
+
+var errNotImage = errors.New("not an image that models read: expected PNG, JPEG, GIF or WebP")
+
+// Images are data: URLs of the local images in the input, by the path that the
+// input gives; relative paths start at the server's working directory. An error is
+// a *protocol.Error that names the path and the reason.
+func Images(inputs []protocol.UserInput) (map[string]string, error) {
+	images := map[string]string{}
+	for i, input := range inputs {
+		local, ok := input.UserInputVariant.(*protocol.LocalImageInput)
+		if !ok || images[local.Path] != "" {
+			continue
+		}
+		url, err := dataURL(local.Path)
+		if err != nil {
+			field := fmt.Sprintf("input.%d.path", i)
+			return nil, protocol.InvalidParams(field, "`%s`: image %s cannot be sent: %v", field, local.Path, err)
+		}
+		images[local.Path] = url
+	}
+	return images, nil
+}
+
+func dataURL(path string) (string, error) {
+	content, err := readRegular(path, MaxImageBytes+1)
+	if err != nil {
+		return "", err
+	}
+	if len(content) > MaxImageBytes {
+		return "", fmt.Errorf("larger than %d MiB", MaxImageBytes>>20)
+	}
+	mime := imageType(content)
+	if mime == "" {
+		return "", errNotImage
+	}
+	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(content), nil
+}
+
+// imageType tells the type by the first bytes, whatever the file is called; "" for
+// everything else.
+func imageType(content []byte) string {
+	switch {
+	case bytes.HasPrefix(content, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(content, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(content, []byte("GIF87a")), bytes.HasPrefix(content, []byte("GIF89a")):
+		return "image/gif"
+	case len(content) >= 12 && string(content[:4]) == "RIFF" && string(content[8:12]) == "WEBP":
+		return "image/webp"
+	}
+	return ""
+}

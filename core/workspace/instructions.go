@@ -1,0 +1,122 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"appserver/core"
+)
+
+// instructionNames are the files that hold a folder's instructions. The first one
+// that is there counts.
+var instructionNames = []string{"AGENTS.override.md", "AGENTS.md"}
+
+// Instructions are the AGENTS.md files that apply in cwd: that of home, the user's
+// own, first (home may be ""), then those from the repository's root down to cwd,
+// or of cwd alone outside a repository. Together they hold at most maxBytes, with a
+// mark where a file is cut; 0 means none at all. Blank files are left out. A file
+// that cannot be read or has no room left is a warning that names it.
+func Instructions(home, cwd string, maxBytes int) (files []core.InstructionFile, warnings []string) {
+	c := collector{limit: maxBytes, left: maxBytes}
+	if maxBytes <= 0 {
+		return nil, nil
+	}
+	for _, folder := range instructionFolders(home, cwd) {
+		c.folder(folder)
+	}
+	return c.files, c.warnings
+}
+
+// instructionFolders are home and the folders from the repository's root to cwd.
+func instructionFolders(home, cwd string) []string {
+	folders := []string{cwd}
+	if root := repositoryRoot(cwd); root != "" {
+		for dir := cwd; dir != root; {
+			dir = filepath.Dir(dir)
+			folders = append(folders, dir)
+		}
+	}
+	folders = slices.DeleteFunc(folders, func(dir string) bool { return dir == home })
+	if home != "" {
+		folders = append(folders, home)
+	}
+	slices.Reverse(folders)
+	return folders
+}
+
+// repositoryRoot is the nearest folder at or above dir with a .git, a folder or a
+// file; "" where there is none. dir is absolute and clean.
+func repositoryRoot(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// collector gathers files until limit bytes are used up.
+type collector struct {
+	limit, left int
+	files       []core.InstructionFile
+	warnings    []string
+}
+
+func (c *collector) folder(dir string) {
+	for _, name := range instructionNames {
+		path := filepath.Join(dir, name)
+		text, err := readRegular(path, int64(c.left)+1)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			c.warnings = append(c.warnings, fmt.Sprintf("instructions %s are left out: %v", path, err))
+		default:
+			c.add(path, text)
+		}
+		return
+	}
+}
+
+// add keeps what there is room for. text is at most one byte longer than that.
+func (c *collector) add(path string, text []byte) {
+	cut := len(text) > c.left
+	if cut {
+		text = cutText(text, c.left)
+	}
+	clean := strings.ToValidUTF8(strings.TrimPrefix(string(text), "\ufeff"), "\ufffd")
+	switch {
+	case cut && c.left == 0:
+		c.warnings = append(c.warnings, fmt.Sprintf("instructions %s are left out: project_doc_max_bytes of %d is used up", path, c.limit))
+		return
+	case cut:
+		clean += fmt.Sprintf("\n\n[cut here: all instructions together are limited to %d bytes]", c.limit)
+		c.left = 0
+	case strings.TrimSpace(clean) == "":
+		return
+	default:
+		c.left -= len(text)
+	}
+	c.files = append(c.files, core.InstructionFile{Path: path, Text: clean})
+}
+
+// cutText is the first n bytes of a longer text, less if that would part a
+// character.
+func cutText(text []byte, n int) []byte {
+	for end := n; end > 0 && end > n-utf8.UTFMax; end-- {
+		if utf8.RuneStart(text[end]) {
+			return text[:end]
+		}
+	}
+	return text[:n]
+}
