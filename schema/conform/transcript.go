@@ -1,0 +1,158 @@
+package conform
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// Line is a message of a transcript.
+type Line struct {
+	// Number counts the lines of the transcript from 1.
+	Number     int
+	FromServer bool
+	Message    []byte
+}
+
+// ParseTranscript finds the messages in a text: a line that begins with "-> " is
+// what the client wrote, one with "<- " what the server wrote. Other lines are
+// passed over.
+func ParseTranscript(text string) []Line {
+	var lines []Line
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if message, ok := strings.CutPrefix(line, "-> "); ok {
+			lines = append(lines, Line{number, false, []byte(message)})
+		}
+		if message, ok := strings.CutPrefix(line, "<- "); ok {
+			lines = append(lines, Line{number, true, []byte(message)})
+		}
+	}
+	return lines
+}
+
+// Report tells what a transcript showed.
+type Report struct {
+	// Checked counts the messages that were held against a schema.
+	Checked int
+	// Unchecked are the methods that the reference has no schema for.
+	Unchecked []string
+	Problems  []Problem
+}
+
+// Problem is a message that is wrong.
+type Problem struct {
+	Line    int
+	Message string
+	Err     error
+}
+
+// Error names the line and what is wrong.
+func (p Problem) Error() string { return fmt.Sprintf("line %d: %s: %v", p.Line, p.Message, p.Err) }
+
+// ValidateTranscript checks what the server wrote: notifications and requests by
+// their method, answers by the method of the request that they answer, which
+// must be in the transcript too. Ids of requests may be used again once they are
+// answered.
+func ValidateTranscript(reference *Schemas, lines []Line) Report {
+	v := &validation{schemas: reference, names: messageNames(), pending: map[string]string{}}
+	for _, line := range lines {
+		v.line(line)
+	}
+	return v.report
+}
+
+type validation struct {
+	schemas *Schemas
+	names   map[string]string
+	pending map[string]string // methods by the id of the request
+	report  Report
+}
+
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
+}
+
+func (v *validation) line(line Line) {
+	var m message
+	err := json.Unmarshal(line.Message, &m)
+	switch {
+	case !line.FromServer && err == nil && m.Method != "" && m.ID != nil:
+		v.pending[string(m.ID)] = m.Method
+	case !line.FromServer:
+	case err != nil:
+		v.problem(line, "not a message", err)
+	case m.Method != "":
+		v.check(line, m.Method, v.names[m.Method], m.Params)
+	case m.Error != nil:
+		v.answered(line, m)
+		v.check(line, "error", "JSONRPCErrorError", m.Error)
+	default:
+		method := v.answered(line, m)
+		v.check(line, method, v.names["result of "+method], m.Result)
+	}
+}
+
+// answered is the method of the request that m answers. An error without id
+// answers a line that could not be read.
+func (v *validation) answered(line Line, m message) string {
+	id := string(m.ID)
+	method, ok := v.pending[id]
+	if !ok && (m.Error == nil || id != "null") {
+		v.problem(line, "answer", fmt.Errorf("no request with id %s waits for one", cmp.Or(id, "(none)")))
+	}
+	delete(v.pending, id)
+	return method
+}
+
+func (v *validation) check(line Line, method, name string, value json.RawMessage) {
+	switch {
+	case name == "" && method != "":
+		v.problem(line, method, fmt.Errorf("not in the tables of package protocol"))
+	case name == "":
+	case !v.schemas.Has(name):
+		v.report.Unchecked = append(v.report.Unchecked, method)
+	default:
+		v.report.Checked++
+		if err := v.schemas.Validate(name, value); err != nil {
+			v.problem(line, name, err)
+		}
+	}
+}
+
+func (v *validation) problem(line Line, what string, err error) {
+	v.report.Problems = append(v.report.Problems, Problem{line.Number, what, err})
+}
+
+// messageNames are the schema files by method; "result of METHOD" for answers.
+func messageNames() map[string]string {
+	names := map[string]string{}
+	for _, m := range protocol.Methods() {
+		names["result of "+m.Name] = ResultName(m)
+	}
+	for _, n := range protocol.Notifications() {
+		names[n.Method] = n.Params.Name()
+	}
+	for _, r := range protocol.ServerRequests() {
+		names[r.Name] = r.Params.Name()
+	}
+	return names
+}
+
+// ResultName is the name of the schema file of a method's answer.
+func ResultName(m protocol.Method) string {
+	if m.Result == reflect.TypeFor[protocol.Empty]() {
+		return strings.TrimSuffix(m.Params.Name(), "Params") + "Response"
+	}
+	return m.Result.Name()
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// source is what the Go sources tell beyond their types.
+type source struct {
+	// docs are doc comments by "Type" and "Type.Field".
+	docs map[string]string
+	// words are the values of typed string constants, by type, in order.
+	words map[string][]string
+}
+
+var errNoSources = errors.New("no Go files; run from the root of the repository, or name the directory with -protocol")
+
+func readSource(dir string) (*source, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	src := &source{docs: map[string]string{}, words: map[string][]string{}}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		src.addFile(file)
+	}
+	if len(src.docs) == 0 {
+		return nil, fmt.Errorf("%s: %w", dir, errNoSources)
+	}
+	return src, nil
+}
+
+func (s *source) addFile(file *ast.File) {
+	for _, decl := range file.Decls {
+		group, ok := decl.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range group.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				s.addType(spec, firstText(spec.Doc, group.Doc))
+			case *ast.ValueSpec:
+				if group.Tok == token.CONST {
+					s.addConstants(spec)
+				}
+			}
+		}
+	}
+}
+
+func (s *source) addType(spec *ast.TypeSpec, doc string) {
+	s.docs[spec.Name.Name] = doc
+	structure, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, field := range structure.Fields.List {
+		for _, name := range field.Names {
+			s.docs[spec.Name.Name+"."+name.Name] = firstText(field.Doc, field.Comment)
+		}
+	}
+}
+
+func (s *source) addConstants(spec *ast.ValueSpec) {
+	typeName, ok := spec.Type.(*ast.Ident)
+	if !ok {
+		return
+	}
+	for _, value := range spec.Values {
+		if literal, ok := value.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if word, err := strconv.Unquote(literal.Value); err == nil {
+				s.words[typeName.Name] = append(s.words[typeName.Name], word)
+			}
+		}
+	}
+}
+
+// firstText is the first comment that is there, each paragraph on one line.
+func firstText(groups ...*ast.CommentGroup) string {
+	for _, g := range groups {
+		if text := g.Text(); text != "" {
+			return unwrap(text)
+		}
+	}
+	return ""
+}
+
+func unwrap(text string) string {
+	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = strings.Join(strings.Fields(p), " ")
+	}
+	return strings.Join(paragraphs, "\n\n")
+}

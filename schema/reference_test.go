@@ -1,0 +1,147 @@
+//go:build reference
+
+package schema_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/schema/conform"
+)
+
+// Run with REFERENCE_SCHEMA naming a folder that the reference implementation
+// wrote its stable schema files to:
+//
+//	REFERENCE_SCHEMA=DIR go test -tags reference ./schema
+
+func reference(t *testing.T) *conform.Schemas {
+	t.Helper()
+	dir := os.Getenv("REFERENCE_SCHEMA")
+	require.NotEmpty(t, dir, "set REFERENCE_SCHEMA to the folder of the reference's schema files")
+	s, err := conform.Load(os.DirFS(dir))
+	require.NoError(t, err)
+	return s
+}
+
+func TestProtocolIsThatOfTheReference(t *testing.T) {
+	used := map[string]bool{}
+	for _, d := range deviations(t) {
+		pattern := deliberate(d)
+		if pattern == "" {
+			t.Errorf("%v", d)
+		}
+		used[pattern] = true
+	}
+	for pattern := range deliberately {
+		if !used[pattern] {
+			t.Errorf("%s does not deviate any more: take it off the list", pattern)
+		}
+	}
+}
+
+// deviations compares requests and notifications as a whole, by method, and
+// answers one by one.
+func deviations(t *testing.T) []conform.Deviation {
+	ours, theirs := load(t), reference(t)
+	var all []conform.Deviation
+	compare := func(name string, direction conform.Direction) {
+		found, err := conform.Compare(ours, theirs, name, direction)
+		require.NoError(t, err)
+		all = append(all, found...)
+	}
+	compare("ClientRequest", conform.Read)
+	compare("ServerNotification", conform.Written)
+	compare("ServerRequest", conform.Written)
+	for _, m := range protocol.Methods() {
+		compare(conform.ResultName(m), conform.Written)
+	}
+	for _, r := range protocol.ServerRequests() {
+		compare(r.Result.Name(), conform.Read)
+	}
+	return all
+}
+
+// deliberate finds the entry of the list that covers a deviation.
+func deliberate(d conform.Deviation) string {
+	if _, ok := deliberately[d.Place]; ok {
+		return d.Place
+	}
+	for pattern := range deliberately {
+		prefix, ok := strings.CutSuffix(pattern, "*")
+		if ok && d.Kind == conform.Missing && strings.HasPrefix(d.Place, prefix) {
+			return pattern
+		}
+	}
+	return ""
+}
+
+const (
+	notServed    = "not served"
+	alwaysNull   = "always null"
+	vendorCloud  = "belongs to the vendor's cloud"
+	noEffect     = "has no effect in the reference implementation either"
+	statistics   = "is for the vendor's statistics only"
+	foreign      = "kept as it is where a rollout of the reference implementation has it"
+	neverWritten = "the reference implementation leaves it out where it has none, and we never have one"
+	jsonRPC      = "every message is JSON-RPC 2.0; the reference implementation leaves it out"
+)
+
+// deliberately are the places where we deviate, and why. A place that ends with *
+// stands for everything missing in a place that begins like it.
+var deliberately = map[string]string{
+	"ClientRequest.jsonrpc":      jsonRPC,
+	"ServerNotification.jsonrpc": jsonRPC,
+	"ServerRequest.jsonrpc":      jsonRPC,
+	"ClientRequest{*":            notServed,
+	"ServerNotification{*":       notServed,
+	"ServerRequest{*":            notServed,
+
+	"ServerNotification.emittedAtMs": "not required",
+
+	"AudioInput.fileId": vendorCloud, "AudioInput.url": vendorCloud,
+	"ImageInput.fileId": vendorCloud, "ImageInput.url": vendorCloud,
+	"InitializeCapabilities.explicitGatewayOauth":           vendorCloud,
+	"InitializeCapabilities.extensions":                     "we have no extensions",
+	"InitializeCapabilities.mcpServerOpenaiFormElicitation": notServed,
+	"InitializeCapabilities.requestAttestation":             vendorCloud,
+	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
+	"ThreadListParams.currentAccountOnly":                   vendorCloud,
+	"ThreadListParams.sortKey=section_position":             "there are no sections",
+	"ThreadListParams.useStateDbOnly":                       "lists are always complete",
+	"ThreadResumeParams.path":                               "of the experimental surface",
+	"ThreadResumeParams.personality":                        noEffect,
+	"ThreadStartParams.personality":                         noEffect,
+	"ThreadStartParams.serviceName":                         statistics,
+	"ThreadStartParams.sessionStartSource":                  statistics,
+	"TurnStartParams.disabledPluginIds":                     "there are no plugins",
+	"TurnStartParams.parentTurnId":                          statistics,
+	"TurnStartParams.personality":                           noEffect,
+	"TurnStartParams.turnTrigger":                           statistics,
+
+	"CommandExecutionRequestApprovalParams.approvalId":                      neverWritten,
+	"CommandExecutionRequestApprovalParams.networkApprovalContext":          neverWritten,
+	"CommandExecutionRequestApprovalParams.proposedNetworkPolicyAmendments": neverWritten,
+	"CommandExecutionRequestApprovalParams.availableDecisions":              "of the experimental surface, but written by the reference implementation to all",
+	"CommandExecutionRequestApprovalParams.kind=*":                          notServed,
+	"ApprovalDecision{applyNetworkPolicyAmendment}":                         "never offered",
+
+	"AgentMessageItem.delivery":              alwaysNull,
+	"AgentMessageItem.memoryCitation":        alwaysNull,
+	"AgentMessageItem.moderation":            alwaysNull,
+	"AgentMessageItem.questions":             alwaysNull,
+	"Model.availabilityNux":                  alwaysNull,
+	"Model.availableAccessPrograms":          alwaysNull,
+	"Model.serviceTiers":                     "always empty",
+	"Model.upgradeInfo":                      alwaysNull,
+	"TextInput.text_elements":                "given back as the client sent it",
+	"Thread.section":                         alwaysNull,
+	"Thread.source":                          foreign,
+	"ThreadItem{*":                           foreign,
+	"ThreadResumeResponse.collaborationMode": alwaysNull,
+	"TurnError.misalignment":                 alwaysNull,
+	"ConfigLayerSource{*":                    "there are two layers only",
+}

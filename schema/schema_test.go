@@ -1,0 +1,191 @@
+package schema_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/schema"
+	"appserver/schema/conform"
+)
+
+func names(t *testing.T, pattern string) []string {
+	t.Helper()
+	paths, err := fs.Glob(schema.Files(), pattern)
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	return paths
+}
+
+func TestEverySchemaCompiles(t *testing.T) {
+	for _, path := range names(t, "json/*.json") {
+		content, err := fs.ReadFile(schema.Files(), path)
+		require.NoError(t, err)
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+		require.NoError(t, err, path)
+		compiler := jsonschema.NewCompiler()
+		require.NoError(t, compiler.AddResource(path, document))
+		_, err = compiler.Compile(path)
+		require.NoError(t, err, path)
+	}
+}
+
+func TestBundleDefinesEveryMessage(t *testing.T) {
+	content, err := fs.ReadFile(schema.Files(), "json/appserver.schemas.json")
+	require.NoError(t, err)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	require.NoError(t, err)
+	compiler := jsonschema.NewCompiler()
+	require.NoError(t, compiler.AddResource("mem:///bundle.json", document))
+	for _, path := range names(t, "json/*.json") {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		if name == "appserver.schemas" {
+			continue
+		}
+		_, err := compiler.Compile("mem:///bundle.json#/definitions/" + name)
+		require.NoError(t, err)
+	}
+}
+
+func TestEveryMessageHasAFile(t *testing.T) {
+	s := load(t)
+	for _, m := range protocol.Methods() {
+		require.True(t, s.Has(m.Params.Name()), m.Name)
+		require.True(t, s.Has(conform.ResultName(m)), m.Name)
+	}
+	for _, n := range protocol.Notifications() {
+		require.True(t, s.Has(n.Params.Name()), n.Method)
+	}
+	for _, r := range protocol.ServerRequests() {
+		require.True(t, s.Has(r.Params.Name()), r.Name)
+		require.True(t, s.Has(r.Result.Name()), r.Name)
+	}
+}
+
+func load(t *testing.T) *conform.Schemas {
+	t.Helper()
+	files, err := fs.Sub(schema.Files(), "json")
+	require.NoError(t, err)
+	s, err := conform.Load(files)
+	require.NoError(t, err)
+	return s
+}
+
+func TestMessagesThatFit(t *testing.T) {
+	s := load(t)
+	for name, messages := range map[string][]string{
+		"ClientRequest": {
+			`{"id":1,"method":"initialize","params":{"clientInfo":{"name":"probe","version":"1"}}}`,
+			`{"jsonrpc":"2.0","id":"a","method":"thread/start"}`,
+			`{"id":2,"method":"thread/list","params":null}`,
+			`{"id":3,"method":"thread/list","params":{"cwd":["/a","/b"],"limit":null}}`,
+			`{"id":4,"method":"turn/start","params":{"threadId":"t","input":[{"type":"text","text":"hi"}],
+				"sandboxPolicy":{"type":"workspaceWrite"},
+				"approvalPolicy":{"granular":{"sandbox_approval":true,"rules":true,"mcp_elicitations":false}}}}`,
+		},
+		"ServerNotification": {
+			`{"jsonrpc":"2.0","method":"thread/status/changed","params":{"threadId":"t","status":{"type":"active","activeFlags":["waitingOnApproval"]}}}`,
+			`{"jsonrpc":"2.0","method":"item/started","params":{"threadId":"t","turnId":"u","startedAtMs":1,"item":{"type":"sleep","id":"i","durationMs":3}}}`,
+		},
+		"ErrorResponse": {
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON","data":{"kind":"parseError"}}}`,
+		},
+	} {
+		for _, message := range messages {
+			require.NoError(t, s.Validate(name, []byte(message)), message)
+		}
+	}
+}
+
+func TestMessagesThatDoNotFit(t *testing.T) {
+	s := load(t)
+	for name, messages := range map[string][]string{
+		"ClientRequest": {
+			`{"id":1,"method":"initialize","params":{"clientInfo":{"name":"probe"}}}`,
+			`{"id":1,"method":"initialize"}`,
+			`{"id":1,"method":"thread/begin","params":{}}`,
+			`{"id":1.5,"method":"thread/start","params":{}}`,
+			`{"id":3,"method":"thread/list","params":{"cwd":[1]}}`,
+			`{"id":4,"method":"turn/start","params":{"threadId":"t","input":[{"type":"film","url":"x"}]}}`,
+			`{"id":4,"method":"turn/start","params":{"threadId":"t","input":[],"approvalPolicy":"sometimes"}}`,
+		},
+		"ServerNotification": {
+			`{"jsonrpc":"2.0","method":"thread/closed","params":{}}`,
+			`{"method":"thread/closed","params":{"threadId":"t"}}`,
+			`{"jsonrpc":"2.0","method":"item/started","params":{"threadId":"t","turnId":"u","startedAtMs":1,"item":{"type":"plan","id":"i"}}}`,
+		},
+		"TurnPlanUpdatedNotification": {
+			`{"threadId":"t","turnId":"u","explanation":null,"plan":null}`,
+			`{"threadId":"t","turnId":"u","explanation":null,"plan":[{"step":"s","status":"done"}]}`,
+		},
+	} {
+		for _, message := range messages {
+			require.Error(t, s.Validate(name, []byte(message)), message)
+		}
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "schemas")
+	require.NoError(t, schema.WriteJSON(dir))
+	requireWritten(t, dir, names(t, "json/*"))
+}
+
+func TestWriteTS(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, schema.WriteTS(dir))
+	requireWritten(t, dir, names(t, "ts/*"))
+}
+
+func requireWritten(t *testing.T, dir string, paths []string) {
+	t.Helper()
+	for _, path := range paths {
+		want, err := fs.ReadFile(schema.Files(), path)
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(dir, filepath.Base(path)))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, len(paths))
+}
+
+func TestWritingAgainReplacesOwnFilesOnly(t *testing.T) {
+	dir := t.TempDir()
+	own, other := filepath.Join(dir, "index.ts"), filepath.Join(dir, "mine.ts")
+	require.NoError(t, os.WriteFile(own, []byte("old"), 0o644))
+	require.NoError(t, os.WriteFile(other, []byte("mine"), 0o644))
+
+	require.NoError(t, schema.WriteTS(dir))
+
+	content, err := os.ReadFile(own)
+	require.NoError(t, err)
+	require.Contains(t, string(content), "export interface Methods")
+	content, err = os.ReadFile(other)
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(content))
+}
+
+func TestWritingToWhatIsNoDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, []byte("keep"), 0o644))
+	require.ErrorContains(t, schema.WriteJSON(file), file)
+	require.ErrorContains(t, schema.WriteTS(""), "no directory")
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "keep", string(content))
+}
+
+func TestWritingOverADirectory(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "index.ts"), 0o755))
+	require.ErrorContains(t, schema.WriteTS(dir), "index.ts")
+}

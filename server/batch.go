@@ -1,0 +1,46 @@
+package server
+
+import "appserver/protocol"
+
+// batch collects the answers to the messages of one array. After the array was
+// read it belongs to the writer.
+type batch struct {
+	missing int    // answers still to come
+	answers []byte // so far, separated by commas
+}
+
+func unpackBatch(array []byte, maxBatch int, in []incoming) ([]incoming, *protocol.Error) {
+	b, before := new(batch), len(in)
+	for raw := range elements(array) {
+		if len(in)-before == maxBatch {
+			return in[:before], protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a batch of more than %d messages", maxBatch)
+		}
+		m := readMessage(raw)
+		if m.kind == kindRequest || m.kind == kindMalformed {
+			m.batch = b
+			b.missing++
+		}
+		in = append(in, m)
+	}
+	if len(in) == before {
+		return in, protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: empty batch")
+	}
+	return in, nil
+}
+
+// collect moves the answer in e from start on into the batch, and after the last
+// one writes them all as one array.
+func (b *batch) collect(e *encoder, start int) {
+	if len(b.answers) > 0 {
+		b.answers = append(b.answers, ',')
+	}
+	b.answers = append(b.answers, e.buf[start:]...)
+	e.buf = e.buf[:start]
+	if b.missing--; b.missing > 0 {
+		return
+	}
+	e.text("[")
+	e.buf = append(e.buf, b.answers...)
+	e.text("]\n")
+	b.answers = nil
+}

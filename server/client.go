@@ -1,0 +1,30 @@
+package server
+
+import "appserver/protocol"
+
+// ClientState is what a client said of itself in initialize.
+type ClientState struct {
+	Info protocol.ClientInfo
+	// ExperimentalAPI lets the client use members of params that are experimental.
+	ExperimentalAPI bool
+	// OptOut lists the methods of notifications that the client does not want.
+	OptOut []string
+}
+
+type client struct {
+	ClientState
+	optOut map[string]bool
+}
+
+func newClient(state ClientState) *client {
+	c := &client{state, make(map[string]bool, len(state.OptOut))}
+	for _, method := range state.OptOut {
+		c.optOut[method] = true
+	}
+	return c
+}
+
+// optedOut is false for every method before initialize.
+func (c *client) optedOut(method string) bool {
+	return c != nil && len(c.optOut) > 0 && c.optOut[method]
+}

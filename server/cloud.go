@@ -1,0 +1,36 @@
+package server
+
+import (
+	"strings"
+
+	"appserver/protocol"
+)
+
+// cloudMethods are methods of the reference implementation that need its vendor's
+// cloud or desktop: whole names, or prefixes that end with a slash.
+var cloudMethods = []string{
+	"account/bedrock/", "account/login/", "account/logout", "account/rateLimits/",
+	"account/sendAddCreditsNudgeEmail", "account/usage/",
+	"app/", "feedback/", "marketplace/", "plugin/", "remoteControl/",
+	"skills/remote/", "thread/realtime/", "windowsSandbox/",
+}
+
+func methodNotFound(name string) *protocol.Error {
+	message := "Method not found: " + string(clip([]byte(name)))
+	if ofCloud(name) {
+		message += " (this server does not offer it: it belongs to the vendor's cloud)"
+	}
+	return &protocol.Error{
+		Code: protocol.CodeMethodNotFound, Message: message,
+		Data: &protocol.ErrorData{Kind: protocol.KindMethodNotFound},
+	}
+}
+
+func ofCloud(name string) bool {
+	for _, method := range cloudMethods {
+		if name == method || (strings.HasSuffix(method, "/") && strings.HasPrefix(name, method)) {
+			return true
+		}
+	}
+	return false
+}

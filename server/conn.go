@@ -1,0 +1,162 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sourcegraph/jsonrpc2"
+	"go.uber.org/zap"
+
+	"appserver/protocol"
+)
+
+// conn is one client's connection.
+type conn struct {
+	id     uint64
+	server *Server
+	log    *zap.Logger
+
+	stream *stream
+	rpc    *jsonrpc2.Conn // set by serve before the writer starts, who is its user
+	ledger ledger
+	out    *outbox
+	client atomic.Pointer[client] // nil before initialize
+
+	released    chan struct{} // closed when the connection is to end for good
+	releaseOnce sync.Once
+
+	mu        sync.Mutex
+	err       error                // what ended input or output, if not its plain end
+	questions map[uint64]*question // asked, and neither answered nor resolved
+}
+
+func newConn(s *Server, id uint64, in io.Reader, out io.Writer) *conn {
+	c := &conn{
+		id: id, server: s, log: s.log.With(zap.Uint64("conn", id)),
+		out:       newOutbox(s.limits.congestion),
+		released:  make(chan struct{}),
+		questions: map[uint64]*question{},
+	}
+	c.stream = &stream{
+		conn: c, out: out, encoder: newEncoder(),
+		lines: lineReader{in: in, max: s.limits.line},
+	}
+	return c
+}
+
+// serve runs the connection until it is released or ctx ends.
+func (c *conn) serve(ctx context.Context) error {
+	c.rpc = jsonrpc2.NewConn(ctx, c.stream, c, jsonrpc2.OnRecv(c.stream.restore), jsonrpc2.SetLogger(rpcLog{c.log}))
+	go c.write()
+	<-c.released // by drain, or by jsonrpc2 when ctx ends
+	if err := ctx.Err(); err != nil {
+		c.end(err)
+	}
+	c.rpc.Close() // the only error is that ctx closed it before
+	c.out.close()
+	return c.failure()
+}
+
+// end notes that input or output has ended, with io.EOF where that is no fault.
+func (c *conn) end(err error) {
+	c.mu.Lock()
+	if c.err == nil && !errors.Is(err, io.EOF) {
+		c.err = err
+		c.log.Warn("connection broken", zap.Error(err))
+	}
+	c.mu.Unlock()
+	c.server.ended()
+}
+
+func (c *conn) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *conn) release() { c.releaseOnce.Do(func() { close(c.released) }) }
+
+func (c *conn) isReleased() bool {
+	select {
+	case <-c.released:
+		return true
+	default:
+		return false
+	}
+}
+
+// admit gives the stub of a message that jsonrpc2 is to see, nil for one that was
+// dealt with.
+func (c *conn) admit(m incoming) []byte {
+	switch m.kind {
+	case kindRequest:
+		return c.admitRequest(m)
+	case kindNotification:
+		return notificationStub(m.method)
+	case kindAnswer:
+		return c.admitAnswer(m)
+	}
+	c.refuse(m)
+	return nil
+}
+
+func (c *conn) admitRequest(m incoming) []byte {
+	limits := c.server.limits
+	request := &call{id: m.echo(), batch: m.batch}
+	if c.out.backlog() > limits.backlog || !c.ledger.accept(request, limits.unanswered) {
+		m.err = &protocol.Error{
+			Code: protocol.CodeOverloaded, Message: "Server overloaded; retry later.",
+			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded},
+		}
+		c.refuse(m)
+		return nil
+	}
+	return requestStub(m.method, request.number)
+}
+
+// refuse answers a message that did not become a request.
+func (c *conn) refuse(m incoming) {
+	c.answer(&call{id: m.echo(), batch: m.batch}, nil, m.err)
+}
+
+// settle answers a request. A second answer is dropped.
+func (c *conn) settle(number uint64, result any, err *protocol.Error) {
+	request := c.ledger.take(number)
+	if request == nil {
+		c.log.Warn("answer to a request that has one", zap.Uint64("request", number))
+		return
+	}
+	c.answer(request, result, err)
+	c.ledger.settled()
+}
+
+func (c *conn) answer(request *call, result any, err *protocol.Error) {
+	size := entryOverhead + len(request.id)
+	if err != nil {
+		size += len(err.Message)
+	} else {
+		size += estimate(result, c.server.limits.congestion)
+	}
+	c.out.add(&reply{call: request, result: result, err: err, bytes: size})
+}
+
+func (c *conn) notify(n protocol.Notification) {
+	c.resolve(n)
+	if c.client.Load().optedOut(n.NotificationMethod()) {
+		return
+	}
+	if d, ok := n.(protocol.Delta); ok {
+		c.out.addDelta(d)
+		return
+	}
+	c.out.add(&notice{n, entryOverhead + estimate(n, c.server.limits.congestion)})
+}
+
+// rpcLog takes what jsonrpc2 has to say: answers that nobody waits for.
+type rpcLog struct{ log *zap.Logger }
+
+// Printf logs a line.
+func (l rpcLog) Printf(format string, v ...any) { l.log.Sugar().Warnf(format, v...) }

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sourcegraph/jsonrpc2"
+	"go.uber.org/zap"
+
+	"appserver/protocol"
+)
+
+const (
+	methodInitialize  = "initialize"
+	methodInitialized = "initialized"
+)
+
+// methodTable is the method table by name.
+func methodTable() map[string]protocol.Method {
+	table := map[string]protocol.Method{}
+	for _, m := range protocol.Methods() {
+		table[m.Name] = m
+	}
+	return table
+}
+
+// Handle serves one request or notification of the client. jsonrpc2 calls it on the
+// goroutine that reads, in the order of arrival.
+func (c *conn) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
+	if req.Notif {
+		if req.Method != methodInitialized {
+			c.log.Debug("unknown notification", zap.ByteString("method", clip([]byte(req.Method))))
+		}
+		return
+	}
+	if err := c.dispatch(req.ID.Num, req.Method, *req.Params); err != nil {
+		c.settle(req.ID.Num, nil, coded(err))
+	}
+}
+
+func (c *conn) dispatch(number uint64, method string, params json.RawMessage) error {
+	m, err := c.gate(method)
+	if err != nil {
+		return err
+	}
+	if err := c.checkParams(m, params); err != nil {
+		return err
+	}
+	return c.call(m, protocol.Caller{Conn: c.id, Request: number}, params)
+}
+
+// gate finds the row of a method that may be called now.
+func (c *conn) gate(name string) (protocol.Method, error) {
+	m, known := c.server.methods[name]
+	initialized := c.client.Load() != nil
+	switch {
+	case c.server.stopped.Load():
+		return m, protocol.Refuse(protocol.KindShuttingDown, "Server is shutting down")
+	case !initialized && !m.BeforeInitialize:
+		return m, protocol.Refuse(protocol.KindNotInitialized, "Not initialized")
+	case initialized && name == methodInitialize:
+		return m, protocol.Refuse(protocol.KindAlreadyInitialized, "Already initialized")
+	case !known:
+		return m, methodNotFound(name)
+	}
+	return m, nil
+}
+
+// checkParams refuses params that are no object, and experimental members of a
+// client that did not ask for them.
+func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
+	if !present(params) {
+		return nil
+	}
+	if params[0] != '{' {
+		return protocol.InvalidParams("", "`params` must be an object")
+	}
+	if state := c.client.Load(); len(m.Experimental) == 0 || (state != nil && state.ExperimentalAPI) {
+		return nil
+	}
+	for name, value := range members(params) {
+		if member := experimentalMember(m, name); member != "" && present(value) && string(value) != "false" {
+			return protocol.Refuse(protocol.KindNotExperimental, "%s.%s requires experimentalApi capability", m.Name, member)
+		}
+	}
+	return nil
+}
+
+// experimentalMember is the member of the row that name stands for, "" where there
+// is none. Members are decoded without regard to case.
+func experimentalMember(m protocol.Method, name string) string {
+	i := slices.IndexFunc(m.Experimental, func(member string) bool { return strings.EqualFold(member, name) })
+	if i < 0 {
+		return ""
+	}
+	return m.Experimental[i]
+}
+
+// call runs a handler. One that panics has failed.
+func (c *conn) call(m protocol.Method, to protocol.Caller, params json.RawMessage) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("handler panicked", zap.String("method", m.Name), zap.String("panic", fmt.Sprint(p)), zap.Stack("stack"))
+			err = protocol.Internal(protocol.KindInternal, "%s failed: internal error", m.Name)
+		}
+	}()
+	return m.Serve(c.server.handler, to, params)
+}
+
+// coded is err as an answer: a *protocol.Error as it is, anything else an internal
+// error.
+func coded(err error) *protocol.Error {
+	var e *protocol.Error
+	switch {
+	case !errors.As(err, &e):
+		return protocol.Internal(protocol.KindInternal, "%v", err)
+	case e == nil:
+		return protocol.Internal(protocol.KindInternal, "internal error")
+	case e.Data != nil && e.Data.Kind != "":
+		return e
+	}
+	full := *e
+	if full.Code == 0 {
+		full.Code = protocol.CodeInternalError
+	}
+	full.Data = new(protocol.ErrorData)
+	if e.Data != nil {
+		*full.Data = *e.Data
+	}
+	full.Data.Kind = kindOf(full.Code)
+	return &full
+}
+
+func kindOf(code int) protocol.Kind {
+	switch code {
+	case protocol.CodeParseError:
+		return protocol.KindParseError
+	case protocol.CodeInvalidRequest:
+		return protocol.KindInvalidRequest
+	case protocol.CodeMethodNotFound:
+		return protocol.KindMethodNotFound
+	case protocol.CodeInvalidParams:
+		return protocol.KindInvalidParams
+	case protocol.CodeOverloaded:
+		return protocol.KindOverloaded
+	}
+	return protocol.KindInternal
+}

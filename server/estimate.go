@@ -1,0 +1,56 @@
+package server
+
+import "reflect"
+
+const (
+	// entryOverhead is about what an entry of the queue costs beside its texts.
+	entryOverhead = 256
+	scalarSize    = 8
+	estimateDepth = 64
+)
+
+// estimate is about how many bytes v takes as JSON. It stops counting at limit,
+// and so costs little for any v.
+func estimate(v any, limit int) int {
+	left := limit
+	spend(reflect.ValueOf(v), &left, estimateDepth)
+	return limit - max(left, 0)
+}
+
+func spend(v reflect.Value, left *int, depth int) {
+	if *left <= 0 || depth == 0 {
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		*left -= v.Len() + scalarSize
+	case reflect.Slice, reflect.Array:
+		spendElements(v, left, depth-1)
+	case reflect.Map:
+		for entries := v.MapRange(); *left > 0 && entries.Next(); {
+			spend(entries.Key(), left, depth-1)
+			spend(entries.Value(), left, depth-1)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanInterface() {
+				*left -= scalarSize
+				spend(field, left, depth-1)
+			}
+		}
+	case reflect.Pointer, reflect.Interface:
+		spend(v.Elem(), left, depth-1)
+	default:
+		*left -= scalarSize
+	}
+}
+
+func spendElements(v reflect.Value, left *int, depth int) {
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		*left -= v.Len()
+		return
+	}
+	for i := 0; i < v.Len() && *left > 0; i++ {
+		spend(v.Index(i), left, depth)
+	}
+}

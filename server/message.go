@@ -1,0 +1,157 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"appserver/protocol"
+)
+
+// message is an entry of the outbox. It goes out in two steps, both on the writer:
+// transmit hands it to jsonrpc2, which calls back through the stream for encode.
+type message interface {
+	// size is about how much memory the entry holds.
+	size() int
+	transmit(c *conn) error
+	// encode appends the message and its LF. What it appended before an error is
+	// taken back by its caller.
+	encode(e *encoder) error
+}
+
+// notice is a notification as it is.
+type notice struct {
+	notification protocol.Notification
+	bytes        int
+}
+
+func (n *notice) size() int { return n.bytes }
+
+func (n *notice) transmit(c *conn) error {
+	return c.rpc.Notify(context.Background(), n.notification.NotificationMethod(), nil)
+}
+
+func (n *notice) encode(e *encoder) error {
+	e.method(n.notification.NotificationMethod())
+	err := e.value(n.notification)
+	e.text("}\n")
+	return err
+}
+
+// endsMerging tells whether deltas behind the notice must stay behind it.
+func (n *notice) endsMerging() bool {
+	switch n.notification.NotificationMethod() {
+	case "item/started", "item/completed":
+		return true
+	}
+	return false
+}
+
+// piece is one delta, or several of the same text that were merged.
+type piece struct {
+	delta protocol.Delta
+	// merged holds the whole text once there is more than the delta's own.
+	merged strings.Builder
+}
+
+func (p *piece) size() int { return entryOverhead + len(p.text()) }
+
+func (p *piece) text() string {
+	if p.merged.Len() > 0 {
+		return p.merged.String()
+	}
+	return p.delta.DeltaText()
+}
+
+func (p *piece) merge(text string) {
+	if p.merged.Len() == 0 {
+		p.merged.WriteString(p.delta.DeltaText())
+	}
+	p.merged.WriteString(text)
+}
+
+func (p *piece) transmit(c *conn) error {
+	return c.rpc.Notify(context.Background(), p.delta.NotificationMethod(), nil)
+}
+
+func (p *piece) encode(e *encoder) error {
+	e.method(p.delta.NotificationMethod())
+	err := e.delta(p.delta, p.text())
+	e.text("}\n")
+	return err
+}
+
+// reply answers a call: with err where it is set, else with result.
+type reply struct {
+	*call
+	result any
+	err    *protocol.Error
+	bytes  int
+}
+
+func (r *reply) size() int { return r.bytes }
+
+func (r *reply) transmit(c *conn) error {
+	return c.rpc.SendResponse(context.Background(), &jsonrpc2.Response{ID: jsonrpc2.ID{Num: r.number}})
+}
+
+func (r *reply) encode(e *encoder) error {
+	start := len(e.buf)
+	e.text(`{"jsonrpc":"2.0","id":`)
+	e.buf = append(e.buf, r.id...)
+	if err := r.encodeOutcome(e); err != nil {
+		return err
+	}
+	e.text("}")
+	if r.batch != nil {
+		r.batch.collect(e, start)
+	} else {
+		e.text("\n")
+	}
+	return nil
+}
+
+func (r *reply) encodeOutcome(e *encoder) error {
+	if r.err != nil {
+		e.text(`,"error":`)
+		return e.value(r.err)
+	}
+	e.text(`,"result":`)
+	return e.value(r.result)
+}
+
+// question is a request of the server to the client.
+type question struct {
+	id     uint64
+	method string
+	params any
+	bytes  int
+	answer func(json.RawMessage, error)
+	// ctx ends when nobody waits for the answer any more.
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func (q *question) size() int { return q.bytes }
+
+// transmit registers the question with jsonrpc2 under its id as a string: a number
+// 0 would be replaced there.
+func (q *question) transmit(c *conn) error {
+	id := jsonrpc2.PickID(jsonrpc2.ID{Str: questionID(q.id), IsString: true})
+	waiter, err := c.rpc.DispatchCall(context.Background(), q.method, nil, id)
+	if err == nil {
+		go c.await(q, waiter)
+	}
+	return err
+}
+
+func (q *question) encode(e *encoder) error {
+	e.text(`{"jsonrpc":"2.0","id":` + questionID(q.id) + `,"method":`)
+	e.buf = appendString(e.buf, q.method)
+	e.text(`,"params":`)
+	err := e.value(q.params)
+	e.text("}\n")
+	return err
+}

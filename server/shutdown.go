@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"appserver/protocol"
+)
+
+// EOF is closed when the input of a connection has ended, or its output cannot be
+// written any more. Everything that came before is with the handlers then.
+func (s *Server) EOF() <-chan struct{} { return s.eof }
+
+func (s *Server) ended() { s.eofOnce.Do(func() { close(s.eof) }) }
+
+// StopIntake refuses all requests from now on.
+func (s *Server) StopIntake() { s.stopped.Store(true) }
+
+// Quiesce waits until every request has its answer, at most until ctx ends. It is
+// of use after StopIntake.
+func (s *Server) Quiesce(ctx context.Context) error {
+	for _, c := range s.all() {
+		select {
+		case <-c.ledger.quiet():
+		case <-ctx.Done():
+			return fmt.Errorf("server: requests of client %d are unanswered: %w", c.id, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// Drain ends all connections: it refuses what is still unanswered, waits until the
+// clients have taken everything, at most until ctx ends, and lets Serve return.
+// What comes after the outbox was drained is dropped.
+func (s *Server) Drain(ctx context.Context) error {
+	s.StopIntake()
+	s.mu.Lock()
+	s.drained = true
+	s.mu.Unlock()
+	conns := s.all()
+	for _, c := range conns {
+		c.refuseRest()
+		c.out.finish()
+	}
+	var errs []error
+	for _, c := range conns {
+		errs = append(errs, c.drain(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Server) all() []*conn {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Collect(maps.Values(s.conns))
+}
+
+func (c *conn) refuseRest() {
+	for _, number := range c.ledger.rest() {
+		c.settle(number, nil, protocol.Refuse(protocol.KindShuttingDown, "Server shut down before it could answer"))
+	}
+}
+
+// drain waits for the writer, at most until ctx ends, and releases the connection.
+func (c *conn) drain(ctx context.Context) error {
+	defer c.release()
+	select {
+	case <-c.out.drained:
+		return c.failure()
+	case <-ctx.Done():
+		return fmt.Errorf("server: client %d does not read, %d bytes are lost: %w", c.id, c.out.backlog(), ctx.Err())
+	}
+}

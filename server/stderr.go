@@ -1,0 +1,124 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+const (
+	maxLogBuffer = 256 << 10
+	maxLogSync   = 100 * time.Millisecond
+)
+
+// NewLogger makes a logger that never waits for w, which may be a pipe that nobody
+// reads: lines that do not fit into a small buffer are dropped, and counted in a
+// line of their own. level is debug, info, warn, error or off; "" means info, and
+// anything else is warned of and means info. Sync waits a little, not for ever.
+func NewLogger(w io.Writer, level string, json bool) *zap.Logger {
+	parsed, off, err := parseLevel(level)
+	if off {
+		return zap.NewNop()
+	}
+	config := zap.NewProductionEncoderConfig()
+	config.EncodeTime = zapcore.ISO8601TimeEncoder
+	sink := &dropWriter{w: w, notice: "%d log lines dropped\n"}
+	encoder := zapcore.NewConsoleEncoder(config)
+	if json {
+		sink.notice = `{"level":"warn","msg":"%d log lines dropped"}` + "\n"
+		encoder = zapcore.NewJSONEncoder(config)
+	}
+	log := zap.New(zapcore.NewCore(encoder, sink, parsed), zap.ErrorOutput(sink))
+	if err != nil {
+		log.Warn("unknown log level, using info", zap.String("level", level))
+	}
+	return log
+}
+
+func parseLevel(level string) (parsed zapcore.Level, off bool, err error) {
+	switch level {
+	case "off", "none":
+		return 0, true, nil
+	case "trace":
+		return zapcore.DebugLevel, false, nil
+	}
+	parsed, err = zapcore.ParseLevel(level)
+	if err != nil {
+		parsed = zapcore.InfoLevel
+	}
+	return parsed, false, err
+}
+
+// dropWriter writes to w in a goroutine that lives only while there is something to
+// write. It is safe for concurrent use.
+type dropWriter struct {
+	w      io.Writer
+	notice string // format of the line that tells how many were dropped
+
+	mu      sync.Mutex
+	buf     []byte
+	dropped int
+	idle    chan struct{} // closed when the goroutine ends; nil while there is none
+}
+
+// Write takes a whole line, or drops it.
+func (d *dropWriter) Write(line []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.buf)+len(line) > maxLogBuffer {
+		d.dropped++
+		return len(line), nil
+	}
+	if d.dropped > 0 {
+		d.buf = fmt.Appendf(d.buf, d.notice, d.dropped)
+		d.dropped = 0
+	}
+	d.buf = append(d.buf, line...)
+	if d.idle == nil {
+		d.idle = make(chan struct{})
+		go d.drain()
+	}
+	return len(line), nil
+}
+
+// Sync waits until everything is written, but not long.
+func (d *dropWriter) Sync() error {
+	d.mu.Lock()
+	idle := d.idle
+	d.mu.Unlock()
+	if idle == nil {
+		return nil
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-time.After(maxLogSync):
+		return fmt.Errorf("log: nobody reads it")
+	}
+}
+
+func (d *dropWriter) drain() {
+	for {
+		buf := d.take()
+		if len(buf) == 0 {
+			return
+		}
+		_, _ = d.w.Write(buf) // there is nowhere to tell of an error
+	}
+}
+
+func (d *dropWriter) take() []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	buf := d.buf
+	d.buf = nil
+	if len(buf) == 0 {
+		close(d.idle)
+		d.idle = nil
+	}
+	return buf
+}

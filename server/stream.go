@@ -1,0 +1,134 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"appserver/protocol"
+)
+
+// stream is the connection as jsonrpc2 sees it. jsonrpc2 reads stubs: messages with
+// numbers of ours for ids and without bodies. restore, called by jsonrpc2 right
+// after, puts the bodies back. The way out is the same in reverse: jsonrpc2 sends
+// messages without bodies, and WriteObject encodes the one that the writer is at.
+type stream struct {
+	conn *conn
+
+	// Of the goroutine that reads.
+	lines   lineReader
+	waiting []incoming // messages of the last line that jsonrpc2 has not seen
+	current envelope   // the message that jsonrpc2 saw last
+
+	// Of the writer.
+	encoder  *encoder
+	outgoing message
+	out      io.Writer
+}
+
+// ReadObject gives jsonrpc2 the next message that it can make something of. The end
+// of the input is held back until the connection is released.
+func (s *stream) ReadObject(v any) error {
+	for {
+		for len(s.waiting) > 0 {
+			m := s.waiting[0]
+			s.waiting = s.waiting[1:]
+			if stub := s.conn.admit(m); stub != nil {
+				s.current = m.envelope
+				return json.Unmarshal(stub, v)
+			}
+		}
+		if err := s.readLine(); err != nil {
+			s.conn.end(err)
+			<-s.conn.released
+			return io.EOF
+		}
+	}
+}
+
+// readLine reads a line into waiting, or refuses it. Its error is the input's.
+func (s *stream) readLine() error {
+	s.current = envelope{}
+	line, err := s.lines.next()
+	if s.conn.isReleased() {
+		return io.EOF
+	}
+	if err != nil && !errors.Is(err, errLineTooLong) {
+		return err
+	}
+	var refusal *protocol.Error
+	if err != nil {
+		refusal = protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a line of more than %d bytes", s.lines.max)
+	} else {
+		s.waiting, refusal = unpack(line, s.conn.server.limits.batch, s.waiting[:0])
+	}
+	if refusal != nil {
+		s.conn.refuse(incoming{err: refusal})
+	}
+	return nil
+}
+
+// restore puts the body of the message at hand into what jsonrpc2 made of its stub.
+func (s *stream) restore(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
+	switch {
+	case resp == nil:
+		req.Params = (*json.RawMessage)(&s.current.params)
+	case resp.Error != nil:
+		*resp.Error = readRefusal(s.current.failure)
+	default:
+		result := bytes.Clone(s.current.result)
+		resp.Result = (*json.RawMessage)(&result)
+	}
+}
+
+// WriteObject encodes the message that the writer is at.
+func (s *stream) WriteObject(any) error {
+	start := len(s.encoder.buf)
+	err := s.outgoing.encode(s.encoder)
+	if err != nil {
+		s.encoder.buf = s.encoder.buf[:start]
+	}
+	return err
+}
+
+// flush writes what was encoded, in one call.
+func (s *stream) flush() error {
+	defer s.encoder.reset()
+	if len(s.encoder.buf) == 0 {
+		return nil
+	}
+	if _, err := s.out.Write(s.encoder.buf); err != nil {
+		return fmt.Errorf("write to the client: %w", err)
+	}
+	return nil
+}
+
+// Close lets go of the end of the input. Input and output are their owner's to
+// close.
+func (s *stream) Close() error {
+	s.conn.release()
+	return nil
+}
+
+func requestStub(method json.RawMessage, number uint64) []byte {
+	return fmt.Appendf(nil, `{"method":%s,"id":%d}`, method, number)
+}
+
+func notificationStub(method json.RawMessage) []byte {
+	return fmt.Appendf(nil, `{"method":%s}`, method)
+}
+
+func answerStub(id uint64, refused bool) []byte {
+	if refused {
+		return fmt.Appendf(nil, `{"id":"%d","error":{}}`, id)
+	}
+	return fmt.Appendf(nil, `{"id":"%d","result":0}`, id)
+}
+
+// questionID is the id of a question, on the wire and (as a string) in jsonrpc2.
+func questionID(id uint64) string { return strconv.FormatUint(id, 10) }
