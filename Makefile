@@ -1,0 +1,63 @@
+# `make` prints the targets. build, demo and test need Go alone; race needs a C
+# compiler, conformance node and npm. GOFLAGS and the other variables of Go hold.
+
+GO ?= go
+# PKGS are the packages that test, race and fuzz look at.
+PKGS ?= ./...
+# FUZZTIME is how long each fuzz target runs.
+FUZZTIME ?= 10s
+# CRASHCOUNT is how often the crash tests run.
+CRASHCOUNT ?= 10
+# BENCHTIME is how long, or with x how often, each benchmark runs.
+BENCHTIME ?= 1s
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo generate check test race fuzz crash bench conformance clean
+
+help: ## print the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
+
+build: ## build bin/appserver, a static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver ./cmd/appserver
+
+demo: build ## run a conversation with the built-in offline provider
+	$(GO) run ./docs/demo bin/appserver
+
+generate: ## write the schema files from package protocol
+	$(GO) run ./schema/gen
+
+check: ## format, vet, static analysis, the rules of the house, generated files up to date
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) vet -tags reference ./schema/...
+	$(GO) tool staticcheck ./...
+	$(GO) test -run '^TestHouse' ./cmd/appserver
+	$(GO) test ./schema/...
+
+test: build ## run all tests
+	$(GO) test $(PKGS)
+
+race: ## run all tests under the race detector
+	CGO_ENABLED=1 $(GO) test -race $(PKGS)
+
+# go test fuzzes one target of one package at a time, so they are listed first.
+fuzz: ## run each fuzz target for FUZZTIME
+	@list=$$($(GO) test -list '^Fuzz' $(PKGS)) || { echo "$$list"; exit 1; }; \
+	echo "$$list" | awk '/^Fuzz/ { name[n++] = $$1 } $$1 == "ok" { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' | \
+	while read -r pkg name; do \
+		echo "$$pkg $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || exit 1; \
+	done
+
+crash: ## run the crash tests CRASHCOUNT times
+	$(GO) test -run Crash -count=$(CRASHCOUNT) ./cmd/appserver
+
+bench: ## run the benchmarks of the whole server
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./cmd/appserver
+
+conformance: ## compare the schema files with those of the reference implementation
+	bash .ci/conformance
+
+clean: ## remove what was built
+	rm -rf bin

@@ -1,0 +1,112 @@
+// Command appserver speaks the Codex app-server protocol on standard input and
+// output, runs a coding agent, and keeps each conversation as a rollout file.
+//
+// Standard output carries protocol messages only; logs go to standard error. It
+// exits 0 when its input ends or it is told to stop, 1 when it cannot start, and 2
+// when it is called wrongly.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"appserver/protocol"
+	"appserver/schema"
+)
+
+// version is this program's own; protocol.Level is what clients see first.
+const version = "0.1.0"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// streams are the standard streams of a command.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+type command struct {
+	name, doc string
+	run       func(args []string, s streams, o *options) error
+}
+
+func commands() []command {
+	return []command{
+		{"app-server", "serve a client on standard input and output (the default)", serve},
+		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
+		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},
+		{"version", "print the version", printVersion},
+	}
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+func run(args []string, in io.Reader, out, errs io.Writer) int {
+	s := streams{in, out, errs}
+	err := dispatch(args, s)
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(errs, "appserver: %v\nRun appserver --help for its usage.\n", err)
+		return 2
+	}
+	fmt.Fprintf(errs, "appserver: %v\n", err)
+	return 1
+}
+
+// dispatch takes options before and after the command's name.
+func dispatch(args []string, s streams) error {
+	o := &options{}
+	rest, err := o.parse(args, s.err)
+	if err != nil {
+		return err
+	}
+	if o.version {
+		return printVersion(nil, s, o)
+	}
+	name := "app-server"
+	if len(rest) > 0 {
+		name, rest = rest[0], rest[1:]
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return c.run(rest, s, o)
+		}
+	}
+	return usageError{fmt.Errorf("there is no command %q", name)}
+}
+
+func printVersion(_ []string, s streams, _ *options) error {
+	// Clients of the reference implementation look for its name and version.
+	_, err := fmt.Fprintf(s.out, "codex-cli %s (appserver %s)\n", protocol.Level, version)
+	return err
+}
+
+func generate(write func(dir string) error) func([]string, streams, *options) error {
+	return func(args []string, s streams, _ *options) error {
+		flags := flag.NewFlagSet("generate", flag.ContinueOnError)
+		flags.SetOutput(s.err)
+		dir := flags.String("out", "", "the `DIR` to write to")
+		flags.Bool("experimental", true, "accepted; everything that is served is written")
+		if err := flags.Parse(args); err != nil {
+			return usage(err)
+		}
+		if *dir == "" {
+			return usageError{errors.New("--out DIR is missing")}
+		}
+		return write(*dir)
+	}
+}
+
+func usage(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return usageError{err}
+}

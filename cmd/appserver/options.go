@@ -1,0 +1,88 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// options are the flags that commands share.
+type options struct {
+	overrides  list
+	provider   string
+	logLevel   string
+	logFormat  string
+	listen     string
+	parentExit bool
+	version    bool
+}
+
+type list []string
+
+// String is for package flag.
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+// Set adds a value.
+func (l *list) Set(v string) error {
+	*l = append(*l, v)
+	return nil
+}
+
+// parse reads flags up to the first other argument.
+func (o *options) parse(args []string, errs io.Writer) (rest []string, err error) {
+	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() { printUsage(errs, flags) }
+	o.define(flags)
+	if err := flags.Parse(args); err != nil {
+		return nil, usage(err)
+	}
+	return flags.Args(), nil
+}
+
+func (o *options) define(flags *flag.FlagSet) {
+	flags.Var(&o.overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
+	flags.Var(&o.overrides, "config", "the same as -c `KEY=VALUE`")
+	flags.StringVar(&o.provider, "model-provider", o.provider, "the `NAME` of the model provider")
+	flags.StringVar(&o.logLevel, "log-level", envOr(o.logLevel, "APPSERVER_LOG", "warn"), "debug, info, warn or error")
+	flags.StringVar(&o.logFormat, "log-format", envOr(o.logFormat, "LOG_FORMAT", "console"), "console or json")
+	flags.StringVar(&o.listen, "listen", "stdio://", "where to listen; only stdio:// is served")
+	flags.BoolVar(&o.parentExit, "exit-with-parent", true, "end when the parent process has ended")
+	flags.BoolVar(&o.version, "version", o.version, "print the version")
+	flags.Bool("analytics-default-enabled", false, "accepted and ignored: nothing is sent anywhere")
+}
+
+func envOr(value, name, otherwise string) string {
+	if value != "" {
+		return value
+	}
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+func printUsage(w io.Writer, flags *flag.FlagSet) {
+	fmt.Fprint(w, "Usage: appserver [flags] [command] [flags]\n\nCommands:\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-22s %s\n", c.name, c.doc)
+	}
+	fmt.Fprint(w, "\nFlags:\n")
+	flags.SetOutput(w)
+	flags.PrintDefaults()
+}
+
+// codexHome is the folder of configuration and rollouts.
+func codexHome() (string, error) {
+	if home := os.Getenv("CODEX_HOME"); home != "" {
+		return filepath.Abs(home)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no home directory: set CODEX_HOME or HOME: %w", err)
+	}
+	return filepath.Join(user, ".codex"), nil
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/core/model"
+	"appserver/core/tool"
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/server"
+)
+
+const (
+	// quiesceTime is how long accepted requests may take to be answered once the
+	// server is to end.
+	quiesceTime = 500 * time.Millisecond
+	// closeTime bounds the whole end: interrupting turns, ending their commands,
+	// writing their ends and handing what was said to the client.
+	closeTime = 2 * time.Second
+)
+
+// serve runs the server until its input ends, it is told to stop, or its parent is
+// gone.
+func serve(args []string, s streams, o *options) error {
+	rest, err := o.parse(args, s.err)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q", rest[0])}
+	}
+	if o.listen != "stdio://" {
+		return usageError{fmt.Errorf("cannot listen on %q: only stdio:// is served", o.listen)}
+	}
+	log := server.NewLogger(s.err, o.logLevel, o.logFormat == "json")
+	defer func() { _ = log.Sync() }() // standard error may be closed by now
+	p, err := assemble(o, log)
+	if err != nil {
+		return err
+	}
+	return p.run(s, o)
+}
+
+// process is a running server.
+type process struct {
+	server *server.Server
+	engine *engine.Engine
+	log    *zap.Logger
+}
+
+// assemble makes the parts and puts them together.
+func assemble(o *options, log *zap.Logger) (*process, error) {
+	home, err := codexHome()
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("the working directory is gone: %w", err)
+	}
+	c, err := config.Load(config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	models, err := providers(c, home)
+	if err != nil {
+		return nil, err
+	}
+	srv := server.New(log)
+	e := engine.New(engine.Parts{
+		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: shell(c), Outbox: srv,
+		Setup: &setup{c, home, cwd, log}, Log: log, Version: protocol.Level, Originator: originator(srv),
+		CompletedFloor: c.Compat.TurnCompletedFloor,
+	})
+	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Config: c, Home: home, Version: version}))
+	return &process{srv, e, log}, nil
+}
+
+func originator(srv *server.Server) func(conn uint64) string {
+	return func(conn uint64) string {
+		if c, ok := srv.Client(conn); ok {
+			return c.Info.Name
+		}
+		return "appserver"
+	}
+}
+
+// shell runs commands without the keys of the providers in their environment.
+func shell(c *config.Config) *tool.Shell {
+	var secrets []string
+	for _, p := range c.ModelProviders {
+		secrets = append(secrets, p.EnvKey)
+	}
+	return &tool.Shell{Env: tool.FilterEnv(os.Environ(), secrets...)}
+}
+
+// providers are the models of all providers that are configured.
+func providers(c *config.Config, home string) (*model.Router, error) {
+	router := &model.Router{Providers: map[string]model.Provider{}}
+	for name, p := range c.ModelProviders {
+		if name == model.OfflineName {
+			continue
+		}
+		router.Providers[name] = model.NewOpenAI(model.Endpoint{
+			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p), IdleTimeout: p.StreamIdleTimeout,
+		})
+	}
+	script, err := offlineScript(c.ModelProviders[model.OfflineName].Script, home)
+	if err != nil {
+		return nil, err
+	}
+	router.Providers[model.OfflineName] = model.NewOffline(script)
+	return router, nil
+}
+
+// offlineScript reads the script of the provider offline; nil without one.
+func offlineScript(path, home string) (*model.Script, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(home, path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("model_providers.offline.script: %w", err)
+	}
+	defer f.Close()
+	script, err := model.ReadScript(f)
+	if err != nil {
+		return nil, fmt.Errorf("model_providers.offline.script: %s: %w", path, err)
+	}
+	return script, nil
+}
+
+// run serves until there is a reason to end, then ends in order.
+func (p *process) run(s streams, o *options) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE)
+	var orphaned <-chan struct{}
+	if o.parentExit {
+		orphaned = parentExit(ctx)
+	}
+	served := make(chan error, 1)
+	go func() { served <- p.server.Serve(ctx, s.in, s.out) }()
+	select {
+	case sig := <-signals:
+		p.log.Info("told to stop", zap.Stringer("signal", sig))
+	case <-orphaned:
+		p.log.Info("the parent process has ended")
+	case <-p.server.EOF():
+		p.log.Info("the client has ended its input")
+	case err := <-served:
+		return err
+	}
+	return p.close()
+}
+
+// close ends the server: no more requests, answers to those that were accepted, an
+// end of every turn, and everything said handed to the client.
+func (p *process) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	p.server.StopIntake()
+	quiesce, done := context.WithTimeout(ctx, quiesceTime)
+	defer done()
+	err := errors.Join(p.server.Quiesce(quiesce), p.engine.Close(ctx), p.server.Drain(ctx))
+	if err != nil {
+		p.log.Warn("the end was cut short", zap.Error(err))
+	}
+	return nil
+}
