@@ -111,13 +111,13 @@ func userInput(a arguments) []protocol.UserInput {
 	for _, text := range a.words[1:] {
 		add(&protocol.TextInput{Text: text, TextElements: []json.RawMessage{}})
 	}
-	for _, url := range a.options["image"] {
+	for _, url := range a.all("image") {
 		add(&protocol.ImageInput{URL: url, Detail: a.option("detail")})
 	}
-	for _, path := range a.options["local"] {
+	for _, path := range a.all("local") {
 		add(&protocol.LocalImageInput{Path: path})
 	}
-	for _, name := range a.options["skill"] {
+	for _, name := range a.all("skill") {
 		add(&protocol.SkillInput{Name: name, Path: "/skills/" + name})
 	}
 	return in
@@ -126,7 +126,7 @@ func userInput(a arguments) []protocol.UserInput {
 // imagesOf are data: URLs of the local images.
 func imagesOf(a arguments) map[string]string {
 	images := map[string]string{}
-	for _, path := range a.options["local"] {
+	for _, path := range a.all("local") {
 		images[path] = "data:image/png;base64," + strings.TrimPrefix(path, "/")
 	}
 	return images
@@ -192,16 +192,15 @@ func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
 		return nil, err
 	}
 	in := core.SampleDone{Effect: id}
-	for i, script := range a.options["run"] {
-		in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{
-			ID: fmt.Sprintf("call-%d-%d", id, i+1), Name: "shell", Arguments: encode(map[string]string{"command": script})})
-	}
-	for _, call := range a.options["call"] {
-		parts := strings.SplitN(call, ":", 3)
-		if len(parts) != 3 {
-			return nil, errors.New("a call is ID:NAME:ARGUMENTS")
+	for i, o := range a.options {
+		switch o.name {
+		case "run":
+			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{
+				ID: fmt.Sprintf("call-%d-%d", id, i+1), Name: "shell", Arguments: encode(map[string]string{"command": o.value})})
+		case "call":
+			parts := append(strings.SplitN(o.value, ":", 3), "", "")
+			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{ID: parts[0], Name: parts[1], Arguments: parts[2]})
 		}
-		in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{ID: parts[0], Name: parts[1], Arguments: parts[2]})
 	}
 	if v := a.option("usage"); v != nil {
 		u := protocol.TokenUsageBreakdown{}

@@ -96,7 +96,7 @@ func (w *witness) hear(m *machine, out core.Output, i int, n core.Notice) {
 	if turn == "" {
 		turn = gjson.Get(params, "turn.id").String()
 	}
-	if turn != "" && method != "turn/started" && !w.turns[turn] {
+	if turn != "" && method != "turn/started" && !w.turns[turn] && turn != w.cut {
 		w.report("%s of turn %s, which is not under way: %s", method, turn, params)
 	}
 	switch method {
@@ -127,7 +127,7 @@ func (w *witness) hearResolved(id uint64) {
 }
 
 func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, params string) {
-	w.turns[turn] = false
+	w.turns[turn], w.cut = false, ""
 	w.mustSync(out, "turn/completed")
 	if m.now.Before(w.floor) && !w.stopping {
 		w.report("turn/completed comes %v too early", w.floor.Sub(m.now))
@@ -203,7 +203,7 @@ func (w *witness) hearWhole(m *machine, item *itemState, turn string, whole gjso
 	if whole.Get("type").String() != item.kind || whole.Get("status").String() == "inProgress" {
 		w.report("item %s is completed as %s", whole.Get("id"), whole.Raw)
 	}
-	if m.legacy() {
+	if !m.paged {
 		return // such files keep items in another form
 	}
 	loaded := core.Load(threadID, m.options, m.settings, m.lines)

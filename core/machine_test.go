@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"appserver/core"
 	"appserver/protocol"
 )
@@ -29,6 +27,7 @@ type machine struct {
 	running  []core.Effect // those whose terminal input has not come, oldest first
 	full     bool          // the disk takes no lines
 	lost     int           // how many lines the disk did not take in the last step
+	paged    bool          // the file keeps items with their ids
 	witness  *witness
 }
 
@@ -54,6 +53,7 @@ func newMachine(report func(format string, args ...any)) *machine {
 
 // start is the first input of a new thread.
 func (m *machine) start(historyMode string) core.Start {
+	m.paged = historyMode == protocol.HistoryPaginated
 	return core.Start{
 		To: m.caller(), Settings: m.settings, Options: m.options, World: m.world,
 		Meta: protocol.SessionMeta{
@@ -68,7 +68,7 @@ func (m *machine) start(historyMode string) core.Start {
 func (m *machine) load() {
 	m.running = nil
 	m.thread = core.Load(threadID, m.options, m.settings, m.lines)
-	m.witness.restarted()
+	m.witness.restarted(m.lines)
 }
 
 func (m *machine) caller() protocol.Caller {
@@ -121,11 +121,6 @@ func (m *machine) lose(in core.Input, out core.Output, asked []uint64) core.Outp
 	said := m.take(core.StorageFailed{Err: errDiskFull, Requests: asked})
 	m.lost = len(out.Lines)
 	return said
-}
-
-// legacy is true for a thread whose file keeps items as events without ids.
-func (m *machine) legacy() bool {
-	return len(m.lines) > 0 && gjson.GetBytes(m.lines[0].Payload, "history_mode").Str != protocol.HistoryPaginated
 }
 
 // last is the youngest effect of a type under way, 0 without one.

@@ -161,6 +161,9 @@ func itemText(i gjson.Result) string {
 	for _, part := range append(i.Get("summary").Array(), i.Get("content").Array()...) {
 		text = words(text, shortIf("", part), shortIf("", part.Get("text")), shortIf("image=", part.Get("url")), shortIf("path=", part.Get("path")))
 	}
+	for _, change := range i.Get("changes").Array() {
+		text = words(text, change.Get("path").Str, change.Get("kind.type").Str, shortIf("", change.Get("diff")))
+	}
 	if code := i.Get("exitCode"); code.Type == gjson.Number {
 		text = words(text, "exit="+code.Raw)
 	}

@@ -86,7 +86,7 @@ func resumeInput(m *machine, a arguments) (core.Input, error) {
 	if v := a.option("policy"); v != nil {
 		p.ApprovalPolicy = &protocol.AskForApproval{Mode: *v}
 	}
-	return core.Resume{To: m.caller(), Params: p, World: m.world, Fresh: a.has("fresh"), Warnings: a.options["warning"]}, nil
+	return core.Resume{To: m.caller(), Params: p, World: m.world, Fresh: a.has("fresh"), Warnings: a.all("warning")}, nil
 }
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {

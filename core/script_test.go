@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,14 +86,16 @@ func runBlock(m *machine, lines string) (string, error) {
 // arguments are the words of a command, and its options in order.
 type arguments struct {
 	words   []string
-	options map[string][]string
+	options []option
 }
+
+type option struct{ name, value string }
 
 var optionName = regexp.MustCompile(`^[a-z-]+=`)
 
 // parse splits a command. Words and values may be quoted as in Go.
 func parse(line string) (arguments, error) {
-	a := arguments{options: map[string][]string{}}
+	a := arguments{}
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		name := optionName.FindString(line)
 		line = line[len(name):]
@@ -102,10 +105,9 @@ func parse(line string) (arguments, error) {
 		}
 		if line = rest; name == "" {
 			a.words = append(a.words, value)
-			continue
+		} else {
+			a.options = append(a.options, option{strings.TrimSuffix(name, "="), value})
 		}
-		name = strings.TrimSuffix(name, "=")
-		a.options[name] = append(a.options[name], value)
 	}
 	if len(a.words) == 0 {
 		return a, errors.New("no command")
@@ -127,14 +129,7 @@ func cutValue(line string) (value, rest string, err error) {
 }
 
 // has tells whether a word stands alone in the command.
-func (a arguments) has(word string) bool {
-	for _, w := range a.words[1:] {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
+func (a arguments) has(word string) bool { return slices.Contains(a.words[1:], word) }
 
 // word is the i-th word after the command, "" without one.
 func (a arguments) word(i int) string {
@@ -144,9 +139,20 @@ func (a arguments) word(i int) string {
 	return ""
 }
 
+// all are the values of an option, in order.
+func (a arguments) all(name string) []string {
+	var values []string
+	for _, o := range a.options {
+		if o.name == name {
+			values = append(values, o.value)
+		}
+	}
+	return values
+}
+
 // option is the last value of an option; nil without one.
 func (a arguments) option(name string) *string {
-	values := a.options[name]
+	values := a.all(name)
 	if len(values) == 0 {
 		return nil
 	}

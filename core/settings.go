@@ -25,6 +25,8 @@ type Options struct {
 	Ephemeral bool
 	// Path is the rollout's, "" for ephemeral threads.
 	Path string
+	// Next is the least ordinal of the next line: damaged lines have ordinals too.
+	Next int64
 	// CompletedFloor is the least time between the answer of turn/start or
 	// turn/interrupt and the turn's turn/completed.
 	CompletedFloor time.Duration

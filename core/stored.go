@@ -107,25 +107,30 @@ func storeCommand(v *protocol.CommandExecutionItem, argv []string) storedCommand
 // loadItem reads the item of an item_completed event. Items without a type of
 // their own here keep all their members under the wire's names.
 func loadItem(payload json.RawMessage) protocol.ThreadItem {
-	var e protocol.ItemCompleted
-	if json.Unmarshal(payload, &e) != nil {
-		return protocol.ThreadItem{ThreadItemVariant: &protocol.Unknown{Raw: payload}}
-	}
-	item := protocol.ThreadItem{StartedAtMs: e.StartedAtMs, CompletedAtMs: e.CompletedAtMs}
-	switch peek(e.Item, "type") {
+	members := gjson.GetManyBytes(payload, "item", "started_at_ms", "completed_at_ms")
+	raw := json.RawMessage(members[0].Raw)
+	item := protocol.ThreadItem{StartedAtMs: integer(members[1]), CompletedAtMs: integer(members[2])}
+	switch peek(raw, "type") {
 	case storedUserMessage:
-		item.ThreadItemVariant = loadUser(e.Item)
+		item.ThreadItemVariant = loadUser(raw)
 	case "AgentMessage":
-		item.ThreadItemVariant = loadAgent(e.Item)
+		item.ThreadItemVariant = loadAgent(raw)
 	case "Reasoning":
-		item.ThreadItemVariant = loadReasoning(e.Item)
+		item.ThreadItemVariant = loadReasoning(raw)
 	case "CommandExecution":
-		item.ThreadItemVariant = loadCommand(e.Item)
+		item.ThreadItemVariant = loadCommand(raw)
 	}
 	if item.ThreadItemVariant == nil {
-		item.ThreadItemVariant = loadOther(e.Item)
+		item.ThreadItemVariant = loadOther(raw)
 	}
 	return item
+}
+
+func integer(r gjson.Result) *int64 {
+	if r.Type != gjson.Number {
+		return nil
+	}
+	return pointer(r.Int())
 }
 
 func loadUser(raw json.RawMessage) protocol.ThreadItemVariant {

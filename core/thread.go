@@ -37,6 +37,7 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 	for i := range lines {
 		t.apply(&lines[i])
 	}
+	t.next = max(t.next, o.Next)
 	return t
 }
 

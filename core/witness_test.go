@@ -19,6 +19,7 @@ type witness struct {
 	callers map[protocol.Caller]callerState
 	asked   map[uint64]bool // requests of the server; false once resolved
 	turns   map[string]bool // turns told to have begun; false once completed
+	cut     string          // the turn that a crash cut off; it may be told to be completed
 	items   map[string]*itemState
 	status  string    // the last status told
 	floor   time.Time // before it no turn/completed may be told
@@ -52,17 +53,32 @@ type itemState struct {
 
 func newWitness(report func(format string, args ...any)) *witness {
 	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}}
-	w.restarted()
+	w.restarted(nil)
 	return w
 }
 
 // restarted forgets what a crash takes along.
-func (w *witness) restarted() {
+func (w *witness) restarted(lines []protocol.RolloutLine) {
+	w.cut = cutTurn(lines)
 	w.effects = map[core.EffectID]*effectState{}
 	w.callers = map[protocol.Caller]callerState{}
 	clear(w.asked)
 	clear(w.turns)
 	w.status, w.floor, w.unsaved, w.overridden, w.stopping = "", time.Time{}, false, false, false
+}
+
+// cutTurn is the turn that lines begin and do not end.
+func cutTurn(lines []protocol.RolloutLine) string {
+	turn := ""
+	for _, line := range lines {
+		switch gjson.GetBytes(line.Payload, "type").Str {
+		case protocol.EventTaskStarted:
+			turn = gjson.GetBytes(line.Payload, "turn_id").Str
+		case protocol.EventTaskComplete, protocol.EventTurnAborted:
+			turn = ""
+		}
+	}
+	return turn
 }
 
 // refused notes a step whose lines were lost: the engine refuses its callers and
@@ -105,7 +121,7 @@ func (w *witness) note(in core.Input, out core.Output) {
 	case core.Shutdown:
 		w.stopping = true
 	case core.StorageFailed:
-		w.unsaved = w.says(out, "turn/completed")
+		w.unsaved = w.unsaved || w.says(out, "turn/completed")
 		return
 	case core.Resume:
 		w.overridden = w.overridden || in.Fresh
@@ -124,18 +140,27 @@ func (w *witness) says(out core.Output, method string) bool {
 }
 
 func (w *witness) seeLines(m *machine, out core.Output) {
-	from := int64(len(m.lines) - len(out.Lines))
-	if from > 0 && m.lines[from-1].Ordinal != nil {
-		from = *m.lines[from-1].Ordinal + 1
-	}
+	next := nextOrdinal(m.lines[:len(m.lines)-len(out.Lines)])
 	for i, line := range out.Lines {
-		if line.Ordinal == nil || *line.Ordinal != from+int64(i) {
-			w.report("line %d has another ordinal: %s", from+int64(i), encode(line))
+		if line.Ordinal == nil || *line.Ordinal != next+int64(i) {
+			w.report("a line does not have the ordinal %d: %s", next+int64(i), encode(line))
 		}
 		if !json.Valid(line.Payload) || line.Type == "" {
 			w.report("a line is malformed: %s %s", line.Type, line.Payload)
 		}
 	}
+}
+
+// nextOrdinal is the one after those of the lines; lines without one are counted.
+func nextOrdinal(lines []protocol.RolloutLine) int64 {
+	next := int64(0)
+	for _, line := range lines {
+		if line.Ordinal != nil {
+			next = max(next, *line.Ordinal)
+		}
+		next++
+	}
+	return next
 }
 
 func (w *witness) seeEffects(m *machine, out core.Output) {
@@ -177,10 +202,12 @@ func (w *witness) seeState(m *machine) {
 			w.report("caller %d: answered %v, but waiting for the turn's end %v", to.Request, state == answered, state == answered)
 		}
 	}
+	open := m.thread.OpenRequests()
 	if m.thread.ActiveTurn() == "" {
 		w.seeIdle(m)
+	} else if len(m.running) == 0 && len(open) == 0 {
+		w.report("turn %s waits for nothing", m.thread.ActiveTurn())
 	}
-	open := m.thread.OpenRequests()
 	for id, isOpen := range w.asked {
 		if isOpen != slices.Contains(open, id) {
 			w.report("request %d: open for the client %v, for the thread %v", id, isOpen, !isOpen)
@@ -254,9 +281,18 @@ func (w *witness) seeDurable(m *machine) {
 }
 
 func (w *witness) same(what, live, loaded string) {
-	if live != loaded {
+	if live != loaded && canonical(live) != canonical(loaded) {
 		w.report("%s: the lines bring back something else\nlive:   %s\nloaded: %s", what, live, loaded)
 	}
+}
+
+// canonical is the same JSON for the same value, however its strings are escaped.
+func canonical(text string) string {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return text
+	}
+	return encode(v)
 }
 
 // storable are the settings without what differs between nil and empty only.

@@ -1,6 +1,10 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+)
 
 // UserInput is one part of what the user says.
 type UserInput struct{ UserInputVariant }
@@ -95,11 +99,7 @@ func requireMembers(b []byte, v UserInputVariant) error {
 	case *ImageInput, *AudioInput:
 		member = "url"
 	}
-	var head map[string]json.RawMessage
-	if err := json.Unmarshal(b, &head); err != nil {
-		return err
-	}
-	if _, ok := head[member]; !ok {
+	if !gjson.GetBytes(b, member).Exists() {
 		return &MissingFieldError{member}
 	}
 	return nil

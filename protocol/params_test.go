@@ -72,7 +72,7 @@ func TestDecodeParamsListsTheVariants(t *testing.T) {
 		{&protocol.ThreadStartParams{}, `{"sandbox":"open"}`, "unknown variant `open`, expected one of `read-only`, `workspace-write`, `danger-full-access`"},
 		{&protocol.ThreadStartParams{}, `{"approvalsReviewer":"nobody"}`, "unknown variant `nobody`, expected one of `user`, `auto_review`, `guardian_subagent`"},
 		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"text"}]}`, "missing field `text`"},
-		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[null]}`, "missing field `type`"},
+		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[null]}`, "expected an object"},
 		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[5]}`, "expected an object"},
 		{&protocol.ThreadStartParams{}, `{"approvalPolicy":5}`, "expected a string, one of `untrusted`, `on-request`, "},
 	} {

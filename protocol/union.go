@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Variant is one shape that a union can take.
@@ -80,25 +82,25 @@ func (v variants[T]) describe(union any) Union {
 	return u
 }
 
-// decode reads one variant. An unknown tag yields ok == false and the tag.
+// decode reads one variant of JSON that is known to be valid. An unknown tag yields
+// ok == false and the tag.
 func (v variants[T]) decode(b []byte) (value T, tag string, ok bool, err error) {
-	var head map[string]json.RawMessage
-	if err := json.Unmarshal(b, &head); err != nil {
+	if !gjson.ParseBytes(b).IsObject() {
 		return value, "", false, errNotObject
 	}
-	raw, present := head[v.member]
-	if !present {
+	member := gjson.GetBytes(b, v.member)
+	if !member.Exists() {
 		return value, "", false, &MissingFieldError{v.member}
 	}
-	if err := json.Unmarshal(raw, &tag); err != nil {
-		return value, "", false, fmt.Errorf("%s: %w", v.member, err)
+	if member.Type != gjson.String && member.Type != gjson.Null {
+		return value, "", false, fmt.Errorf("`%s`: expected a string", v.member)
 	}
-	mk, known := v.make[tag]
+	mk, known := v.make[member.Str]
 	if !known {
-		return value, tag, false, nil
+		return value, member.Str, false, nil
 	}
 	value = mk()
-	return value, tag, true, json.Unmarshal(b, value)
+	return value, member.Str, true, json.Unmarshal(b, value)
 }
 
 // encode writes value with its tag as the first member.

@@ -33,7 +33,7 @@ func longThread() []byte {
 	text := strings.Repeat(`A line of \"code\" or prose, as models write it.\n`, 22)
 	turn := []string{
 		`"event_msg","payload":{"type":"task_started","turn_id":"%[1]d","started_at":1795261506,"model_context_window":258400}}`,
-		`"turn_context","payload":{"turn_id":"%[1]d","cwd":"/work","approval_policy":"never","sandbox_policy":{"type":"danger-full-access"},"model":"m","summary":"auto"}}`,
+		`"turn_context","payload":{"turn_id":"%[1]d","cwd":"/repo","approval_policy":"never","sandbox_policy":{"type":"danger-full-access"},"model":"m","summary":"auto"}}`,
 		`"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"%[2]s"}],"internal":{"turn_id":"%[1]d"}},"metadata":{"history_sequence":%[1]d}}`,
 		`"event_msg","payload":{"type":"item_completed","turn_id":"%[1]d","item":{"type":"UserMessage","id":"u","content":[{"type":"text","text":"%[2]s","text_elements":[]}]}}}`,
 		`"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"%[2]s"}],"content":null,"encrypted_content":null}}`,

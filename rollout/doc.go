@@ -50,7 +50,9 @@
 // # Concurrency
 //
 // A [Store] may be used by any number of goroutines. A [Log] belongs to one at a time.
-// Reading a file of more than a megabyte starts one goroutine per CPU for the reads
-// and one for the parsing; they block on nothing but the file, and all have ended
-// when Read or Open returns. Nothing else starts goroutines.
+//
+// Goroutines: to read a file of more than a megabyte, Read and Open start one per CPU
+// that reads a part of it, then one per CPU that parses a part. They block on nothing
+// but the file, end by themselves, and have ended when the call returns. Nothing else
+// starts any.
 package rollout

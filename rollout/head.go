@@ -72,7 +72,7 @@ func (r *headReader) read(path string) (headScan, error) {
 			return headScan{}, diskError("read", path, err)
 		}
 		found = headScan{}
-		found.scan(data, size == info.Size())
+		found.scan(data)
 		if found.hasUser() || size == info.Size() || size == maxHeadSize {
 			break
 		}
@@ -106,19 +106,14 @@ type headScan struct {
 // hasUser tells whether there is a user message.
 func (h *headScan) hasUser() bool { return h.event != nil || h.item != nil }
 
-// scan reads lines until it has seen all it looks for. The last one counts without LF
-// only where the data is all of the file.
-func (h *headScan) scan(data []byte, all bool) {
+// scan reads lines until it has seen all it looks for. What the end of the data cuts
+// short is no JSON object.
+func (h *headScan) scan(data []byte) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
-	for first := true; len(data) > 0; {
-		line, rest, whole := bytes.Cut(data, []byte{'\n'})
-		data = rest
-		line = bytes.Trim(line, " \t\r")
-		if len(line) == 0 {
+	first := true
+	for line := range bytes.Lines(data) {
+		if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
 			continue
-		}
-		if !whole && !all {
-			return
 		}
 		p, reason := parseLine(line)
 		if reason == "" {

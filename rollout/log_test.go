@@ -138,12 +138,15 @@ func TestOpenClosesOffATornTail(t *testing.T) {
 			log, before, err := store.Open(path)
 			require.NoError(t, err)
 			require.Equal(t, metaLine+tail, get(t, mem, path), "opening changes nothing")
-			require.NoError(t, log.Append([]protocol.RolloutLine{line(2)}, true))
+			require.NoError(t, log.Append(linesFrom(2, 3), true))
+			require.NoError(t, log.Append(linesFrom(3, 4), true))
 			require.NoError(t, log.Close())
-			require.Equal(t, metaLine+tail+"\n", get(t, mem, path)[:len(metaLine+tail)+1])
+			content := get(t, mem, path)
+			require.Equal(t, metaLine+tail+"\n", content[:len(metaLine+tail)+1])
+			require.NotContains(t, content, "\n\n", "closed off once")
 			after, err := store.Read(path)
 			require.NoError(t, err)
-			require.Equal(t, append(payloads(before.Lines), string(line(2).Payload)), payloads(after.Lines))
+			require.Equal(t, append(payloads(before.Lines), payloads(linesFrom(2, 4))...), payloads(after.Lines))
 		})
 	}
 }
@@ -231,6 +234,29 @@ func TestWhatCannotBeCutIsClosedOff(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, payloads(linesFrom(0, 2)), payloads(contents.Lines))
 	require.Len(t, contents.Damage, 1, "the half that could not be cut off")
+}
+
+func TestACutThatFailedIsTriedAgain(t *testing.T) {
+	for name, then := range map[string]func(*rollout.Log) error{
+		"by the next append": func(log *rollout.Log) error { return log.Append(linesFrom(1, 2), true) },
+		"by close":           (*rollout.Log).Close,
+	} {
+		t.Run(name, func(t *testing.T) {
+			mem := faultfs.NewMem(home)
+			failing := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpTruncate}, Count: 1, Err: syscall.EIO})
+			disk := faultfs.Wrap(failing, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Part: true})
+			log, err := rollout.NewStore(disk, home).Create(threadA, begin)
+			require.NoError(t, err)
+			require.NoError(t, log.Append(linesFrom(0, 1), true))
+			require.ErrorIs(t, log.Append(linesFrom(1, 2), true), syscall.EIO)
+			require.NoError(t, then(log))
+			contents, err := rollout.NewStore(mem, home).Read(log.Path())
+			require.NoError(t, err)
+			require.Empty(t, contents.Damage)
+			require.False(t, contents.Torn)
+			require.NoError(t, log.Close())
+		})
+	}
 }
 
 func TestAFailedSyncTakesItsLinesBack(t *testing.T) {

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,7 +15,12 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(writerHome); dir != "" {
+		writeForever(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	home     = "/home/codex"

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"math/rand/v2"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -70,6 +71,21 @@ func TestANameWaitsForOtherWriters(t *testing.T) {
 		other, err := mem.Lock(index+".lock", rollout.Exclusive)
 		require.NoError(t, err)
 		time.AfterFunc(time.Second, func() { _ = other.Close() })
+		before := time.Now()
 		require.NoError(t, store.AppendName(threadA, "x", begin))
+		require.GreaterOrEqual(t, time.Since(before), time.Second)
 	})
+}
+
+func TestANameSurvivesACrash(t *testing.T) {
+	store, mem := memStore()
+	chance := rand.New(rand.NewPCG(5, 6))
+	for _, name := range []string{"one", "two"} {
+		require.NoError(t, store.AppendName(threadA, name, begin))
+		for range 20 {
+			names, err := rollout.NewStore(mem.CrashClone(chance), home).Names()
+			require.NoError(t, err)
+			require.Equal(t, map[string]string{threadA: name}, names)
+		}
+	}
 }

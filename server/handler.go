@@ -2,10 +2,11 @@ package server
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
-	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/protocol"
 )
@@ -20,12 +21,23 @@ type Methods struct {
 // NewMethods serves with these parts.
 func NewMethods(e *engine.Engine, l Lobby) protocol.Handler { return Methods{e, l} }
 
+// Catalog is what is configured.
+type Catalog interface {
+	Models() []protocol.Model
+	View(includeLayers bool) protocol.ConfigReadResponse
+}
+
 // Lobby serves what a connection can ask without a thread.
 type Lobby struct {
 	Outbox  *Server
-	Config  *config.Config
-	Home    string
-	Version string
+	Catalog Catalog
+	// Warnings are about settings without effect; each new client is told.
+	Warnings []string
+	// Home is CODEX_HOME, Version this program's own.
+	Home, Version string
+	// Platform is the system, its version and the processor; Terminal is what the
+	// server runs in.
+	Platform, Terminal string
 }
 
 // Initialize opens the connection and tells what of the configuration has no
@@ -37,37 +49,38 @@ func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) erro
 	}
 	l.Outbox.Initialized(to.Conn, state)
 	l.Outbox.Reply(to, protocol.InitializeResponse{
-		UserAgent: UserAgent(p.ClientInfo, l.Version), CodexHome: l.Home,
+		UserAgent: l.userAgent(p.ClientInfo), CodexHome: l.Home,
 		PlatformFamily: "unix", PlatformOs: runtime.GOOS,
 	})
-	for _, w := range l.Config.Warnings {
+	for _, w := range l.Warnings {
 		l.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}
 	return nil
 }
 
-// UserAgent names the client, the protocol's level, the machine and this server.
-// Clients take the first version in it for the level, so that versions are cut out
-// of the client's name.
-func UserAgent(c protocol.ClientInfo, version string) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '/' || r == ' ' || r >= '0' && r <= '9' {
-			return '_'
-		}
-		return r
-	}, c.Name)
-	return fmt.Sprintf("%s/%s (%s; %s) appserver (%s; %s) appserver/%s",
-		name, protocol.Level, runtime.GOOS, runtime.GOARCH, c.Name, c.Version, version)
+// version in a client's name would be taken for the protocol's.
+var versionInName = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// userAgent names the client, the protocol's level, the machine and this server.
+// Clients take the first version in it for the level.
+func (l Lobby) userAgent(c protocol.ClientInfo) string {
+	name := versionInName.ReplaceAllStringFunc(c.Name, func(v string) string { return strings.ReplaceAll(v, ".", "_") })
+	return fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
+		strings.ReplaceAll(name, "/", "_"), protocol.Level, l.Platform, l.Terminal, c.Name, c.Version, l.Version)
 }
 
 // ModelList lists the configured models.
 func (l Lobby) ModelList(to protocol.Caller, p *protocol.ModelListParams) error {
-	l.Outbox.Reply(to, protocol.ModelListResponse{Data: l.Config.Models()})
+	models := l.Catalog.Models()
+	if p.IncludeHidden == nil || !*p.IncludeHidden {
+		models = slices.DeleteFunc(models, func(m protocol.Model) bool { return m.Hidden })
+	}
+	l.Outbox.Reply(to, protocol.ModelListResponse{Data: models})
 	return nil
 }
 
 // ConfigRead shows the configuration in force.
 func (l Lobby) ConfigRead(to protocol.Caller, p *protocol.ConfigReadParams) error {
-	l.Outbox.Reply(to, l.Config.View(p.IncludeLayers))
+	l.Outbox.Reply(to, l.Catalog.View(p.IncludeLayers))
 	return nil
 }

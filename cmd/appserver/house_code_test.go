@@ -53,7 +53,7 @@ func allowedVariables() map[string]string {
 // allowedCalls are the functions whose results may be package variables: they give
 // constants that Go has no literal for.
 func allowedCalls() []string {
-	return []string{"errors.New", "regexp.MustCompile", "reflect.TypeFor", "strings.Fields", "newVariants"}
+	return []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "reflect.TypeFor", "strings.Fields", "newVariants"}
 }
 
 func findVariables(t *houseTree) (findings []string) {
@@ -144,6 +144,9 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/serve.go":        "serves while the command waits for a reason to end",
 		"core/engine/effects.go":        "runs an effect, and posts its end",
 		"core/engine/engine.go":         "runs threads, and reads of threads that are not loaded",
+		"core/tool/shell.go":            "hands a command's output on",
+		"core/tool/start.go":            "waits for a command's end",
+		"core/tool/supervise.go":        "takes the exits of a command's orphans",
 		"docs/demo/client.go":           "reads what the server says",
 		"rollout/read.go":               "reads parts of a large file at once",
 		"server/conn.go":                "writes what is said to the client",

@@ -104,7 +104,7 @@ func TestHouseAllows(t *testing.T) {
 // TestHouseAllowsConstantVariables has each form of a sentinel and of a table.
 func TestHouseAllowsConstantVariables(t *testing.T) {
 	for _, v := range []string{
-		`a = errors.New("x")`, `a = map[string]bool{"x": true}`, `a = []byte("x")`, `a embed.FS`,
+		`a = errors.New("x")`, `a = fmt.Errorf("%d", n)`, `a = map[string]bool{"x": true}`, `a = []byte("x")`, `a embed.FS`,
 		`a = regexp.MustCompile("x")`, `a = reflect.TypeFor[error]()`, `a = strings.Fields("x y")`, `a = newVariants[T]("x")`, `_ I = (*T)(nil)`,
 	} {
 		tree := houseOf(t, "core/a.go", fmt.Sprintf("package core\nvar %s", v))

@@ -125,7 +125,7 @@ func libraries() []library {
 		{"github.com/sashabaranov/go-openai", []string{"core/model"}, "one way to providers"},
 		{"github.com/sourcegraph/jsonrpc2", []string{"server"}, "one connection to the client"},
 		{"github.com/stretchr/testify", nil, "for tests"},
-		{"github.com/tidwall/gjson", []string{"core", "rollout"}, "both look at one member of many lines, where decoding whole lines costs most of a resume"},
+		{"github.com/tidwall/gjson", []string{"core", "protocol", "rollout"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume"},
 		{"go.uber.org/goleak", nil, "for tests"},
 		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},
 		{"go.yaml.in/yaml/v3", []string{"core/config"}, "one reader of config.yaml"},

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -49,7 +51,9 @@ func serve(args []string, s streams, o *options) error {
 	if err != nil {
 		return err
 	}
-	return p.run(s, o)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	return p.run(s, reasonsToStop(ctx, o))
 }
 
 // process is a running server.
@@ -77,14 +81,18 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	srv := server.New(log)
-	e := engine.New(engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: shell(c), Outbox: srv,
-		Setup: &setup{c, home, cwd, log}, Log: log, Version: protocol.Level, Originator: originator(srv),
-		CompletedFloor: c.Compat.TurnCompletedFloor,
-	})
-	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Config: c, Home: home, Version: version}))
-	return &process{srv, e, log}, nil
+	return join(c, home, engine.Parts{
+		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: shell(c), Setup: &setup{c, home, cwd, log}, Log: log,
+	}), nil
+}
+
+// join puts a server around the parts.
+func join(c *config.Config, home string, p engine.Parts) *process {
+	srv := server.New(p.Log)
+	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
+	e := engine.New(p)
+	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Platform: platform(), Terminal: terminal(os.Getenv)}))
+	return &process{srv, e, p.Log}
 }
 
 func originator(srv *server.Server) func(conn uint64) string {
@@ -101,6 +109,7 @@ func shell(c *config.Config) *tool.Shell {
 	var secrets []string
 	for _, p := range c.ModelProviders {
 		secrets = append(secrets, p.EnvKey)
+		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
 	}
 	return &tool.Shell{Env: tool.FilterEnv(os.Environ(), secrets...)}
 }
@@ -144,10 +153,9 @@ func offlineScript(path, home string) (*model.Script, error) {
 	return script, nil
 }
 
-// run serves until there is a reason to end, then ends in order.
-func (p *process) run(s streams, o *options) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+// reasonsToStop tells why to end before the client does: a signal, or the end of the
+// parent process. A goroutine waits for either; it ends with ctx.
+func reasonsToStop(ctx context.Context, o *options) <-chan string {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	signal.Ignore(syscall.SIGPIPE)
@@ -155,13 +163,27 @@ func (p *process) run(s streams, o *options) error {
 	if o.parentExit {
 		orphaned = parentExit(ctx)
 	}
+	reasons := make(chan string, 1)
+	go func() {
+		select {
+		case sig := <-signals:
+			reasons <- sig.String()
+		case <-orphaned:
+			reasons <- "the parent process has ended"
+		case <-ctx.Done():
+		}
+	}()
+	return reasons
+}
+
+// run serves until the client's input ends, or there is a reason to stop; then it
+// ends in order.
+func (p *process) run(s streams, stop <-chan string) error {
 	served := make(chan error, 1)
-	go func() { served <- p.server.Serve(ctx, s.in, s.out) }()
+	go func() { served <- p.server.Serve(context.Background(), s.in, s.out) }()
 	select {
-	case sig := <-signals:
-		p.log.Info("told to stop", zap.Stringer("signal", sig))
-	case <-orphaned:
-		p.log.Info("the parent process has ended")
+	case reason := <-stop:
+		p.log.Info("stopping", zap.String("reason", reason))
 	case <-p.server.EOF():
 		p.log.Info("the client has ended its input")
 	case err := <-served:

@@ -216,7 +216,8 @@ func resolver(home, userHome string) func(string, place) string {
 	}
 }
 
-// encode is the struct v as a table by the same tags; what is not set is null.
+// encode is the struct v as a table by the same tags; what is not set is null, and
+// a list that is not set is empty.
 func encode(v reflect.Value) map[string]any {
 	out := map[string]any{}
 	for i := range v.NumField() {
@@ -238,7 +239,11 @@ func encodeValue(v reflect.Value) any {
 		if v.String() == "" {
 			return nil
 		}
-	case reflect.Map, reflect.Slice, reflect.Pointer:
+	case reflect.Slice:
+		if v.IsNil() {
+			return []string{}
+		}
+	case reflect.Map, reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}

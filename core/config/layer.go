@@ -39,7 +39,7 @@ func (l *layer) metadata() protocol.ConfigLayerMetadata {
 // add puts a value on top of the layer.
 func (l *layer) add(path []string, value any, label string) error {
 	if len(path) > maxDepth {
-		return &Error{Place: label, Problem: fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+		return &Error{Place: label, Problem: errTooDeep.Error()}
 	}
 	if value == nil {
 		return nil

@@ -12,6 +12,8 @@ import (
 // maxDepth bounds how deep tables and lists may nest.
 const maxDepth = 64
 
+var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
+
 // node is what a key holds, with the place where it was set: a table of keys, or
 // a value: bool, int64, uint64, float64, string, or []any, with map[string]any
 // for tables in lists.
@@ -30,6 +32,7 @@ type place struct {
 	line int
 }
 
+// String is FILE:LINE, or the label where there is no line.
 func (p place) String() string {
 	if p.line == 0 {
 		return p.label
@@ -58,7 +61,7 @@ func (l *lines) at(key string, line int) *lines {
 // table's; keys that hold null are left out.
 func newNode(v any, l *lines, at place, depth int) (*node, error) {
 	if depth > maxDepth {
-		return nil, &Error{Place: at.String(), Problem: fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+		return nil, &Error{Place: at.String(), Problem: errTooDeep.Error()}
 	}
 	if l != nil && l.line > 0 {
 		at.line = l.line
@@ -96,6 +99,9 @@ func (l *lines) child(key string) *lines {
 // normal brings what the decoders give into the few types of a node: dates and
 // numbers that JSON cannot write become text.
 func normal(v any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errTooDeep
+	}
 	switch v := v.(type) {
 	case nil, bool, string, int64, uint64:
 		return v, nil
@@ -133,9 +139,6 @@ func asTable(v any) (map[string]any, bool) {
 }
 
 func normalList(list []any, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
-	}
 	out := make([]any, len(list))
 	for i, v := range list {
 		var err error
@@ -147,9 +150,6 @@ func normalList(list []any, depth int) (any, error) {
 }
 
 func normalTable(table map[string]any, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
-	}
 	out := make(map[string]any, len(table))
 	for key, v := range table {
 		var err error

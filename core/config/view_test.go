@@ -113,7 +113,7 @@ func TestViewLayersStrongestFirst(t *testing.T) {
 func TestViewTellsTheDefaultsOfATableThatIsSet(t *testing.T) {
 	view := viewOf(t, load(t, "[sandbox_workspace_write]\nnetwork_access = true\n"), false)
 	require.Equal(t, map[string]any{
-		"writable_roots": nil, "network_access": true, "exclude_tmpdir_env_var": false, "exclude_slash_tmp": false,
+		"writable_roots": []any{}, "network_access": true, "exclude_tmpdir_env_var": false, "exclude_slash_tmp": false,
 	}, at(t, view, "config", "sandbox_workspace_write"))
 }
 

@@ -258,6 +258,7 @@ func (a *actor) recover(cause error, lost core.Output) {
 		a.say([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		return
 	}
+	a.options.Next = contents.Next
 	a.thread = core.Load(a.id, a.options, a.thread.Settings(), contents.Lines)
 	a.step(core.StorageFailed{Err: cause, Requests: requests})
 }

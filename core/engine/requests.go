@@ -104,7 +104,8 @@ func (e *Engine) threadOfTurn(turnID string) string {
 func (e *Engine) ThreadSetName(to protocol.Caller, p *protocol.ThreadSetNameParams) error {
 	name := strings.TrimSpace(p.Name)
 	if name == "" {
-		return protocol.InvalidParams("name", "thread name must not be empty")
+		return &protocol.Error{Code: protocol.CodeInvalidParams, Message: "thread name must not be empty",
+			Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "name"}}
 	}
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err

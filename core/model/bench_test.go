@@ -2,13 +2,10 @@ package model_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
 	"appserver/core"
-	"appserver/core/model"
 )
 
 // BenchmarkStream reports what one text delta costs from the HTTP body to emit.
@@ -27,14 +24,6 @@ func BenchmarkStream(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/deltas, "ns/delta")
 }
 
-// memoryProvider answers every request with this stream, without a network.
-func memoryProvider(stream string) *model.OpenAI {
-	return model.NewOpenAI(model.Endpoint{Name: "memory", BaseURL: "http://memory/v1", Transport: roundTrip(
-		func(req *http.Request) (*http.Response, error) {
-			return streamResponse(io.NopCloser(strings.NewReader(stream))), nil
-		})})
-}
-
 func deltaStream(n int) string {
 	var body strings.Builder
 	for i := range n {
@@ -43,18 +32,4 @@ func deltaStream(n int) string {
 	}
 	body.WriteString("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	return body.String()
-}
-
-// roundTrip is a transport made of a function.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-// streamResponse is an event stream with this body.
-func streamResponse(body io.ReadCloser) *http.Response {
-	return &http.Response{
-		StatusCode: http.StatusOK,
-		Header:     http.Header{"Content-Type": {"text/event-stream"}},
-		Body:       body,
-	}
 }

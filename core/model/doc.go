@@ -11,10 +11,10 @@
 //
 // It calls emit in the order of the answer, from the caller's goroutine, never
 // with empty text and never after it has returned. The error is ctx's cause when
-// ctx has ended, and a *[core.ModelError] otherwise; no call is made twice here
-// for failures that the caller may want to count: retries are the caller's. The
-// one exception is a request refused for a member that only makes things cheaper
-// (see optionalMembers): it is sent again without that member.
+// ctx has ended, and a *[core.ModelError] otherwise. Retries are the caller's, but
+// for two: a request that met a kept connection just closed, and one refused for a
+// member that only makes it cheaper (see optionalMembers), which goes out again
+// without that member.
 //
 // An answer is whole when the provider said so, by [DONE] or by a finish_reason.
 // A stream that ends without either is a failure that may be retried, also when
@@ -32,7 +32,7 @@
 // # Secrets
 //
 // The key, and the values of configured headers and query parameters, are cut out
-// of every error.
+// of every error, except those of less than six bytes, which protect nothing.
 //
 // # Goroutines
 //

@@ -26,10 +26,10 @@ type source struct {
 }
 
 // requestError is a request that could not be made.
-type requestError struct{ err error }
+type requestError struct{ error }
 
 // connectError is a request that got no answer.
-type connectError struct{ err error }
+type connectError struct{ error }
 
 // statusError is an answer with a status other than 2xx. body is its beginning,
 // optional the optional members that the request had.
@@ -44,17 +44,16 @@ type statusError struct {
 type reportedError struct{ problem problem }
 
 // cutError is an answer that broke off.
-type cutError struct{ err error }
+type cutError struct{ error }
 
 // barrenError is an answer that ended properly and holds nothing.
-type barrenError struct{ err error }
+type barrenError struct{ error }
 
-func (e *requestError) Error() string  { return e.err.Error() }
-func (e *connectError) Error() string  { return e.err.Error() }
-func (e *statusError) Error() string   { return fmt.Sprintf("status %d", e.status) }
+// Error is the status.
+func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
+
+// Error is what the provider says.
 func (e *reportedError) Error() string { return e.problem.text }
-func (e *cutError) Error() string      { return e.err.Error() }
-func (e *barrenError) Error() string   { return e.err.Error() }
 
 func isReported(err error) bool {
 	reported := new(reportedError)
@@ -74,11 +73,11 @@ func (o *OpenAI) modelError(err error) *core.ModelError {
 }
 
 func (e *requestError) modelError(source) *core.ModelError {
-	return &core.ModelError{Message: e.err.Error(), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+	return &core.ModelError{Message: e.Error(), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 }
 
 func (e *connectError) modelError(from source) *core.ModelError {
-	err := e.err
+	err := e.error
 	if u := new(url.Error); errors.As(err, &u) {
 		err = u.Err // u names the URL with its query
 	}
@@ -112,7 +111,7 @@ func (e *reportedError) modelError(source) *core.ModelError {
 
 func (e *cutError) modelError(source) *core.ModelError {
 	return &core.ModelError{
-		Message:   "stream disconnected before completion: " + e.err.Error(),
+		Message:   "stream disconnected before completion: " + e.Error(),
 		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 		Retry:     true,
 		Streaming: true,
@@ -121,7 +120,7 @@ func (e *cutError) modelError(source) *core.ModelError {
 
 func (e *barrenError) modelError(from source) *core.ModelError {
 	return &core.ModelError{
-		Message:   fmt.Sprintf("model provider %q sent an empty answer: %v", from.name, e.err),
+		Message:   fmt.Sprintf("model provider %q sent an empty answer: %v", from.name, e.error),
 		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 		Streaming: true,
 	}

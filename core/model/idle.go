@@ -15,6 +15,7 @@ const quietFactor = 3
 // idleError says that the provider showed no life for too long.
 type idleError struct{ limit time.Duration }
 
+// Error says how long nothing came.
 func (e *idleError) Error() string {
 	return fmt.Sprintf("idle timeout, nothing came for %v", e.limit)
 }
@@ -81,6 +82,7 @@ type idleReader struct {
 	idle *idle
 }
 
+// Read fails with *idleError where nothing comes in time.
 func (r *idleReader) Read(p []byte) (int, error) {
 	if err := r.idle.await(); err != nil {
 		return 0, err

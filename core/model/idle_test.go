@@ -51,7 +51,7 @@ func timedProvider(headers time.Duration, parts ...part) *model.OpenAI {
 		Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 			select {
 			case <-time.After(headers):
-				return streamResponse(io.NopCloser(&timed{req.Context(), parts})), nil
+				return streamResponse(&timed{req.Context(), parts}), nil
 			case <-req.Context().Done():
 				return nil, req.Context().Err()
 			}
@@ -112,7 +112,7 @@ func TestErrorBodiesAreNotWaitedFor(t *testing.T) {
 		start := time.Now()
 		provider := model.NewOpenAI(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: roundTrip(
 			func(req *http.Request) (*http.Response, error) {
-				res := streamResponse(io.NopCloser(&timed{req.Context(), []part{{0, "busy"}}}))
+				res := streamResponse(&timed{req.Context(), []part{{0, "busy"}}})
 				res.StatusCode = http.StatusServiceUnavailable
 				return res, nil
 			})})

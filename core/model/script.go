@@ -136,6 +136,7 @@ type memberError struct {
 	member, message string
 }
 
+// Error follows the name of the step.
 func (e *memberError) Error() string { return "." + e.member + ": " + e.message }
 
 // member words an error so that it can follow the name of its step.

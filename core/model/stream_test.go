@@ -2,15 +2,12 @@ package model_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"appserver/core"
-	"appserver/core/model"
 	"appserver/protocol"
 
 	"github.com/stretchr/testify/require"
@@ -293,22 +290,6 @@ func TestAnswersCutToNothingAreErrors(t *testing.T) {
 		require.NoError(t, err, "what text there is counts")
 		require.Len(t, pieces, 1)
 	}
-}
-
-func TestConnectionIsUsedAgain(t *testing.T) {
-	var connections atomic.Int32
-	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, event(`{"content":"a"}`)+stop+done)
-		_ = http.NewResponseController(w).Flush()
-	}, func(e *model.Endpoint) {
-		e.Transport = countingTransport(&connections)
-	})
-	for range 5 {
-		_, _, err := ask(t.Context(), provider, userSays("hi"))
-		require.NoError(t, err)
-	}
-	require.EqualValues(t, 1, connections.Load())
 }
 
 func TestHugeArgumentsCostAFewTimesTheirSize(t *testing.T) {

@@ -2,10 +2,45 @@ package model_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
 	"sync/atomic"
+	"testing"
+
+	"appserver/core"
+	"appserver/core/model"
+
+	"github.com/stretchr/testify/require"
 )
+
+// roundTrip is a transport made of a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// streamResponse is an event stream with this body.
+func streamResponse(body io.Reader) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Header:     http.Header{"Content-Type": {"text/event-stream"}},
+		Body:       io.NopCloser(body),
+	}
+}
+
+// readerProvider answers every request with a new reader, without a network.
+func readerProvider(body func() io.Reader) *model.OpenAI {
+	return model.NewOpenAI(model.Endpoint{Name: "memory", BaseURL: "http://memory/v1", Transport: roundTrip(
+		func(req *http.Request) (*http.Response, error) { return streamResponse(body()), nil })})
+}
+
+// memoryProvider answers every request with this stream, without a network.
+func memoryProvider(stream string) *model.OpenAI {
+	return readerProvider(func() io.Reader { return strings.NewReader(stream) })
+}
 
 // countingTransport counts the connections that it makes.
 func countingTransport(count *atomic.Int32) *http.Transport {
@@ -13,4 +48,107 @@ func countingTransport(count *atomic.Int32) *http.Transport {
 		count.Add(1)
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}}
+}
+
+func TestConnectionIsUsedAgain(t *testing.T) {
+	var connections atomic.Int32
+	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		events(event(`{"content":"a"}`)+stop+done)(w, r)
+		_ = http.NewResponseController(w).Flush()
+	}, func(e *model.Endpoint) {
+		e.Transport = countingTransport(&connections)
+	})
+	for range 5 {
+		_, _, err := ask(t.Context(), provider, userSays("hi"))
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 1, connections.Load())
+}
+
+func TestKeptConnectionsThatWereClosed(t *testing.T) {
+	server := httptest.NewServer(events(event(`{"content":"a"}`) + stop + done))
+	t.Cleanup(server.Close)
+	provider := model.NewOpenAI(model.Endpoint{BaseURL: server.URL})
+	t.Cleanup(provider.Close)
+	for range 20 {
+		_, _, err := ask(t.Context(), provider, userSays("hi"))
+		require.NoError(t, err)
+		server.CloseClientConnections()
+	}
+}
+
+func TestHTTP2(t *testing.T) {
+	var protocols atomic.Int32
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		protocols.Store(int32(r.ProtoMajor))
+		body, _ := io.ReadAll(r.Body)
+		events(event(`{"content":"a"}`))(w, r)
+		_ = http.NewResponseController(w).Flush()
+		if strings.Contains(string(body), "break off") {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = io.WriteString(w, stop+done)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(handler))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	provider := model.NewOpenAI(model.Endpoint{BaseURL: server.URL, Transport: server.Client().Transport})
+	t.Cleanup(provider.Close)
+
+	pieces, _, err := ask(t.Context(), provider, userSays("hi"))
+	require.NoError(t, err)
+	require.Equal(t, []core.Piece{{Text: "a"}}, pieces)
+	require.EqualValues(t, 2, protocols.Load())
+
+	_, _, err = ask(t.Context(), provider, userSays("break off"))
+	m := failed(t, err)
+	require.Contains(t, m.Message, "stream disconnected before completion: ")
+	require.True(t, m.Retry)
+}
+
+func TestRedirectsThatKeepTheBody(t *testing.T) {
+	var body string
+	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/chat/completions" {
+			http.Redirect(w, r, "/v2", http.StatusTemporaryRedirect)
+			return
+		}
+		b, _ := io.ReadAll(r.Body)
+		body = string(b)
+		events(stop)(w, r)
+	})
+	_, _, err := ask(t.Context(), provider, userSays("hi"))
+	require.NoError(t, err)
+	require.Contains(t, body, `"content":"hi"`)
+}
+
+// TestManyAtOnce has turns share a provider; each must get its own answer.
+func TestManyAtOnce(t *testing.T) {
+	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, rest, _ := strings.Cut(string(body), `"content":"`)
+		name, _, _ := strings.Cut(rest, `"`)
+		events(strings.Repeat(event(`{"content":"`+name+`."}`), 20)+stop+done)(w, r)
+	})
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	answers := make([]string, len(names))
+	var wait sync.WaitGroup
+	for i, name := range names {
+		wait.Go(func() {
+			for range 5 {
+				pieces, _, err := ask(t.Context(), provider, userSays(name))
+				if err != nil {
+					answers[i] = err.Error()
+					return
+				}
+				text, _ := spoken(pieces)
+				answers[i] += text
+			}
+		})
+	}
+	wait.Wait()
+	for i, name := range names {
+		require.Equal(t, strings.Repeat(name+".", 100), answers[i])
+	}
 }

@@ -4,9 +4,9 @@
 // # Order
 //
 // [Shell.Run] calls started, then output, each from one goroutine, never two at a
-// time; when it returns it calls them no more. Output that a command wrote before
-// it ended is passed on before Run returns, unless output is blocked when the run
-// is cancelled or times out.
+// time. Output that a command wrote before it ended is passed on before Run returns.
+// Only a call that blocks after a cancellation or a timeout is left behind; when it
+// returns there is no other.
 //
 // # Pressure
 //
@@ -35,7 +35,7 @@
 // When the leader has exited, what it left behind has 100 ms to finish and is then
 // killed. On cancellation and timeout everything that belongs to the command gets
 // SIGTERM and, after KillGrace, SIGKILL until nothing of it lives. Run returns
-// within KillGrace + 1.5 s of the cancellation, also where a process cannot be
+// within KillGrace + 1.7 s of the cancellation, also where a process cannot be
 // killed or output stays blocked.
 //
 // # Goroutines

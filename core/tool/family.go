@@ -40,17 +40,10 @@ func (f *family) signal(sig unix.Signal) (alive int, unsure bool) {
 
 // end kills the members until none lives, but no longer than a time.
 func (f *family) end(within time.Duration) {
-	deadline := time.Now().Add(within)
-	for doubts := 0; doubts < 3 && time.Now().Before(deadline); {
-		alive, unsure := f.signal(unix.SIGKILL)
-		switch {
-		case alive > 0:
-		case unsure:
-			doubts++
-		default:
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if alive, unsure := f.signal(unix.SIGKILL); alive == 0 && !unsure {
 			return
 		}
-		time.Sleep(2 * time.Millisecond)
 	}
 }
 

@@ -78,16 +78,23 @@ func parseStat(stat string) (process, bool) {
 	return p, err == nil
 }
 
+// kernelThreads is the process whose children are threads of the kernel.
+const kernelThreads = 2
+
 // marked tells whether a process has an entry in its environment. That is not known
-// of a process whose environment is empty: the kernel fills it in last when a
-// program is being started.
+// of one that is just being started: the kernel fills in its environment and its
+// arguments last, both at once.
 func marked(p process, entry string) (carries, known bool) {
-	if p.zombie {
+	if p.zombie || p.parent == kernelThreads {
 		return false, true
 	}
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
-	if err != nil {
-		return false, true
+	if err == nil && len(environ) == 0 {
+		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		if err == nil && len(arguments) == 0 {
+			return false, false
+		}
+		environ, _ = os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
 	}
-	return bytes.Contains(environ, []byte(entry)), len(environ) > 0
+	return bytes.Contains(environ, []byte(entry)), true
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type running struct {
 	report     *os.File
 	// exited is closed when cmd has exited. It is not reaped before bury.
 	exited chan struct{}
+	// status is the report, once it was read.
 	status string
 }
 
@@ -90,24 +92,25 @@ func (p *running) terminate(drained <-chan struct{}) {
 // bury ends everything that belongs to the command and reaps its process.
 func (p *running) bury() {
 	defer p.report.Close()
-	p.status = p.reported()
-	if p.status == "" {
+	if pending(p.exited) || p.reported() == "" {
 		p.family.end(killTime)
 	}
 	if wait(drainTime, p.exited) {
 		p.cmd.Wait()
+		p.status = p.reported()
 	}
 }
 
-// reported is what the supervisor has reported, "" where there is none or it was
-// ended before.
+// reported is what the supervisor has reported when it has exited, "" where there
+// is none or it was ended before.
 func (p *running) reported() string {
-	if !p.supervised || pending(p.exited) {
-		return ""
+	if !p.supervised || p.status != "" {
+		return p.status
 	}
 	p.report.SetReadDeadline(time.Now().Add(drainTime))
 	report, _ := io.ReadAll(p.report)
-	return string(report)
+	p.status = string(report)
+	return p.status
 }
 
 // outcome is the exit code or the failure.
@@ -119,7 +122,8 @@ func (p *running) outcome() core.ToolResult {
 	case !p.supervised:
 		return outcomeOf(state.Sys().(syscall.WaitStatus))
 	case p.status == "":
-		return core.ToolResult{Failure: "its supervisor was ended: " + state.String()}
+		result := outcomeOf(state.Sys().(syscall.WaitStatus))
+		return core.ToolResult{Failure: cmp.Or(result.Failure, state.String()) + ", and its supervisor with it"}
 	}
 	status, err := strconv.ParseUint(p.status, 10, 32)
 	if err != nil {

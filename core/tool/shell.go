@@ -22,7 +22,7 @@ const (
 	// drainTime is what processes that outlive the leader have to finish.
 	drainTime = 100 * time.Millisecond
 	// superviseTime is what a supervisor has to end a command, beyond the grace.
-	superviseTime = 500 * time.Millisecond
+	superviseTime = 700 * time.Millisecond
 	// killTime is how long killing is tried.
 	killTime = 600 * time.Millisecond
 	// pumpTime is what output has to take the rest after a cancellation.
@@ -39,7 +39,7 @@ type Shell struct {
 	// the arguments that follow. Without it commands are started directly.
 	Supervisor []string
 	// OutputLimit is how many bytes of output a result keeps, WireLimit how many
-	// are passed on; 0 means the default.
+	// are passed on; 0 or less means the default.
 	OutputLimit, WireLimit int
 	// KillGrace is the time between SIGTERM and SIGKILL; 0 means the default.
 	KillGrace time.Duration
@@ -94,7 +94,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, started, output func(st
 
 // or is the limit, or the default where it is not set.
 func or[T int | time.Duration](limit, standard T) T {
-	if limit == 0 {
+	if limit <= 0 {
 		return standard
 	}
 	return limit

@@ -37,7 +37,9 @@ func (t *transcript) String() string {
 		return head + tail
 	}
 	head = head[:len(head)-incomplete([]byte(head))]
-	tail = tail[strings.IndexFunc(tail+" ", func(r rune) bool { return r != utf8.RuneError }):]
+	for tail != "" && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
 	cut := t.total - int64(len(head)+len(tail))
 	return fmt.Sprintf("%s\n[... %d bytes cut ...]\n%s", head, cut, tail)
 }

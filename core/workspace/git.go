@@ -15,7 +15,7 @@ import (
 )
 
 // GitTimeout ends the git process that reads refs in a format of git's own.
-const GitTimeout = 300 * time.Millisecond
+const GitTimeout = time.Second
 
 // Bounds of git's files. Longer ones are read in part; what stands behind is then
 // not found.
@@ -36,12 +36,19 @@ const unreadableHead = "refs/heads/.invalid"
 // branch. Passwords and tokens in the address are left out. The files of git are
 // read as they are: no hook, filter or program of the repository runs.
 func Git(ctx context.Context, cwd string) *protocol.StoredGitInfo {
+	return describe(ctx, cwd, GitTimeout)
+}
+
+// describe is Git with a process of git, where it takes one, ended after timeout.
+func describe(ctx context.Context, cwd string, timeout time.Duration) *protocol.StoredGitInfo {
 	repo, ok := openRepository(cwd)
 	if !ok {
 		return nil
 	}
 	commit, branch := repo.head()
 	if branch == strings.TrimPrefix(unreadableHead, "refs/heads/") {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
 		commit, branch = askGit(ctx, cwd)
 	}
 	return &protocol.StoredGitInfo{
@@ -177,10 +184,9 @@ func (r repository) origin() string {
 }
 
 // askGit asks git itself, with everything off that would run a program or take a
-// lock.
+// lock. It ends with ctx, at the latest GitTimeout after it where a child of git
+// holds on to its output.
 func askGit(ctx context.Context, cwd string) (commit, branch string) {
-	ctx, cancel := context.WithTimeout(ctx, GitTimeout)
-	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
 		"rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
 	cmd.Dir, cmd.WaitDelay = cwd, GitTimeout
@@ -190,10 +196,13 @@ func askGit(ctx context.Context, cwd string) (commit, branch string) {
 	if err != nil {
 		return "", ""
 	}
-	first, second, _ := strings.Cut(string(out), "\n")
-	branch, _ = strings.CutPrefix(strings.TrimSpace(second), "refs/heads/")
+	lines := strings.SplitN(string(out), "\n", 3)
+	if len(lines) < 2 || hash(lines[0]) == "" {
+		return "", ""
+	}
+	branch, _ = strings.CutPrefix(lines[1], "refs/heads/")
 	if branch == "HEAD" {
 		branch = ""
 	}
-	return hash(first), branch
+	return hash(lines[0]), branch
 }

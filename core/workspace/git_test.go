@@ -191,42 +191,6 @@ func TestGitFileThatLeadsNowhere(t *testing.T) {
 	}
 }
 
-// fakeGit puts a program git in front of the PATH.
-func fakeGit(t *testing.T, script string) {
-	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(put(t, dir, "git", "#!/bin/sh\n"+script), 0o700))
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-}
-
-func tableRepository(t *testing.T) string {
-	root, _ := repository(t)
-	put(t, root, ".git/HEAD", "ref: refs/heads/.invalid\n")
-	return root
-}
-
-func TestGitAsksGitForRefsInTables(t *testing.T) {
-	root := tableRepository(t)
-	t.Setenv("GIT_DIR", "/elsewhere")
-	commit := strings.Repeat("c", 40)
-	fakeGit(t, `[ "$PWD" = "`+root+`" ] && [ -z "$GIT_DIR" ] && [ "$GIT_OPTIONAL_LOCKS" = 0 ] || exit 1
-case "$*" in *core.hooksPath=/dev/null*core.fsmonitor=false*) ;; *) exit 1 ;; esac
-echo `+commit+`; echo refs/heads/from-a-table`)
-	requireGit(t, root, commit, "from-a-table", "")
-
-	fakeGit(t, "echo "+commit+"; echo HEAD")
-	requireGit(t, root, commit, "", "")
-}
-
-func TestGitThatFailsOrHangs(t *testing.T) {
-	root := tableRepository(t)
-	fakeGit(t, "echo refs are damaged >&2; exit 128")
-	requireGit(t, root, "", "", "")
-
-	fakeGit(t, "exec sleep 1000")
-	requireGit(t, root, "", "", "")
-}
-
 // thread/start has 2 ms for everything.
 func BenchmarkGit(b *testing.B) {
 	here, err := os.Getwd()

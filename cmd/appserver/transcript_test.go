@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/rollout"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts from what the server says")
+
+// TestTranscripts plays testdata/*.txtar: what the client sends (-> LINE) and the
+// exact lines that come back (<- LINE). Time is that of a bubble: it passes only
+// where the transcript says so (~ DURATION), and nothing more to say is observable.
+// Further directives: "eof" ends the input and waits for the end of the server,
+// "restart" does so and starts another on the same home. The archive can hold a
+// config.toml and a script.json for the offline provider.
+func TestTranscripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			home := t.TempDir()
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			for _, f := range archive.Files {
+				if f.Name != "transcript" {
+					require.NoError(t, os.WriteFile(filepath.Join(home, f.Name), f.Data, 0o600))
+				}
+			}
+			synctest.Test(t, func(t *testing.T) { playTranscript(t, home, path, archive) })
+		})
+	}
+}
+
+func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
+	for i, f := range archive.Files {
+		if f.Name != "transcript" {
+			continue
+		}
+		p := &player{t: t, home: home}
+		p.start()
+		said := p.play(string(f.Data))
+		p.end()
+		if *update {
+			archive.Files[i].Data = []byte(said)
+			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
+			return
+		}
+		require.Equal(t, string(f.Data), said)
+	}
+}
+
+// player is a client in the bubble.
+type player struct {
+	t     *testing.T
+	home  string
+	ids   int
+	in    *io.PipeWriter
+	lines chan string
+	ended chan error
+}
+
+func (p *player) start() {
+	inReader, inWriter := io.Pipe()
+	outReader, outWriter := io.Pipe()
+	c, err := config.Load(config.Source{Home: p.home, Provider: "offline", Getenv: func(string) string { return "" }})
+	require.NoError(p.t, err)
+	models, err := providers(c, p.home)
+	require.NoError(p.t, err)
+	proc := join(c, p.home, engine.Parts{
+		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, NewID: p.newID, Log: zap.NewNop(),
+		Setup: &setup{c, p.home, "/", zap.NewNop()},
+	})
+	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
+	go p.read(outReader)
+	go func() {
+		err := proc.run(streams{inReader, outWriter, io.Discard}, nil)
+		outWriter.Close()
+		inReader.Close()
+		p.ended <- err
+	}()
+}
+
+func (p *player) newID() string {
+	p.ids++
+	return fmt.Sprintf("00000000-0000-7000-8000-%012d", p.ids)
+}
+
+// read ends with the server's output.
+func (p *player) read(out io.Reader) {
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return
+		}
+		p.lines <- strings.TrimSuffix(line, "\n")
+	}
+}
+
+func (p *player) end() {
+	if p.in == nil {
+		return
+	}
+	require.NoError(p.t, p.in.Close())
+	require.NoError(p.t, <-p.ended)
+	p.in = nil
+	synctest.Wait()
+}
+
+// play does what the script's own lines say, and gives the script with the server's.
+func (p *player) play(script string) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "<- ") {
+			continue
+		}
+		out.WriteString(line + "\n")
+		p.do(line)
+		synctest.Wait()
+		for _, said := range p.said() {
+			said = userAgents.ReplaceAllString(said, `/0.169.0 (SYSTEM) TERMINAL (`)
+			said = fileTimes.ReplaceAllString(strings.ReplaceAll(said, p.home, "HOME"), `$1:0`)
+			out.WriteString("<- " + said + "\n")
+		}
+	}
+	return out.String()
+}
+
+// fileTimes are of files, and so not those of the bubble.
+var fileTimes = regexp.MustCompile(`("updatedAt"|"recencyAt"):1[5-9][0-9]{8}`)
+
+// userAgents tell the machine.
+var userAgents = regexp.MustCompile(`/0\.169\.0 \([^)]*\) \S+ \(`)
+
+var deltaText = regexp.MustCompile(`"delta":"((?:[^"\\]|\\.)*)"`)
+
+// said are the lines that have come. How many deltas a text comes in depends on how
+// fast they are read, so those that follow each other are shown as one.
+func (p *player) said() []string {
+	var lines []string
+	frame, text := "", ""
+	for len(p.lines) > 0 {
+		line := <-p.lines
+		m := deltaText.FindStringSubmatch(line)
+		if m == nil {
+			lines, frame = append(lines, line), ""
+			continue
+		}
+		without := strings.Replace(line, m[0], "", 1)
+		if without != frame {
+			lines, frame, text = append(lines, ""), without, ""
+		}
+		text += m[1]
+		lines[len(lines)-1] = strings.Replace(line, m[0], `"delta":"`+text+`"`, 1)
+	}
+	return lines
+}
+
+func (p *player) do(line string) {
+	directive, rest, _ := strings.Cut(line, " ")
+	switch directive {
+	case "->":
+		_, err := io.WriteString(p.in, strings.ReplaceAll(rest, "HOME", p.home)+"\n")
+		require.NoError(p.t, err)
+	case "~":
+		d, err := time.ParseDuration(rest)
+		require.NoError(p.t, err)
+		time.Sleep(d)
+	case "eof":
+		p.end()
+	case "restart":
+		p.end()
+		p.start()
+	case "", "#":
+	default:
+		p.t.Fatalf("unknown directive %q", line)
+	}
+}
+
+// fakeTools know echo, sleep and exit, so that transcripts need no machine.
+type fakeTools struct{}
+
+func (fakeTools) Run(ctx context.Context, c core.Command, started func(string), output func(string)) core.ToolResult {
+	begin := time.Now()
+	started("4242")
+	words := strings.Fields(c.Argv[len(c.Argv)-1])
+	result := func(code int, out string) core.ToolResult {
+		return core.ToolResult{ExitCode: &code, Output: out, Duration: time.Since(begin)}
+	}
+	switch words[0] {
+	case "sleep":
+		select {
+		case <-time.After(time.Minute):
+			return result(0, "")
+		case <-ctx.Done():
+			return core.ToolResult{Failure: "ended by signal 15 (terminated)", Duration: time.Since(begin)}
+		}
+	case "false":
+		return result(1, "")
+	}
+	text := strings.Join(words[1:], " ") + "\n"
+	output(text)
+	return result(0, text)
+}

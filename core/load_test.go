@@ -1,0 +1,98 @@
+package core_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// FuzzLoad loads any lines, and goes on with the thread: it can be shown, resumed, and
+// take a turn, whatever its file holds.
+func FuzzLoad(f *testing.F) {
+	for _, seed := range storedLines(f) {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		m := newMachine(t.Errorf)
+		m.lines = linesOf(file)
+		m.load()
+		seeShown(t, m)
+		m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: m.world, Fresh: true})
+		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, World: m.world})
+		for m.thread.ActiveTurn() != "" && len(m.running) > 0 {
+			m.take(calmEnd(m.running[0]))
+		}
+		require.Empty(t, m.thread.ActiveTurn())
+		require.Equal(t, "model-9", m.thread.Settings().Model)
+		m.load()
+		seeShown(t, m)
+	})
+}
+
+var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on", TextElements: []json.RawMessage{}}}}
+
+// storedLines are files as the scripts have them.
+func storedLines(t testing.TB) []string {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	var stored []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var b strings.Builder
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "{") {
+				b.WriteString(line)
+			}
+		}
+		if b.Len() > 0 {
+			stored = append(stored, b.String())
+		}
+	}
+	require.NotEmpty(t, stored)
+	return stored
+}
+
+// linesOf are the lines of a file that can be read at all.
+func linesOf(file []byte) []protocol.RolloutLine {
+	var lines []protocol.RolloutLine
+	for raw := range bytes.Lines(file) {
+		var line protocol.RolloutLine
+		if json.Unmarshal(raw, &line) == nil {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// seeShown checks that what clients are shown is what their schemas require.
+func seeShown(t *testing.T, m *machine) {
+	t.Helper()
+	body, err := protocol.Marshal(m.thread.View(true))
+	require.NoError(t, err, "the view cannot be encoded")
+	seen := map[string]bool{}
+	for _, turn := range gjson.GetBytes(body, "turns").Array() {
+		id := turn.Get("id").Str
+		require.NotEmpty(t, id, "a turn has no id: %s", turn.Raw)
+		require.False(t, seen[id], "two turns have the id %s", id)
+		seen[id] = true
+		for _, item := range turn.Get("items").Array() {
+			require.NotEmpty(t, item.Get("type").Str, "an item has no type: %s", item.Raw)
+		}
+	}
+	settings, err := protocol.Marshal(m.thread.Settings().ApprovalPolicy)
+	require.NoError(t, err)
+	require.NoError(t, new(protocol.AskForApproval).UnmarshalJSON(settings), "no client knows the approval policy %s", settings)
+	_, err = protocol.Marshal(m.thread.Prompt().Items)
+	require.NoError(t, err, "the prompt cannot be encoded")
+	m.witness.seePrompt(m.thread.Prompt().Items)
+}

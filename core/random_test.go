@@ -1,0 +1,325 @@
+package core_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// TestAnyInputs feeds a thread whatever can happen to it, in any order: requests at
+// any time, effects that go on, fail and end, answers that are late, make no sense or
+// belong to nothing, and crashes. The witness checks every step; at the end all
+// effects end, and with them the turn.
+func TestAnyInputs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := newExplorer(t)
+		t.Repeat(e.actions())
+		e.end()
+	})
+}
+
+// TestAnyInputsOnAFullDisk is the same with a disk that fills and empties.
+func TestAnyInputsOnAFullDisk(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := newExplorer(t)
+		actions := e.actions()
+		actions["disk"] = func(t *rapid.T) { e.full = !e.full }
+		t.Repeat(actions)
+		e.full = false
+		e.end()
+	})
+}
+
+// TestAnyCrash cuts the file of a thread after any line, as a crash in the midst of an
+// append does. What is left loads, and goes on.
+func TestAnyCrash(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := newExplorer(t)
+		actions := e.actions()
+		delete(actions, "crash")
+		t.Repeat(actions)
+		e.lines = e.lines[:rapid.IntRange(1, len(e.lines)).Draw(t, "lines left")]
+		e.load()
+		e.goOnWith(t)
+	})
+}
+
+// goOnWith resumes a loaded thread and runs a turn in it.
+func (e *explorer) goOnWith(t *rapid.T) {
+	e.take(core.Resume{To: e.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: e.world, Fresh: true})
+	for _, turn := range e.thread.View(true).Turns {
+		if turn.Status == protocol.TurnInProgress {
+			t.Fatalf("turn %s is still in progress", turn.ID)
+		}
+	}
+	e.turnStart(t)
+	e.end()
+}
+
+// explorer draws inputs for a machine.
+type explorer struct{ *machine }
+
+func newExplorer(t *rapid.T) *explorer {
+	e := &explorer{newMachine(t.Fatalf)}
+	e.options.CompletedFloor = rapid.SampledFrom([]time.Duration{0, 50 * time.Millisecond}).Draw(t, "floor")
+	e.settings.ApprovalPolicy.Mode = policies.Draw(t, "policy")
+	e.settings.Sandbox = sandboxes.Draw(t, "sandbox").Policy()
+	e.take(e.start(rapid.SampledFrom([]string{protocol.HistoryPaginated, "legacy"}).Draw(t, "history mode")))
+	return e
+}
+
+var (
+	policies  = rapid.SampledFrom([]string{protocol.ApprovalNever, protocol.ApprovalOnRequest, protocol.ApprovalUntrusted})
+	sandboxes = rapid.SampledFrom([]protocol.SandboxMode{protocol.SandboxDangerFullAccess, protocol.SandboxReadOnly, protocol.SandboxWorkspaceWrite})
+	texts     = rapid.SampledFrom([]string{"hello", "", "two\nlines", "ünï → 漢字", "<environment_context>", "<user_instructions>\n", `"quoted" \`})
+	names     = rapid.SampledFrom([]string{"", "c", "d", "call_0"})
+	steps     = rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, 30 * time.Millisecond, time.Second})
+	calls     = rapid.SampledFrom([]core.ToolCall{
+		{Name: "shell", Arguments: `{"command":"touch a"}`}, {Name: "shell", Arguments: `{"command":"rm b","workdir":"sub"}`},
+		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
+		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
+		{Name: "browse", Arguments: `{}`}, {},
+	})
+)
+
+func (e *explorer) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
+		"request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
+		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
+		"late": e.late,
+	}
+}
+
+// run takes an input at a drawn time.
+func (e *explorer) run(t *rapid.T, in core.Input) {
+	e.advance(steps.Draw(t, "time"))
+	e.take(in)
+}
+
+func (e *explorer) input(t *rapid.T) []protocol.UserInput {
+	in := []protocol.UserInput{}
+	for range rapid.IntRange(0, 2).Draw(t, "parts") {
+		in = append(in, protocol.UserInput{UserInputVariant: &protocol.TextInput{Text: texts.Draw(t, "text"), TextElements: []json.RawMessage{}}})
+	}
+	if rapid.Bool().Draw(t, "image") {
+		in = append(in, protocol.UserInput{UserInputVariant: &protocol.ImageInput{URL: "https://example.com/a.png"}})
+	}
+	return in
+}
+
+func (e *explorer) turnStart(t *rapid.T) {
+	p := &protocol.TurnStartParams{ThreadID: threadID, Input: e.input(t)}
+	switch rapid.IntRange(0, 5).Draw(t, "override") {
+	case 0:
+		p.Model, p.Effort = new(rapid.StringMatching("model-[1-3]").Draw(t, "model")), new("high")
+	case 1:
+		p.Cwd, p.SandboxPolicy = new("/other dir"), new(sandboxes.Draw(t, "sandbox").Policy())
+	case 2:
+		p.ApprovalPolicy = &protocol.AskForApproval{Mode: policies.Draw(t, "policy")}
+	case 3:
+		p.OutputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	e.run(t, core.TurnStart{To: e.caller(), Params: p, World: e.world})
+}
+
+func (e *explorer) turnSteer(t *rapid.T) {
+	turn := rapid.SampledFrom([]string{e.thread.ActiveTurn(), e.thread.ActiveTurn(), "id-1"}).Draw(t, "turn")
+	e.run(t, core.TurnSteer{To: e.caller(), Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: e.input(t), ExpectedTurnID: turn}})
+}
+
+func (e *explorer) turnInterrupt(t *rapid.T) {
+	turn := rapid.SampledFrom([]string{e.thread.ActiveTurn(), "", "id-1"}).Draw(t, "turn")
+	e.run(t, core.TurnInterrupt{To: e.caller(), TurnID: turn})
+}
+
+func (e *explorer) request(t *rapid.T) {
+	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: rapid.Bool().Draw(t, "exclude turns"), Model: new("model-4")}
+	e.run(t, rapid.SampledFrom([]core.Input{
+		core.Read{To: e.caller(), IncludeTurns: true},
+		core.SetName{To: e.caller(), Name: texts.Draw(t, "name")},
+		core.Resume{To: e.caller(), Params: p, World: e.world, Warnings: []string{"careful"}},
+	}).Draw(t, "request"))
+}
+
+func (e *explorer) answer(t *rapid.T) {
+	in := core.ClientAnswer{Request: rapid.SampledFrom(append(e.thread.OpenRequests(), 0, 99)).Draw(t, "request")}
+	word := rapid.SampledFrom([]string{
+		`"accept"`, `"acceptForSession"`, `"decline"`, `"cancel"`, `"what?"`, `null`, `{"acceptWithExecpolicyAmendment":{}}`, `{"cancel":1,"accept":2}`, "",
+	}).Draw(t, "decision")
+	if in.Result = json.RawMessage(`{"decision":` + word + `}`); rapid.IntRange(0, 5).Draw(t, "refuse") == 0 {
+		in.Result, in.Err = nil, errors.New("method not found")
+	}
+	e.run(t, in)
+}
+
+// change changes what the next turn finds.
+func (e *explorer) change(t *rapid.T) {
+	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
+	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
+	e.world.Instructions = nil
+	if rapid.Bool().Draw(t, "instructions") {
+		e.world.Instructions = []core.InstructionFile{{Path: "/repo/AGENTS.md", Text: texts.Draw(t, "text")}}
+	}
+}
+
+// crash loads the thread anew, and mostly somebody resumes it then.
+func (e *explorer) crash(t *rapid.T) {
+	e.load()
+	if rapid.IntRange(0, 3).Draw(t, "resume") > 0 {
+		p := &protocol.ThreadResumeParams{ThreadID: threadID}
+		if rapid.IntRange(0, 3).Draw(t, "override") == 0 {
+			p.Model = new("model-5")
+		}
+		e.run(t, core.Resume{To: e.caller(), Params: p, World: e.world, Fresh: true})
+	}
+}
+
+// shutdown ends everything, as when the server stops.
+func (e *explorer) shutdown(t *rapid.T) {
+	if rapid.IntRange(0, 4).Draw(t, "really") > 0 {
+		return
+	}
+	e.run(t, core.Shutdown{})
+	for len(e.running) > 0 {
+		e.take(e.terminal(t, e.running[0]))
+	}
+	if e.thread.ActiveTurn() != "" {
+		t.Fatalf("a shutdown leaves turn %s", e.thread.ActiveTurn())
+	}
+	e.crash(t)
+}
+
+func (e *explorer) piece(t *rapid.T) {
+	id := last[core.Sample](e.machine)
+	kind := rapid.SampledFrom([]core.PieceKind{core.PieceText, core.PieceText, core.PieceReasoning, core.PieceReasoningSummary}).Draw(t, "kind")
+	e.run(t, core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: texts.Draw(t, "text")}})
+}
+
+// goOn lets an effect say something.
+func (e *explorer) goOn(t *rapid.T) {
+	if len(e.running) == 0 {
+		return
+	}
+	switch effect := rapid.SampledFrom(e.running).Draw(t, "effect").(type) {
+	case core.Sample:
+		e.run(t, core.ModelPiece{Effect: effect.ID, Piece: core.Piece{Text: texts.Draw(t, "text")}})
+	case core.RunTool:
+		if rapid.Bool().Draw(t, "started") {
+			e.run(t, core.ToolStarted{Effect: effect.ID, ProcessID: "7"})
+		} else {
+			e.run(t, core.ToolOutput{Effect: effect.ID, Text: rapid.SampledFrom([]string{"out\n", "", "\xff\x00"}).Draw(t, "text")})
+		}
+	}
+}
+
+// finish ends an effect.
+func (e *explorer) finish(t *rapid.T) {
+	if len(e.running) == 0 {
+		return
+	}
+	in := e.terminal(t, rapid.SampledFrom(e.running).Draw(t, "effect"))
+	if fired, ok := in.(core.TimerFired); ok {
+		for _, effect := range e.running {
+			if timer, ok := effect.(core.Timer); ok && timer.ID == fired.Effect {
+				e.advance(timer.Delay - rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond}).Draw(t, "early"))
+			}
+		}
+		e.take(in)
+		return
+	}
+	e.run(t, in)
+}
+
+// terminal is an input that ends the effect.
+func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
+	switch effect := effect.(type) {
+	case core.RunTool:
+		return core.ToolDone{Effect: effect.ID, Result: result(t)}
+	case core.Timer:
+		return core.TimerFired{Effect: effect.ID}
+	}
+	return sampleEnd(t, effectID(effect))
+}
+
+func result(t *rapid.T) core.ToolResult {
+	r := core.ToolResult{Output: rapid.SampledFrom([]string{"", "out\n", "\xff\x00"}).Draw(t, "output"), Duration: steps.Draw(t, "took")}
+	switch rapid.IntRange(0, 2).Draw(t, "end") {
+	case 0:
+		r.Failure = "signal: killed"
+	case 1:
+		r.Failure, r.TimedOut = "timeout", true
+	default:
+		r.ExitCode = new(rapid.IntRange(0, 2).Draw(t, "exit code"))
+	}
+	return r
+}
+
+// sampleEnd is an answer, with calls or without, or a failure.
+func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
+	if rapid.IntRange(0, 3).Draw(t, "fails") == 0 {
+		return core.SampleFailed{Effect: id, Err: &core.ModelError{
+			Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: new(503)},
+			Retry: rapid.Bool().Draw(t, "retry"), Streaming: rapid.Bool().Draw(t, "streaming"), RetryAfter: steps.Draw(t, "retry after"),
+		}}
+	}
+	in := core.SampleDone{Effect: id}
+	for range rapid.IntRange(0, 3).Draw(t, "calls") {
+		call := calls.Draw(t, "call")
+		call.ID = names.Draw(t, "id")
+		in.Answer.Calls = append(in.Answer.Calls, call)
+	}
+	if rapid.Bool().Draw(t, "usage") {
+		in.Answer.Usage = &protocol.TokenUsageBreakdown{InputTokens: 7, OutputTokens: 3, TotalTokens: 10}
+	}
+	return in
+}
+
+// late is what an effect says that ended, or never was.
+func (e *explorer) late(t *rapid.T) {
+	id := core.EffectID(rapid.Uint64Range(0, 40).Draw(t, "effect"))
+	for _, effect := range e.running {
+		if effectID(effect) == id {
+			return
+		}
+	}
+	e.run(t, rapid.SampledFrom([]core.Input{
+		core.ModelPiece{Effect: id, Piece: core.Piece{Text: "late"}},
+		core.ModelPiece{Effect: id, Piece: core.Piece{Kind: core.PieceReasoning, Text: "late"}},
+		core.ToolStarted{Effect: id, ProcessID: "9"}, core.ToolOutput{Effect: id, Text: "late"},
+		core.ToolDone{Effect: id, Result: core.ToolResult{Failure: "late"}},
+		core.SampleDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
+		core.SampleFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
+		core.TimerFired{Effect: id},
+	}).Draw(t, "input"))
+}
+
+// end lets everything end that is under way.
+func (e *explorer) end() {
+	for e.thread.ActiveTurn() != "" {
+		for _, id := range e.thread.OpenRequests() {
+			e.take(core.ClientAnswer{Request: id, Result: json.RawMessage(`{"decision":"decline"}`)})
+		}
+		if len(e.running) > 0 {
+			e.take(calmEnd(e.running[0]))
+		}
+	}
+	e.take(core.Read{To: e.caller(), IncludeTurns: true})
+}
+
+// calmEnd ends an effect in a way that makes no more work.
+func calmEnd(effect core.Effect) core.Input {
+	switch effect := effect.(type) {
+	case core.RunTool:
+		return core.ToolDone{Effect: effect.ID, Result: core.ToolResult{ExitCode: new(0)}}
+	case core.Timer:
+		return core.TimerFired{Effect: effect.ID}
+	}
+	return core.SampleDone{Effect: effectID(effect)}
+}

@@ -1,0 +1,264 @@
+package tool
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"appserver/core"
+)
+
+func TestTimeout(t *testing.T) {
+	both(t, func(t *testing.T, s *Shell) {
+		c := script("echo $$; sleep 60 & echo $!; wait")
+		c.Timeout = 300 * time.Millisecond
+		result, r := run(t, s, c)
+		require.True(t, result.TimedOut)
+		require.Equal(t, "ended by signal 15 (terminated)", result.Failure)
+		require.GreaterOrEqual(t, result.Duration, c.Timeout)
+		require.Less(t, result.Duration, c.Timeout+bound)
+		requireGone(t, r.text())
+	})
+}
+
+func TestACommandMayEndItselfInTheGrace(t *testing.T) {
+	both(t, func(t *testing.T, s *Shell) {
+		s.KillGrace = 5 * time.Second
+		result, _ := cancelAfterOutput(t, s, script(`trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.02; done`))
+		require.Equal(t, 3, *result.ExitCode)
+		require.Regexp(t, `^ready\n(Terminated\n)?bye\n$`, result.Output)
+		require.False(t, result.TimedOut)
+	})
+}
+
+// Each of these writes the numbers of its processes and must be gone, all of it,
+// after a cancellation.
+func TestCancel(t *testing.T) {
+	for name, text := range map[string]string{
+		"sleep":             "echo $$; sleep 60",
+		"exec":              "echo $$; exec sleep 60",
+		"ignores TERM":      "trap '' TERM HUP INT; echo $$; sleep 60 & echo $!; while :; do sleep 1; done",
+		"a tree":            "echo $$; (echo $BASHPID; (echo $BASHPID; sleep 60 & echo $!; wait) & wait) & wait",
+		"stopped":           "echo $$; kill -STOP $$",
+		"own session":       "echo $$; setsid sleep 60 & echo $!; wait",
+		"own group":         "set -m; echo $$; sleep 60 & echo $!; wait",
+		"double fork":       "echo $$; (setsid bash -c 'echo $$; sleep 60' &); sleep 60",
+		"deaf double fork":  "echo $$; (setsid bash -c 'trap \"\" TERM HUP; echo $$; sleep 60' >&1 &); sleep 60",
+		"respawns":          "echo $$; trap 'sleep 60 & echo $!' TERM; while :; do sleep 0.01; done",
+		"closed its output": "echo $$; exec >/dev/null 2>&1; sleep 60",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, s *Shell) {
+				result, r := cancelAfterOutput(t, s, script(text))
+				require.Nil(t, result.ExitCode)
+				require.Contains(t, result.Failure, "ended by signal")
+				requireGone(t, r.text())
+			})
+		})
+	}
+}
+
+func TestCancelOfAFlood(t *testing.T) {
+	both(t, func(t *testing.T, s *Shell) {
+		result, r := cancelAfterOutput(t, s, script("yes $$"))
+		require.Contains(t, result.Failure, "ended by signal")
+		pid, _, _ := strings.Cut(r.text(), "\n")
+		requireGone(t, pid)
+	})
+}
+
+// What a command leaves behind ends with it, whether it holds the pipe or not.
+func TestNothingIsLeftBehind(t *testing.T) {
+	for name, text := range map[string]string{
+		"holds the pipe":  "sleep 60 & echo $!",
+		"lets it go":      "sleep 60 >/dev/null 2>&1 & echo $!",
+		"ignores signals": "(trap '' TERM HUP; sleep 60) & echo $!",
+		"own group":       "set -m; sleep 60 & echo $!",
+		"own session":     "setsid sleep 60 >/dev/null 2>&1 & echo $!",
+		"daemon":          "exec 3>&1; echo $(setsid bash -c 'sleep 60 >&3 2>&1 & echo $!')",
+		"quiet daemon":    "echo $(setsid bash -c 'sleep 60 >/dev/null 2>&1 & echo $!')",
+		"nohup":           "nohup sleep 60 >/dev/null 2>&1 & echo $!",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, s *Shell) {
+				result, r := run(t, s, script(text+"; exit 7"))
+				require.Equal(t, 7, *result.ExitCode)
+				require.Less(t, result.Duration, bound)
+				requireGone(t, r.text())
+			})
+		})
+	}
+}
+
+// With a supervisor nothing gets away that outlives its parent, in its own session,
+// without the mark: the environment of such a daemon says nothing.
+func TestASupervisorFindsDaemonsWithoutTheMark(t *testing.T) {
+	s := shells()["supervised"]
+	result, r := run(t, s, script("echo $(setsid env -i bash -c 'sleep 60 >/dev/null 2>&1 & echo $!')"))
+	require.Equal(t, 0, *result.ExitCode)
+	requireGone(t, r.text())
+
+	_, r = cancelAfterOutput(t, s, script("echo $(setsid env -i bash -c 'trap \"\" TERM; sleep 60 >/dev/null & echo $!'); sleep 60"))
+	requireGone(t, r.text())
+}
+
+// A subreaper must reap, or scripts wait in vain for the end of their daemons.
+func TestASupervisorReapsDaemons(t *testing.T) {
+	s := shells()["supervised"]
+	result, _ := run(t, s, script(`
+		pid=$(setsid bash -c 'sleep 60 >/dev/null & echo $!')
+		kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.01; done; echo gone`))
+	require.Equal(t, "gone\n", result.Output)
+}
+
+func TestAKilledSupervisorLeavesNothingBehind(t *testing.T) {
+	s := shells()["supervised"]
+	result, r := run(t, s, script("echo $$ $(setsid bash -c 'sleep 60 >/dev/null & echo $!'); kill -KILL $PPID; sleep 60"))
+	require.Contains(t, result.Failure, "ended by signal 9 (killed), and its supervisor with it")
+	requireGone(t, r.text())
+}
+
+func TestAStoppedSupervisorLeavesNothingBehind(t *testing.T) {
+	s := shells()["supervised"]
+	result, r := cancelAfterOutput(t, s, script("kill -STOP $PPID; echo $$; sleep 60"))
+	require.Contains(t, result.Failure, "and its supervisor with it")
+	requireGone(t, r.text())
+}
+
+// The server is played by this test's binary, which runs the test below.
+func TestAKilledServerLeavesNothingBehind(t *testing.T) {
+	server := exec.Command("/proc/self/exe", "-test.run=^TestServerToBeKilled$")
+	server.Env = append(os.Environ(), "PLAY_SERVER=1")
+	pipe, err := server.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	buf := make([]byte, 100)
+	n, err := pipe.Read(buf)
+	require.NoError(t, err)
+	require.NoError(t, server.Process.Kill())
+	server.Wait()
+	require.Eventually(t, func() bool {
+		for _, pid := range pidsIn(t, string(buf[:n])) {
+			if alive(pid) {
+				return false
+			}
+		}
+		return true
+	}, bound, 5*time.Millisecond)
+}
+
+func TestServerToBeKilled(t *testing.T) {
+	text := "sleep 60 & echo $$ $!; wait"
+	if os.Getenv("PLAY_SERVER") == "" {
+		text = "echo $$"
+	}
+	result := shells()["supervised"].Run(t.Context(), script(text), func(string) {}, func(text string) { os.Stdout.WriteString(text) })
+	require.Equal(t, 0, *result.ExitCode)
+}
+
+func TestABlockedOutputHoldsTheCommandBack(t *testing.T) {
+	both(t, func(t *testing.T, s *Shell) {
+		release := make(chan struct{})
+		blocked := make(chan struct{}, 1000)
+		var text strings.Builder
+		done := make(chan core.ToolResult)
+		go func() {
+			done <- s.Run(t.Context(), script("yes | head -c 300000; echo end"), func(string) {}, func(piece string) {
+				blocked <- struct{}{}
+				<-release
+				text.WriteString(piece)
+			})
+		}()
+		<-blocked
+		select {
+		case <-done:
+			require.Fail(t, "it did not wait")
+		case <-time.After(drainTime + 2*pumpTime):
+		}
+		close(release)
+		require.Equal(t, 0, *(<-done).ExitCode)
+		require.Len(t, text.String(), 300004)
+	})
+}
+
+func TestCancelWhileOutputIsBlocked(t *testing.T) {
+	both(t, func(t *testing.T, s *Shell) {
+		for _, text := range []string{"echo $$; trap '' TERM; yes", "echo $$"} {
+			ctx, cancel := context.WithCancel(t.Context())
+			release := make(chan struct{})
+			entered, left := make(chan string, 100), make(chan struct{}, 100)
+			done := make(chan core.ToolResult)
+			go func() {
+				done <- s.Run(ctx, script(text), func(string) {}, func(piece string) {
+					entered <- piece
+					<-release
+					left <- struct{}{}
+				})
+			}()
+			first := <-entered
+			begin := time.Now()
+			cancel()
+			result := <-done
+			require.Less(t, time.Since(begin), bound)
+			pid, _, _ := strings.Cut(first, "\n")
+			requireGone(t, pid)
+			require.Contains(t, result.Output, pid)
+			close(release)
+			<-left
+			require.Empty(t, entered, "output was called after the end")
+		}
+	})
+}
+
+func TestTimeoutWhileStartedIsBlocked(t *testing.T) {
+	release := make(chan struct{})
+	c := script("echo hi; sleep 60")
+	c.Timeout = 50 * time.Millisecond
+	result := shells()["direct"].Run(t.Context(), c, func(string) { <-release }, func(string) { panic("output after the end") })
+	require.True(t, result.TimedOut)
+	require.Less(t, result.Duration, bound)
+	close(release)
+}
+
+// A process of another family must not be touched, whatever its numbers.
+func TestOthersAreLeftAlone(t *testing.T) {
+	other := exec.Command("sleep", "60")
+	other.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	require.NoError(t, other.Start())
+	both(t, func(t *testing.T, s *Shell) {
+		started := make(chan struct{})
+		neighbour := make(chan core.ToolResult)
+		ctx, cancel := context.WithCancel(t.Context())
+		r := newRecorder()
+		go func() {
+			neighbour <- s.Run(ctx, script("(setsid sleep 60 & echo $!); sleep 60"), r.started, func(text string) {
+				r.output(text)
+				close(started)
+			})
+		}()
+		<-started
+		_, _ = run(t, s, script("setsid sleep 60 & exit 0"))
+		for _, pid := range append(pidsIn(t, r.text()), other.Process.Pid) {
+			require.True(t, alive(pid))
+		}
+		cancel()
+		require.Contains(t, (<-neighbour).Failure, "ended by signal")
+	})
+	require.NoError(t, other.Process.Kill())
+	require.Error(t, other.Wait())
+}
+
+func TestSuperviseRefusesWrongArguments(t *testing.T) {
+	for _, args := range [][]string{nil, {"1s"}, {"soon", "true"}} {
+		_, err := supervise(args)
+		require.Error(t, err)
+	}
+}

@@ -1,0 +1,130 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTranscript(t *testing.T) {
+	for _, c := range []struct {
+		limit  int
+		pieces []string
+		want   string
+	}{
+		{10, nil, ""},
+		{10, []string{"0123456789"}, "0123456789"},
+		{10, []string{"0123", "", "45678", "9"}, "0123456789"},
+		{10, []string{"0123456789a"}, "01234\n[... 1 bytes cut ...]\n6789a"},
+		{10, []string{"0123456", strings.Repeat("x", 100), "789"}, "01234\n[... 100 bytes cut ...]\nxx789"},
+		{10, []string{"ééé", "ééé"}, "éé\n[... 4 bytes cut ...]\néé"},
+		{10, []string{strings.Repeat("\ufffd", 9)}, "\ufffd\n[... 21 bytes cut ...]\n\ufffd"},
+		{1, []string{"ab"}, "\n[... 1 bytes cut ...]\nb"},
+	} {
+		kept := transcript{limit: c.limit}
+		for _, piece := range c.pieces {
+			kept.write(piece)
+		}
+		require.Equal(t, c.want, kept.String(), "%+v", c)
+	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	f.Add(uint8(10), "héllo wörld, this is cut", uint8(3))
+	f.Add(uint8(1), "\ufffd\ufffd", uint8(1))
+	f.Fuzz(func(t *testing.T, limit uint8, text string, step uint8) {
+		text = strings.ToValidUTF8(text, "\ufffd")
+		kept := transcript{limit: int(limit) + 1}
+		for rest := text; rest != ""; {
+			n := max(runeStart(rest, int(step)+1), 1)
+			for n < len(rest) && !utf8.RuneStart(rest[n]) {
+				n++
+			}
+			kept.write(rest[:n])
+			rest = rest[n:]
+		}
+		shown := kept.String()
+		require.True(t, utf8.ValidString(shown))
+		require.LessOrEqual(t, len(kept.tail), 2*kept.tailRoom())
+		if len(text) <= kept.limit {
+			require.Equal(t, text, shown)
+			return
+		}
+		var cut int
+		for at := range len(shown) {
+			if _, err := fmt.Sscanf(shown[at:], "\n[... %d bytes cut ...]\n", &cut); err != nil {
+				continue
+			}
+			mark := fmt.Sprintf("\n[... %d bytes cut ...]\n", cut)
+			head, tail := shown[:at], strings.TrimPrefix(shown[at:], mark)
+			if strings.HasPrefix(text, head) && strings.HasSuffix(text, tail) && len(head)+cut+len(tail) == len(text) {
+				return
+			}
+		}
+		require.Fail(t, "no mark", "%q of %q", shown, text)
+	})
+}
+
+// However the bytes are split, the text is that of the whole.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("a\xffb\xe2\x82\xac\xe2\x82"), uint8(1))
+	f.Add([]byte("\xf0\x9f\x98\x80\xf0\x9f\x98\xed\xa0\x80\x80"), uint8(2))
+	f.Fuzz(func(t *testing.T, input []byte, step uint8) {
+		var text strings.Builder
+		var held []byte
+		for rest := input; len(rest) > 0; {
+			n := min(len(rest), int(step)+1)
+			piece, left := decode(append(held, rest[:n]...), false)
+			require.True(t, utf8.ValidString(piece))
+			require.Less(t, len(left), utf8.UTFMax)
+			text.WriteString(piece)
+			held, rest = append([]byte(nil), left...), rest[n:]
+		}
+		piece, left := decode(held, true)
+		require.Empty(t, left)
+		require.Equal(t, string([]rune(string(input))), text.String()+piece)
+	})
+}
+
+func TestFilterEnv(t *testing.T) {
+	env := FilterEnv([]string{
+		"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "PAGER=less", "TERM=xterm", "COLORTERM=truecolor",
+		"OPENAI_API_KEY=1", "my_secret=2", "GH_TOKEN=3", "DbPassword=4", "PGPASSWD=5", "AWS_CREDENTIALS=6", "SSH_PASSPHRASE=7",
+		"APPSERVER_LOG=8", "CODEX_HOME=9", "NAMED=10", "NAMED_NOT=11", "MONKEYS=12", "broken", "=broken",
+	}, "NAMED", "ABSENT")
+	require.Equal(t, []string{
+		"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "NAMED_NOT=11",
+		"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat",
+	}, env)
+}
+
+func TestParseStat(t *testing.T) {
+	fields := " 5 6 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 99 0 0"
+	p, ok := parseStat("4 (a) R 1) b (c) S" + fields)
+	require.True(t, ok)
+	require.Equal(t, process{pid: 4, parent: 5, group: 6, session: 7, start: 99}, p)
+	p, ok = parseStat("4 (x) Z" + fields)
+	require.True(t, ok)
+	require.True(t, p.zombie)
+	for _, bad := range []string{"", "4", "4 (", ") (", "4 (x) S 1 2 3", "x (x) S" + fields, "4 (x) S a" + fields} {
+		_, ok := parseStat(bad)
+		require.False(t, ok, bad)
+	}
+}
+
+// Whatever a process calls itself, its numbers are read; no other text panics.
+func FuzzParseStat(f *testing.F) {
+	f.Add("bash", 4, 5, 6, 7, uint32(99))
+	f.Add("a) R 1 2 (", 4, 5, 6, 7, uint32(99))
+	f.Add("4 (a) ", 0, -1, -1, -1, uint32(0))
+	f.Fuzz(func(t *testing.T, name string, pid, parent, group, session int, start uint32) {
+		stat := fmt.Sprintf("%d (%s) S %d %d %d%s %d 0", pid, name, parent, group, session, strings.Repeat(" 0", 15), start)
+		p, ok := parseStat(stat)
+		require.True(t, ok)
+		require.Equal(t, process{pid: pid, parent: parent, group: group, session: session, start: uint64(start)}, p)
+		parseStat(name)
+	})
+}

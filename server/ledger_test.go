@@ -1,0 +1,112 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestLedger(t *testing.T) {
+	var l ledger
+	require.True(t, isClosed(l.quiet()), "nothing was asked yet")
+	calls := []*call{{}, {}, {}}
+	require.True(t, l.accept(calls[0], 2))
+	require.True(t, l.accept(calls[1], 2))
+	require.False(t, l.accept(calls[2], 2), "the limit")
+	require.Equal(t, []uint64{1, 2}, l.rest())
+
+	quiet := l.quiet()
+	require.Same(t, calls[0], l.take(1))
+	require.Nil(t, l.take(1), "taken once")
+	require.Nil(t, l.take(99))
+	require.False(t, l.accept(calls[2], 2), "taken is not settled")
+	l.settled()
+	require.True(t, l.accept(calls[2], 2))
+	require.Equal(t, uint64(3), calls[2].number, "numbers are not used again")
+	require.NotNil(t, l.take(2))
+	require.NotNil(t, l.take(3))
+	l.settled()
+	require.False(t, isClosed(quiet), "taken is not settled")
+	l.settled()
+	require.True(t, isClosed(quiet))
+	require.True(t, isClosed(l.quiet()))
+	require.Empty(t, l.rest())
+}
+
+// TestEverybodyAnswers lets several goroutines answer the same requests, while
+// others tell things, and the server is shut down: each request has one answer.
+func TestEverybodyAnswers(t *testing.T) {
+	const requests, goroutines = 1000, 4
+	converse(t, func(t *testing.T, p *peer) {
+		p.initialize()
+		for i := range requests {
+			p.say(fmt.Sprintf(`{"id":%d,"method":"thread/read","params":{"threadId":"t"}}`, i))
+		}
+		require.Empty(t, p.hear())
+		var all sync.WaitGroup
+		for g := range goroutines {
+			all.Go(func() {
+				for i, to := range p.handler.held {
+					p.server.Reply(to, i)
+					p.server.Notify(1, textDelta(fmt.Sprint(g), "x"))
+				}
+			})
+		}
+		require.NoError(t, p.server.Quiesce(context.Background()))
+		require.NoError(t, p.server.Drain(context.Background()))
+		all.Wait()
+		var got, want []string
+		for _, line := range p.hear() {
+			if !slices.Contains([]string{"0", "1", "2", "3"}, deltaItem(t, line)) {
+				got = append(got, line)
+			}
+		}
+		for i := range requests {
+			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, i, i))
+		}
+		require.ElementsMatch(t, want, got)
+	})
+}
+
+// deltaItem is the item of a delta, "" of another line.
+func deltaItem(t *testing.T, line string) string {
+	lines := readLines(t, []byte(line))
+	require.Len(t, lines, 1)
+	return lines[0].Params.ItemID
+}
+
+// TestCodedErrors checks that every error that leaves has a code and a kind.
+func TestCodedErrors(t *testing.T) {
+	for code, kind := range map[int]protocol.Kind{
+		protocol.CodeParseError:     protocol.KindParseError,
+		protocol.CodeInvalidRequest: protocol.KindInvalidRequest,
+		protocol.CodeMethodNotFound: protocol.KindMethodNotFound,
+		protocol.CodeInvalidParams:  protocol.KindInvalidParams,
+		protocol.CodeOverloaded:     protocol.KindOverloaded,
+		protocol.CodeInternalError:  protocol.KindInternal,
+		-1:                          protocol.KindInternal,
+	} {
+		require.Equal(t, &protocol.Error{Code: code, Message: "m", Data: &protocol.ErrorData{Kind: kind}},
+			coded(&protocol.Error{Code: code, Message: "m"}))
+	}
+	bare := &protocol.Error{Message: "m", Data: &protocol.ErrorData{TurnID: "u"}}
+	require.Equal(t, &protocol.Error{Code: -32603, Message: "m", Data: &protocol.ErrorData{Kind: protocol.KindInternal, TurnID: "u"}}, coded(bare))
+	require.Zero(t, bare.Code, "the handler's error stays as it was")
+	var none *protocol.Error
+	require.Equal(t, protocol.CodeInternalError, coded(none).Code)
+}

@@ -1,0 +1,165 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+func TestOverload(t *testing.T) {
+	held := func(i int) string {
+		return fmt.Sprintf(`{"id":%d,"method":"thread/read","params":{"threadId":"t"}}`, i)
+	}
+	overloaded := func(id string) string {
+		return refusal(id, "-32001", "Server overloaded; retry later.", "overloaded")
+	}
+	converse(t, func(t *testing.T, p *peer) {
+		p.initialize()
+		for i := range maxUnanswered {
+			p.say(held(i))
+		}
+		require.Empty(t, p.hear())
+		require.Equal(t, overloaded(`"x"`), p.ask(requestOf(`"x"`)))
+		require.Equal(t, "["+overloaded("1")+","+overloaded("2")+"]", p.ask("["+requestOf("1")+","+requestOf("2")+"]"))
+
+		p.server.Reply(p.handler.held[5], 5)
+		require.Equal(t, []string{`{"jsonrpc":"2.0","id":5,"result":5}`}, p.hear())
+		require.Equal(t, answerOf(`"y"`), p.ask(requestOf(`"y"`)), "there is room again")
+	})
+}
+
+// TestPipelinedRequests checks that a client may send far more requests than can be
+// open at once, when each is answered at once.
+func TestPipelinedRequests(t *testing.T) {
+	const n = 10_000
+	converse(t, func(t *testing.T, p *peer) {
+		p.initialize()
+		var lines, want []string
+		for i := range n {
+			lines = append(lines, requestOf(fmt.Sprint(i)))
+			want = append(want, answerOf(fmt.Sprint(i)))
+		}
+		p.say(lines...)
+		require.Equal(t, want, p.hear())
+		p.say("[" + strings.Join(lines, ",") + "]")
+		require.Equal(t, []string{"[" + strings.Join(want, ",") + "]"}, p.hear())
+	})
+}
+
+// TestSlowClient lets producers that heed Congested talk to a client that does not
+// read: what is held for it stays bounded, deltas join, and when it reads again
+// everything is there.
+func TestSlowClient(t *testing.T) {
+	const finals, finalSize = 250, 64 << 10
+	synctest.Test(t, func(t *testing.T) {
+		p := connect(t)
+		defer p.hangUp()
+		synctest.Wait()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := range finals {
+				if room := p.server.Congested(1); room != nil {
+					<-room
+				}
+				p.server.Notify(1, protocol.WarningNotification{Message: fmt.Sprint(i, strings.Repeat("x", finalSize))})
+			}
+		}()
+		synctest.Wait()
+		out := p.server.conn(1).out
+		require.NotNil(t, p.server.Congested(1), "the producer waits")
+		require.LessOrEqual(t, out.backlog(), maxQueued+2*finalSize)
+
+		queued := len(out.queue)
+		for range 100_000 {
+			p.server.Notify(1, textDelta("a", "x"))
+		}
+		require.Len(t, out.queue, queued+1, "deltas join")
+		require.Less(t, out.backlog(), maxQueued+2*finalSize+200_000)
+
+		go p.listen()
+		heard := strings.Join(p.hear(), "\n")
+		<-done
+		require.Nil(t, p.server.Congested(1))
+		for i := range finals {
+			require.Contains(t, heard, fmt.Sprintf(`"message":"%dx`, i))
+		}
+		require.Contains(t, heard, `"delta":"`+strings.Repeat("x", 100_000)+`"`)
+		p.leave()
+	})
+}
+
+// TestBacklogOfAnswers checks that a client that asks without reading is refused
+// before what it is owed grows without end, and that every request has its answer.
+func TestBacklogOfAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := connect(t, func(s *Server) { s.limits.backlog = 100 * entryOverhead })
+		defer p.hangUp()
+		p.say(initializeLine)
+		for i := range 1000 {
+			p.say(requestOf(fmt.Sprint(i)))
+		}
+		synctest.Wait()
+		go p.listen()
+		heard := p.hear()[1:]
+		require.Len(t, heard, 1000)
+		require.Equal(t, answerOf("0"), heard[0])
+		for i, line := range heard {
+			require.Contains(t, line, fmt.Sprintf(`"id":%d,`, i))
+		}
+		require.Contains(t, heard[999], `"kind":"overloaded"`)
+		require.Equal(t, answerOf(`"later"`), p.ask(requestOf(`"later"`)))
+		p.leave()
+	})
+}
+
+// TestClientThatNeverReads checks that the exit does not wait for it beyond the
+// deadline.
+func TestClientThatNeverReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := connect(t)
+		p.say(initializeLine, requestOf("1"))
+		require.NoError(t, p.in.Close())
+		<-p.server.EOF()
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		require.NoError(t, p.server.Quiesce(ctx))
+		start := time.Now()
+		require.ErrorIs(t, p.server.Drain(ctx), context.DeadlineExceeded)
+		require.Equal(t, 3*time.Second, time.Since(start))
+		require.NoError(t, <-p.served)
+		p.server.Notify(1, protocol.WarningNotification{})
+		require.Nil(t, p.server.Congested(1))
+		p.out.Close() // lets the write return
+	})
+}
+
+// TestOutputClosed checks that a client that closes its end is as good as gone.
+func TestOutputClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := connect(t)
+		p.say(initializeLine)
+		require.NoError(t, p.out.Close())
+		<-p.server.EOF()
+		large := strings.Repeat("x", maxQueued)
+		for range 10 {
+			p.server.Notify(1, protocol.WarningNotification{Message: large})
+		}
+		require.Nil(t, p.server.Congested(1), "nothing is kept for it")
+		p.say(requestOf("1")) // taken, though nobody hears the answer
+		synctest.Wait()
+		ctx := context.Background()
+		require.NoError(t, p.server.Quiesce(ctx))
+		require.ErrorIs(t, p.server.Drain(ctx), io.ErrClosedPipe)
+		require.ErrorIs(t, <-p.served, io.ErrClosedPipe)
+		require.NoError(t, p.in.Close())
+	})
+}

@@ -1,0 +1,170 @@
+package server
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// answers collects what answer functions are called with.
+type answers chan string
+
+// take is an answer function.
+func (a answers) take(result json.RawMessage, err error) {
+	var refused *protocol.Error
+	switch {
+	case err == nil:
+		a <- "result " + string(result)
+	default:
+		refused = err.(*protocol.Error)
+		code, _ := json.Marshal(refused.Code)
+		a <- "error " + string(code) + " " + refused.Message
+	}
+}
+
+// next is the next answer, "" where there is none.
+func (a answers) next(p *peer) string {
+	p.hear()
+	select {
+	case s := <-a:
+		return s
+	default:
+		return ""
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	for _, c := range []struct{ name, answer, want string }{
+		{"result", `{"id":0,"result":{"decision":"accept"}}`, `result {"decision":"accept"}`},
+		{"with jsonrpc", `{"jsonrpc":"2.0","id":0,"result":1}`, "result 1"},
+		{"raw as it came", `{"id":0,"result":{"b":"<\u00e9>", "a":1e2,"a":[]}}`, `result {"b":"<\u00e9>", "a":1e2,"a":[]}`},
+		{"null", `{"id":0,"result":null}`, "result null"},
+		{"null error", `{"id":0,"result":"x","error":null}`, `result "x"`},
+		{"in a batch", `[{"id":0,"result":[]}]`, "result []"},
+		{"error", `{"id":0,"error":{"code":-32601,"message":"unsupported","data":[1]}}`, "error -32601 unsupported"},
+		{"null result", `{"id":0,"result":null,"error":{"code":1,"message":"m"}}`, "error 1 m"},
+		{"error without code", `{"id":0,"error":{"message":"denied"}}`, "error 0 denied"},
+		{"error of another shape", `{"id":0,"error":"denied"}`, `error 0 "denied"`},
+		{"members of other types", `{"id":0,"error":{"code":"x","message":5}}`, `error 0 {"code":"x","message":5}`},
+		{"fractional code", `{"id":0,"error":{"code":1.5,"message":"m"}}`, "error 0 m"},
+		{"both", `{"id":0,"result":{},"error":{"code":1,"message":"m"}}`, ""},
+		{"neither", `{"id":0,"error":null}`, ""},
+		{"string id", `{"id":"0","result":1}`, ""},
+		{"unknown id", `{"id":1,"result":1}`, ""},
+		{"null id", `{"id":null,"result":1}`, ""},
+		{"null id, error", `{"id":null,"error":{"code":-32700,"message":"x"}}`, ""},
+		{"no id", `{"result":1}`, ""},
+		{"negative id", `{"id":-0,"result":1}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			converse(t, func(t *testing.T, p *peer) {
+				p.initialize()
+				got := make(answers, 9)
+				p.server.Ask(1, 0, "item/commandExecution/requestApproval", map[string]string{"command": "<&>"}, got.take)
+				require.Equal(t, []string{`{"jsonrpc":"2.0","id":0,"method":"item/commandExecution/requestApproval","params":{"command":"<&>"}}`}, p.hear())
+				p.say(c.answer)
+				require.Equal(t, c.want, got.next(p))
+				if c.want == "" {
+					p.say(`{"id":0,"result":"right"}`)
+					require.Equal(t, `result "right"`, got.next(p), "the question is still open")
+				}
+				p.say(`{"id":0,"result":"again"}`)
+				require.Empty(t, got.next(p), "one answer only")
+				require.Equal(t, answerOf("1"), p.ask(requestOf("1")))
+			})
+		})
+	}
+}
+
+func TestQuestionsKeepTheirIDs(t *testing.T) {
+	converse(t, func(t *testing.T, p *peer) {
+		got := make(answers, 9)
+		for _, id := range []uint64{7, 0, 1, 1<<63 + 1} {
+			p.server.Ask(1, id, "q", nil, got.take)
+		}
+		require.Equal(t, []string{
+			`{"jsonrpc":"2.0","id":7,"method":"q","params":null}`,
+			`{"jsonrpc":"2.0","id":0,"method":"q","params":null}`,
+			`{"jsonrpc":"2.0","id":1,"method":"q","params":null}`,
+			`{"jsonrpc":"2.0","id":9223372036854775809,"method":"q","params":null}`,
+		}, p.hear())
+		for _, id := range []string{"9223372036854775809", "0", "7", "1"} {
+			p.say(`{"id":` + id + `,"result":` + id + `}`)
+			require.Equal(t, "result "+id, got.next(p))
+		}
+	})
+}
+
+func TestResolvedQuestion(t *testing.T) {
+	resolved := protocol.ServerRequestResolvedNotification{ThreadID: "t", RequestID: 3}
+	for name, n := range map[string]protocol.Notification{"value": resolved, "pointer": &resolved} {
+		t.Run(name, func(t *testing.T) {
+			converse(t, func(t *testing.T, p *peer) {
+				got := make(answers, 9)
+				p.server.Ask(1, 3, "q", nil, got.take)
+				p.server.Notify(1, n)
+				require.Len(t, p.hear(), 2)
+				p.say(`{"id":3,"result":"late"}`)
+				require.Empty(t, got.next(p))
+				p.server.Ask(1, 3, "q", nil, got.take)
+				require.Len(t, p.hear(), 1)
+				p.say(`{"id":3,"result":"again"}`)
+				require.Equal(t, `result "again"`, got.next(p), "the id can be asked again")
+			})
+		})
+	}
+}
+
+// TestResolvedThoughOptedOut checks that a client that does not hear of resolved
+// requests has no say in them either.
+func TestResolvedThoughOptedOut(t *testing.T) {
+	converse(t, func(t *testing.T, p *peer) {
+		p.ask(`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"},"capabilities":{"optOutNotificationMethods":["serverRequest/resolved"]}}}`)
+		got := make(answers, 9)
+		p.server.Ask(1, 3, "q", nil, got.take)
+		p.server.Notify(1, protocol.ServerRequestResolvedNotification{RequestID: 3})
+		require.Len(t, p.hear(), 1)
+		p.say(`{"id":3,"result":"late"}`)
+		require.Empty(t, got.next(p))
+	})
+}
+
+// TestRepeatedQuestion checks that a question that is asked again, as after a
+// resume, has one answer.
+func TestRepeatedQuestion(t *testing.T) {
+	converse(t, func(t *testing.T, p *peer) {
+		first, second := make(answers, 9), make(answers, 9)
+		p.server.Ask(1, 3, "q", nil, first.take)
+		p.server.Ask(1, 3, "q", nil, second.take)
+		require.Len(t, p.hear(), 2)
+		p.say(`{"id":3,"result":1}`, `{"id":3,"result":2}`)
+		require.Equal(t, "result 1", second.next(p))
+		require.Empty(t, second.next(p))
+		require.Empty(t, first.next(p))
+	})
+}
+
+// TestQuestionOfGoneClient checks that nobody is told an answer when the
+// connection ends.
+func TestQuestionOfGoneClient(t *testing.T) {
+	got := make(answers, 9)
+	converse(t, func(t *testing.T, p *peer) {
+		p.server.Ask(1, 3, "q", nil, got.take)
+		p.server.Ask(2, 4, "q", nil, got.take)
+		require.Len(t, p.hear(), 1)
+	})
+	require.Empty(t, got)
+}
+
+// TestUnencodableQuestion checks that a question that cannot be sent is logged.
+func TestUnencodableQuestion(t *testing.T) {
+	converse(t, func(t *testing.T, p *peer) {
+		got := make(answers, 9)
+		p.server.Ask(1, 3, "q", func() {}, got.take)
+		require.Empty(t, p.hear())
+		require.Equal(t, 1, p.logged("message not sent"))
+	})
+}

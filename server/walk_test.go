@@ -1,0 +1,72 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// walked is a member, or an element without name.
+type walked struct{ name, value string }
+
+func walk(valid []byte) (all []walked) {
+	if valid[0] == '[' {
+		for value := range elements(valid) {
+			all = append(all, walked{"", string(value)})
+		}
+		return all
+	}
+	for name, value := range members(valid) {
+		all = append(all, walked{name, string(value)})
+	}
+	return all
+}
+
+// walkTokens is walk by encoding/json.
+func walkTokens(t *testing.T, valid []byte) (all []walked) {
+	d := json.NewDecoder(bytes.NewReader(valid))
+	_, err := d.Token()
+	require.NoError(t, err)
+	for d.More() {
+		var w walked
+		if valid[0] == '{' {
+			name, err := d.Token()
+			require.NoError(t, err)
+			w.name = name.(string)
+		}
+		var value json.RawMessage
+		require.NoError(t, d.Decode(&value))
+		w.value = string(value)
+		all = append(all, w)
+	}
+	return all
+}
+
+func TestWalkStopsEarly(t *testing.T) {
+	for name := range members([]byte(`{"a":1,"b":2}`)) {
+		require.Equal(t, "a", name)
+		break
+	}
+	for value := range elements([]byte(`[1,2]`)) {
+		require.Equal(t, "1", string(value))
+		break
+	}
+}
+
+func FuzzWalk(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `[]`, `{ "a" : 1 , "b":[1,{"c":"]}"}], "":null}`, `["\"]", -1.5e3 ,true,{"a":{}}, [[]] ]`,
+		`{"\u0061\\":"\\","a":"\\\"","é":false}`, `[1]`, `[ ]`, "{\"a\":\t1\n}", `{"a":"{[,:"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		input = bytes.Trim(input, " \t\r\n")
+		if !json.Valid(input) || (input[0] != '{' && input[0] != '[') || !bytes.Equal(bytes.ToValidUTF8(input, nil), input) {
+			return
+		}
+		require.Equal(t, walkTokens(t, input), walk(input))
+	})
+}
