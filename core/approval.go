@@ -59,6 +59,7 @@ func (s *step) clientAnswer(in ClientAnswer) {
 		s.accept(c)
 	case protocol.DecisionCancel:
 		s.decline(c, "The user declined this command and stopped the turn.")
+		s.notifyStatus()
 		s.interrupt()
 	default:
 		s.decline(c, "The user declined this command. It was not run.")
@@ -145,11 +146,10 @@ func (l *log) openCalls() []string {
 	answered := map[string]bool{}
 	last := l.currentTurn()
 	for i := len(l.history) - 1; i >= 0 && l.history[i].TurnID == last; i-- {
-		item := l.history[i].Item()
-		if id := outputCallID(item); id != "" {
+		switch role, id := pairing(l.history[i].Item()); {
+		case role == anOutput:
 			answered[id] = true
-		}
-		if id := callID(item); id != "" && !answered[id] {
+		case role == aCall && id != "" && !answered[id]:
 			open = append([]string{id}, open...)
 		}
 	}

@@ -79,22 +79,28 @@ func input(of func(*machine, arguments) (core.Input, error)) command {
 }
 
 func startInput(m *machine, a arguments) (core.Input, error) {
-	if v := a.option("policy"); v != nil {
-		m.settings.ApprovalPolicy.Mode = *v
+	policy, err := policyOf(a)
+	if err != nil {
+		return nil, err
 	}
-	if v := a.option("sandbox"); v != nil {
-		m.settings.Sandbox = protocol.SandboxMode(*v).Policy()
+	sandbox, err := sandboxOf(a)
+	if err != nil {
+		return nil, err
+	}
+	if policy != nil {
+		m.settings.ApprovalPolicy = *policy
+	}
+	if sandbox != nil {
+		m.settings.Sandbox = *sandbox
 	}
 	mode := protocol.HistoryPaginated
 	if v := a.option("mode"); v != nil {
 		mode = *v
 	}
 	if v := a.option("floor"); v != nil {
-		floor, err := time.ParseDuration(*v)
-		if err != nil {
+		if m.options.CompletedFloor, err = time.ParseDuration(*v); err != nil {
 			return nil, err
 		}
-		m.options.CompletedFloor = floor
 	}
 	in := m.start(mode)
 	in.Meta.DeveloperInstructions = a.option("developer")
@@ -102,6 +108,32 @@ func startInput(m *machine, a arguments) (core.Input, error) {
 		in.Meta.BaseInstructions = &protocol.Instructions{Text: *v}
 	}
 	return in, nil
+}
+
+// policyOf is the policy= of a command, nil without one: a word or JSON.
+func policyOf(a arguments) (*protocol.AskForApproval, error) {
+	v := a.option("policy")
+	if v == nil {
+		return nil, nil
+	}
+	if !strings.HasPrefix(*v, "{") {
+		return &protocol.AskForApproval{Mode: *v}, nil
+	}
+	p := new(protocol.AskForApproval)
+	return p, json.Unmarshal([]byte(*v), p)
+}
+
+// sandboxOf is the sandbox= of a command, nil without one: a mode or JSON.
+func sandboxOf(a arguments) (*protocol.SandboxPolicy, error) {
+	v := a.option("sandbox")
+	if v == nil {
+		return nil, nil
+	}
+	if !strings.HasPrefix(*v, "{") {
+		return new(protocol.SandboxMode(*v).Policy()), nil
+	}
+	p := new(protocol.SandboxPolicy)
+	return p, json.Unmarshal([]byte(*v), p)
 }
 
 // userInput is the text and the images of a command.
@@ -133,15 +165,17 @@ func imagesOf(a arguments) map[string]string {
 }
 
 func turnStartInput(m *machine, a arguments) (core.Input, error) {
+	policy, err := policyOf(a)
+	if err != nil {
+		return nil, err
+	}
+	sandbox, err := sandboxOf(a)
+	if err != nil {
+		return nil, err
+	}
 	p := &protocol.TurnStartParams{
-		ThreadID: threadID, Input: userInput(a), ClientUserMessageID: a.option("id"),
+		ThreadID: threadID, Input: userInput(a), ClientUserMessageID: a.option("id"), ApprovalPolicy: policy, SandboxPolicy: sandbox,
 		Cwd: a.option("cwd"), Model: a.option("model"), Effort: a.option("effort"),
-	}
-	if v := a.option("policy"); v != nil {
-		p.ApprovalPolicy = &protocol.AskForApproval{Mode: *v}
-	}
-	if v := a.option("sandbox"); v != nil {
-		p.SandboxPolicy = new(protocol.SandboxMode(*v).Policy())
 	}
 	if v := a.option("schema"); v != nil {
 		p.OutputSchema = json.RawMessage(*v)
@@ -166,73 +200,38 @@ func interruptInput(m *machine, a arguments) (core.Input, error) {
 	return in, nil
 }
 
-var pieceKinds = map[string]core.PieceKind{"text": core.PieceText, "reasoning": core.PieceReasoning, "summary": core.PieceReasoningSummary}
-
-func pieceInput(m *machine, a arguments) (core.Input, error) {
-	kind, known := pieceKinds[a.word(0)]
-	if !known {
-		return nil, errors.New("no such kind of piece")
+func answerInput(m *machine, a arguments) (core.Input, error) {
+	open := m.thread.OpenRequests()
+	otherwise := uint64(0)
+	if len(open) > 0 {
+		otherwise = open[0]
 	}
-	id, err := effectOf(a, last[core.Sample](m))
-	return core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: a.word(1)}}, err
-}
-
-// effectOf is the effect that the command names, or the one given.
-func effectOf(a arguments, otherwise core.EffectID) (core.EffectID, error) {
-	id, err := a.number("effect", uint64(otherwise))
-	if err == nil && id == 0 {
-		err = errors.New("no such effect is under way")
-	}
-	return core.EffectID(id), err
-}
-
-func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
-	id, err := effectOf(a, last[core.Sample](m))
+	id, err := a.number("request", otherwise)
 	if err != nil {
 		return nil, err
 	}
-	in := core.SampleDone{Effect: id}
-	for i, o := range a.options {
-		switch o.name {
-		case "run":
-			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{
-				ID: fmt.Sprintf("call-%d-%d", id, i+1), Name: "shell", Arguments: encode(map[string]string{"command": o.value})})
-		case "call":
-			parts := append(strings.SplitN(o.value, ":", 3), "", "")
-			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{ID: parts[0], Name: parts[1], Arguments: parts[2]})
-		}
+	switch word := a.word(0); {
+	case word == "refused":
+		return core.ClientAnswer{Request: id, Err: errors.New("method not found")}, nil
+	case strings.HasPrefix(word, "{"):
+		return core.ClientAnswer{Request: id, Result: json.RawMessage(word)}, nil
+	default:
+		return core.ClientAnswer{Request: id, Result: json.RawMessage(`{"decision":` + strconv.Quote(word) + `}`)}, nil
 	}
-	if v := a.option("usage"); v != nil {
-		u := protocol.TokenUsageBreakdown{}
-		if _, err := fmt.Sscanf(*v, "%d,%d", &u.InputTokens, &u.OutputTokens); err != nil {
-			return nil, err
-		}
-		u.TotalTokens = u.InputTokens + u.OutputTokens
-		in.Answer.Usage = &u
-	}
-	return in, nil
 }
 
-func sampleFailedInput(m *machine, a arguments) (core.Input, error) {
-	id, err := effectOf(a, last[core.Sample](m))
-	if err != nil {
-		return nil, err
-	}
-	e := &core.ModelError{Message: a.word(0), Retry: a.has("retry"), Streaming: a.has("streaming"), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
-	if v := a.option("kind"); v != nil {
-		e.Info.Kind = *v
-	}
-	if v := a.option("status"); v != nil {
-		status, err := strconv.Atoi(*v)
-		if err != nil {
-			return nil, err
-		}
-		e.Info.HTTPStatus = &status
-	}
-	if v := a.option("after"); v != nil {
-		if e.RetryAfter, err = time.ParseDuration(*v); err != nil {
-			return nil, err
-		}
-	}
-	return core.SampleFailed{Effect: id, Err: e}, nil
+func readInput(m *machine, a arguments) (core.Input, error) {
+	return core.Read{To: m.caller(), IncludeTurns: a.has("turns")}, nil
 }
+
+func resumeInput(m *machine, a arguments) (core.Input, error) {
+	policy, err := policyOf(a)
+	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: a.has("exclude"), Model: a.option("model"), ApprovalPolicy: policy}
+	return core.Resume{To: m.caller(), Params: p, World: m.world, Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
+}
+
+func setNameInput(m *machine, a arguments) (core.Input, error) {
+	return core.SetName{To: m.caller(), Name: a.word(0)}, nil
+}
+
+func shutdownInput(*machine, arguments) (core.Input, error) { return core.Shutdown{}, nil }

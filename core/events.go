@@ -16,6 +16,8 @@ type turnRecord struct {
 	completedAt *int64
 	durationMs  *int64
 	items       []itemRecord
+	// whole is set where items came with their ids: the turn's text events repeat them.
+	whole bool
 }
 
 // itemRecord is a completed thread item. It stays in the form of its line until it
@@ -34,22 +36,18 @@ func (r *itemRecord) Item() protocol.ThreadItem {
 	return r.item
 }
 
-// applyEvent takes an event_msg line. The item events of files that keep their
-// items in another way are passed over.
+// applyEvent takes an event_msg line.
 func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	payload := line.Payload
-	paginated := l.meta.HistoryMode == protocol.HistoryPaginated
 	switch kind := peek(payload, "type"); kind {
 	case protocol.EventItemCompleted:
-		if paginated {
-			l.applyItem(ordinal, payload)
-		}
+		l.applyItem(ordinal, payload)
 	case protocol.EventUserMessage, protocol.EventAgentMessage, protocol.EventAgentReasoning:
-		if !paginated {
+		if l.meta.HistoryMode != protocol.HistoryPaginated {
 			l.applyText(ordinal, kind, payload)
 		}
 	case protocol.EventTaskStarted, "turn_started":
-		l.applyStarted(payload)
+		l.applyStarted(ordinal, payload)
 	case protocol.EventTaskComplete, "turn_complete":
 		l.applyComplete(payload)
 	case protocol.EventTurnAborted:
@@ -61,12 +59,29 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	}
 }
 
-func (l *log) applyStarted(payload json.RawMessage) {
+// applyStarted begins a turn. An id that is absent, or taken, is made from the
+// ordinal.
+func (l *log) applyStarted(ordinal int64, payload json.RawMessage) {
 	var e protocol.TaskStarted
-	if json.Unmarshal(payload, &e) == nil {
-		l.turns = append(l.turns, turnRecord{id: e.TurnID, status: protocol.TurnInProgress, startedAt: e.StartedAt})
-		l.usage.ModelContextWindow = e.ModelContextWindow
+	if json.Unmarshal(payload, &e) != nil {
+		return
 	}
+	if _, taken := l.turnAt[e.TurnID]; taken || e.TurnID == "" {
+		e.TurnID = turnName(ordinal)
+	}
+	l.addTurn(turnRecord{id: e.TurnID, status: protocol.TurnInProgress, startedAt: e.StartedAt})
+	l.usage.ModelContextWindow = e.ModelContextWindow
+}
+
+func turnName(ordinal int64) string { return fmt.Sprintf("turn-%d", ordinal) }
+
+func (l *log) addTurn(t turnRecord) *turnRecord {
+	if l.turnAt == nil {
+		l.turnAt = map[string]int{}
+	}
+	l.turnAt[t.id] = len(l.turns)
+	l.turns = append(l.turns, t)
+	return &l.turns[len(l.turns)-1]
 }
 
 func (l *log) applyComplete(payload json.RawMessage) {
@@ -102,9 +117,14 @@ func (l *log) applyUsage(payload json.RawMessage) {
 
 // applyItem adds an item to its turn. Items of a turn that no line began get one.
 func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
+	kind := peek(payload, "item.type")
+	if kind == "" {
+		return
+	}
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
 	t.items = append(t.items, itemRecord{payload: payload})
-	if l.preview == "" && peek(payload, "item.type") == storedUserMessage {
+	t.whole = t.whole || kind == storedUserMessage || kind == storedAgentMessage
+	if l.preview == "" && kind == storedUserMessage {
 		l.notePreview(&t.items[len(t.items)-1])
 	}
 }
@@ -123,8 +143,11 @@ func (l *log) applyText(ordinal int64, kind string, payload json.RawMessage) {
 		return
 	}
 	t := l.lastTurn()
-	if t == nil || (kind == protocol.EventUserMessage && t.status != protocol.TurnInProgress) || (kind == protocol.EventUserMessage && t.startedAt == nil) {
-		t = l.turnOf(fmt.Sprintf("turn-%d", ordinal), ordinal)
+	if t == nil || kind == protocol.EventUserMessage && t.status != protocol.TurnInProgress {
+		t = l.turnOf("", ordinal)
+	}
+	if t.whole {
+		return
 	}
 	id := fmt.Sprintf("item-%d", ordinal)
 	switch kind {
@@ -154,14 +177,11 @@ func (l *log) lastTurn() *turnRecord {
 
 // turnOf is the turn with the id, made where there is none.
 func (l *log) turnOf(id string, ordinal int64) *turnRecord {
-	for i := len(l.turns) - 1; i >= 0; i-- {
-		if l.turns[i].id == id {
-			return &l.turns[i]
-		}
+	if i, ok := l.turnAt[id]; ok {
+		return &l.turns[i]
 	}
 	if id == "" {
-		id = fmt.Sprintf("turn-%d", ordinal)
+		id = turnName(ordinal)
 	}
-	l.turns = append(l.turns, turnRecord{id: id, status: protocol.TurnCompleted})
-	return l.lastTurn()
+	return l.addTurn(turnRecord{id: id, status: protocol.TurnCompleted})
 }

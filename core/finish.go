@@ -15,7 +15,7 @@ func (s *step) conclude(status protocol.TurnStatus, err *protocol.TurnError) {
 
 func (s *step) finishWhenDone() {
 	t := s.active
-	if t == nil || t.outcome == nil || len(t.effects) > 0 {
+	if t == nil || t.outcome == nil || len(t.samples)+len(t.commands) > 0 {
 		return
 	}
 	if wait := t.notBefore.Sub(s.Now); wait > 0 {
@@ -44,7 +44,7 @@ func (s *step) finish() {
 	s.active = nil
 	s.failed = t.outcome.status == protocol.TurnFailed
 	s.out.Sync = true
-	if s.usage.Last.TotalTokens > 0 {
+	if t.spent {
 		s.notifyUsage(t.id)
 	}
 	s.notifyStatus()
@@ -82,11 +82,8 @@ func (s *step) recordEnd(t *turn) {
 			end.LastAgentMessage = &m.Text
 		}
 	}
-	if err := t.outcome.err; err != nil {
-		end.Error = &protocol.StoredError{Message: err.Message}
-		if err.CodexErrorInfo != nil {
-			end.Error.CodexErrorInfo = err.CodexErrorInfo.Stored()
-		}
+	if t.outcome.err != nil {
+		end.Error = storedError(t.outcome.err)
 	}
 	s.event(end)
 }
@@ -104,40 +101,51 @@ func (s *step) takeWaiting() {
 	}
 }
 
-// closeOpenTurn ends a turn that a crash cut off.
-func (s *step) closeOpenTurn() {
+// settleLastTurn writes the end of a turn that no line ends: of one that a crash cut
+// off, or of one that failed because the disk took no lines. It comes before the
+// first line outside of a turn.
+func (s *step) settleLastTurn() {
 	last := s.lastTurn()
 	if last == nil || last.status != protocol.TurnInProgress || s.active != nil {
 		return
 	}
 	s.completeOpenCalls()
-	s.item(userText(abortedText))
-	s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: last.id, Reason: "interrupted", StartedAt: last.startedAt})
 	s.out.Sync = true
-}
-
-// storageFailed ends the turn that the lost lines belonged to, as far as the
-// client is told; the lines that say so are owed until the disk takes them.
-func (s *step) storageFailed(in StorageFailed) {
-	last := s.lastTurn()
-	if last == nil || last.status != protocol.TurnInProgress {
+	if s.told != nil && s.told.turnID == last.id {
+		s.event(protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: storedError(&s.told.err)})
 		return
 	}
-	err := protocol.TurnError{
+	s.item(userText(abortedText))
+	s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: last.id, Reason: "interrupted", StartedAt: last.startedAt})
+}
+
+// storageFailed tells that the turn which the lost lines belonged to has failed.
+func (s *step) storageFailed(in StorageFailed) {
+	last := s.lastTurn()
+	open := last != nil && last.status == protocol.TurnInProgress
+	s.failed = open || last != nil && last.status == protocol.TurnFailed
+	if !open || s.told != nil && s.told.turnID == last.id {
+		s.notifyStatus()
+		return
+	}
+	s.told = &toldEnd{last.id, protocol.TurnError{
 		Message:        fmt.Sprintf("the conversation could not be saved: %v", in.Err),
 		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
-	}
-	last.status, last.err = protocol.TurnFailed, &err
-	s.failed = true
-	for _, id := range s.openCalls() {
-		s.owed = append(s.owed, owedLine{protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: abortedOutput(id)}})
-	}
-	s.owed = append(s.owed, owedLine{protocol.LineEventMsg, protocol.TaskComplete{
-		Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: &protocol.StoredError{Message: err.Message}}})
+	}}
 	for _, id := range in.Requests {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: id})
 	}
 	s.notifyStatus()
-	s.notify(protocol.ErrorNotification{Error: err, ThreadID: s.id, TurnID: last.id})
-	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: last.head()})
+	s.notify(protocol.ErrorNotification{Error: s.told.err, ThreadID: s.id, TurnID: last.id})
+	ended := last.head()
+	ended.Status, ended.Error = protocol.TurnFailed, &s.told.err
+	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: ended})
+}
+
+func storedError(err *protocol.TurnError) *protocol.StoredError {
+	stored := &protocol.StoredError{Message: err.Message}
+	if err.CodexErrorInfo != nil {
+		stored.CodexErrorInfo = err.CodexErrorInfo.Stored()
+	}
+	return stored
 }

@@ -203,9 +203,6 @@ func (w *witness) hearWhole(m *machine, item *itemState, turn string, whole gjso
 	if whole.Get("type").String() != item.kind || whole.Get("status").String() == "inProgress" {
 		w.report("item %s is completed as %s", whole.Get("id"), whole.Raw)
 	}
-	if !m.paged {
-		return // such files keep items in another form
-	}
 	loaded := core.Load(threadID, m.options, m.settings, m.lines)
 	shown := gjson.Get(encode(loaded.View(true)), `turns.#(id=="`+turn+`").items.#(id=="`+whole.Get("id").String()+`")`)
 	w.same("item "+whole.Get("id").String(), whole.Raw, shown.Raw)

@@ -18,24 +18,37 @@ import (
 // FuzzLoad loads any lines, and goes on with the thread: it can be shown, resumed, and
 // take a turn, whatever its file holds.
 func FuzzLoad(f *testing.F) {
-	for _, seed := range storedLines(f) {
-		f.Add([]byte(seed))
+	for _, file := range storedLines(f) {
+		f.Add([]byte(file))
+		head, _, _ := strings.Cut(file, "\n")
+		for line := range strings.Lines(file) {
+			f.Add([]byte(head + "\n" + line))
+		}
+	}
+	for _, tt := range damaged {
+		f.Add([]byte(tt.file))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m := newMachine(t.Errorf)
 		m.lines = linesOf(file)
-		m.load()
-		seeShown(t, m)
-		m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: m.world, Fresh: true})
-		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, World: m.world})
-		for m.thread.ActiveTurn() != "" && len(m.running) > 0 {
-			m.take(calmEnd(m.running[0]))
-		}
-		require.Empty(t, m.thread.ActiveTurn())
-		require.Equal(t, "model-9", m.thread.Settings().Model)
-		m.load()
-		seeShown(t, m)
+		goOnFrom(t, m)
 	})
+}
+
+// goOnFrom loads the machine's lines, resumes the thread and runs a turn in it.
+func goOnFrom(t *testing.T, m *machine) {
+	t.Helper()
+	m.load()
+	seeShown(t, m)
+	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: m.world, Fresh: true})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, World: m.world})
+	for m.thread.ActiveTurn() != "" && len(m.running) > 0 {
+		m.take(calmEnd(m.running[0]))
+	}
+	require.Empty(t, m.thread.ActiveTurn())
+	require.Equal(t, "model-9", m.thread.Settings().Model)
+	m.load()
+	seeShown(t, m)
 }
 
 var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on", TextElements: []json.RawMessage{}}}}

@@ -20,6 +20,7 @@ type log struct {
 	next     int64 // the ordinal of the next line
 	history  []ContextItem
 	turns    []turnRecord
+	turnAt   map[string]int // the places of turns, by id
 	usage    protocol.ThreadTokenUsage
 	updated  time.Time
 	callIDs  map[string]bool
@@ -50,14 +51,20 @@ func (c *ContextItem) Item() protocol.ResponseItem {
 	return c.item
 }
 
+// maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.
+const maxOrdinal = 1 << 53
+
 // apply changes the state as a line says. Lines that make no sense change nothing
 // but the count of lines.
 func (l *log) apply(line *protocol.RolloutLine) {
-	if line.Ordinal != nil && *line.Ordinal >= l.next {
+	if line.Ordinal != nil && *line.Ordinal >= l.next && *line.Ordinal < maxOrdinal {
 		l.next = *line.Ordinal
 	}
 	ordinal := l.next
 	l.next++
+	if len(line.Payload) == 0 || line.Payload[0] != '{' {
+		return
+	}
 	switch line.Type {
 	case protocol.LineSessionMeta:
 		l.applyMeta(line.Payload)
@@ -91,19 +98,31 @@ func (l *log) applyMeta(payload json.RawMessage) {
 	}
 }
 
+// storedContext is a turn_context whose words may be those of other versions.
+type storedContext struct {
+	protocol.TurnContext
+	ApprovalPolicy    json.RawMessage `json:"approval_policy"`
+	ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
+}
+
+// applyTurnContext takes the settings of a turn. An approval policy that is not
+// known asks on request; where there is none, the one before stays.
 func (l *log) applyTurnContext(payload json.RawMessage) {
-	var c protocol.TurnContext
+	var c storedContext
 	if json.Unmarshal(payload, &c) != nil {
 		return
 	}
-	l.settings.Cwd, l.settings.Model = c.Cwd, c.Model
-	l.settings.ApprovalPolicy, l.settings.Sandbox = c.ApprovalPolicy, c.SandboxPolicy.Policy()
+	l.settings.Cwd, l.settings.Model, l.settings.Sandbox = c.Cwd, c.Model, c.SandboxPolicy.Policy()
+	if len(c.ApprovalPolicy) > 0 && json.Unmarshal(c.ApprovalPolicy, &l.settings.ApprovalPolicy) != nil {
+		l.settings.ApprovalPolicy = protocol.AskForApproval{Mode: protocol.ApprovalOnRequest}
+	}
+	var reviewer protocol.ApprovalsReviewer
+	if json.Unmarshal(c.ApprovalsReviewer, &reviewer) == nil {
+		l.settings.Reviewer = reviewer
+	}
 	l.settings.Effort, l.settings.Summary, l.settings.ServiceTier = c.Effort, c.Summary, c.ServiceTier
 	if c.ModelProvider != "" {
 		l.settings.Provider = c.ModelProvider
-	}
-	if c.ApprovalsReviewer != "" {
-		l.settings.Reviewer = c.ApprovalsReviewer
 	}
 }
 
@@ -111,30 +130,31 @@ var (
 	environmentMark  = []byte(`"<environment_context>`)
 	instructionsMark = []byte(`"<user_instructions>`)
 	callMark         = []byte(`_call"`)
+	idMark           = []byte(`"id":`)
 )
 
 // remember adds an item to the history. Items stay undecoded, but for those the
-// state depends on.
+// state depends on. What this server tells of the world carries no id, so that it
+// cannot be taken for words of the user that look like it.
 func (l *log) remember(ordinal int64, part int, raw json.RawMessage) {
 	l.history = append(l.history, ContextItem{Ordinal: ordinal, Part: part, TurnID: l.currentTurn(), raw: raw})
 	head := raw[:min(len(raw), 512)]
 	switch {
+	case bytes.Contains(head[:min(len(head), 64)], callMark):
+		l.rememberCall(peek(raw, "call_id"))
+	case bytes.Contains(head[:min(len(head), 64)], idMark):
 	case bytes.Contains(head, environmentMark):
 		l.environment = textOf(l.history[len(l.history)-1].Item())
 	case bytes.Contains(head, instructionsMark):
 		l.instructions = textOf(l.history[len(l.history)-1].Item())
-	case bytes.Contains(head[:min(len(head), 64)], callMark):
-		l.rememberCall(l.history[len(l.history)-1].Item())
 	}
 }
 
-func (l *log) rememberCall(item protocol.ResponseItem) {
+func (l *log) rememberCall(id string) {
 	if l.callIDs == nil {
 		l.callIDs = map[string]bool{}
 	}
-	if id := callID(item); id != "" {
-		l.callIDs[id] = true
-	}
+	l.callIDs[id] = true
 }
 
 func (l *log) currentTurn() string {
@@ -197,28 +217,4 @@ func textOf(item protocol.ResponseItem) string {
 		b.WriteString(c.Text)
 	}
 	return b.String()
-}
-
-// callID is the id of a call, "" for other items.
-func callID(item protocol.ResponseItem) string {
-	switch v := item.ResponseItemVariant.(type) {
-	case *protocol.FunctionCall:
-		return v.CallID
-	case *protocol.CustomToolCall:
-		return v.CallID
-	case *protocol.LocalShellCall:
-		return v.CallID
-	}
-	return ""
-}
-
-// outputCallID is the id of the call that an output answers, "" for other items.
-func outputCallID(item protocol.ResponseItem) string {
-	switch v := item.ResponseItemVariant.(type) {
-	case *protocol.FunctionCallOutput:
-		return v.CallID
-	case *protocol.CustomToolCallOutput:
-		return v.CallID
-	}
-	return ""
 }

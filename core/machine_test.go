@@ -27,7 +27,6 @@ type machine struct {
 	running  []core.Effect // those whose terminal input has not come, oldest first
 	full     bool          // the disk takes no lines
 	lost     int           // how many lines the disk did not take in the last step
-	paged    bool          // the file keeps items with their ids
 	witness  *witness
 }
 
@@ -53,7 +52,6 @@ func newMachine(report func(format string, args ...any)) *machine {
 
 // start is the first input of a new thread.
 func (m *machine) start(historyMode string) core.Start {
-	m.paged = historyMode == protocol.HistoryPaginated
 	return core.Start{
 		To: m.caller(), Settings: m.settings, Options: m.options, World: m.world,
 		Meta: protocol.SessionMeta{
@@ -116,7 +114,7 @@ var errDiskFull = errors.New("no space left on device")
 func (m *machine) lose(in core.Input, out core.Output, asked []uint64) core.Output {
 	m.witness.refused(in, out, m.thread.OpenCallers())
 	m.running = nil
-	m.thread = core.Load(threadID, m.options, m.thread.Settings(), m.lines)
+	m.thread = m.thread.Again(m.lines, 0)
 	m.pace = 0
 	said := m.take(core.StorageFailed{Err: errDiskFull, Requests: asked})
 	m.lost = len(out.Lines)

@@ -31,8 +31,8 @@ func (t *Thread) systemPrompt() string {
 }
 
 // promptItems is the history with each output right after the calls it belongs to.
-// A call without an output gets one that says so; an output without a call is left
-// out.
+// A call without an output gets one that says so. An output without a call, and
+// whatever has no id to be paired by, is left out.
 func (t *Thread) promptItems() []protocol.ResponseItem {
 	outputs := t.outputs()
 	items := make([]protocol.ResponseItem, 0, len(t.history))
@@ -45,19 +45,44 @@ func (t *Thread) promptItems() []protocol.ResponseItem {
 	}
 	for i := range t.history {
 		item := t.history[i].Item()
-		switch {
-		case callID(item) != "":
-			open = append(open, item)
-		case outputCallID(item) != "":
-			answer()
-			continue
-		default:
+		role, id := pairing(item)
+		if role != aCall {
 			answer()
 		}
-		items = append(items, item)
+		if role == aCall && id != "" {
+			open = append(open, item)
+		}
+		if role == unpaired || role == aCall && id != "" {
+			items = append(items, item)
+		}
 	}
 	answer()
 	return items
+}
+
+// pairRole is the part that an item has in a pair of a call and its output.
+type pairRole int
+
+const (
+	unpaired pairRole = iota
+	aCall
+	anOutput
+)
+
+func pairing(item protocol.ResponseItem) (role pairRole, id string) {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCall:
+		return aCall, v.CallID
+	case *protocol.CustomToolCall:
+		return aCall, v.CallID
+	case *protocol.LocalShellCall:
+		return aCall, v.CallID
+	case *protocol.FunctionCallOutput:
+		return anOutput, v.CallID
+	case *protocol.CustomToolCallOutput:
+		return anOutput, v.CallID
+	}
+	return unpaired, ""
 }
 
 // outputs are the outputs in the history, by the id of their call; the first counts.
@@ -65,8 +90,8 @@ func (t *Thread) outputs() map[string]protocol.ResponseItem {
 	outputs := map[string]protocol.ResponseItem{}
 	for i := range t.history {
 		item := t.history[i].Item()
-		id := outputCallID(item)
-		if _, seen := outputs[id]; id != "" && !seen {
+		role, id := pairing(item)
+		if _, seen := outputs[id]; role == anOutput && !seen {
 			outputs[id] = item
 		}
 	}
@@ -74,7 +99,7 @@ func (t *Thread) outputs() map[string]protocol.ResponseItem {
 }
 
 func outputFor(call protocol.ResponseItem, outputs map[string]protocol.ResponseItem) protocol.ResponseItem {
-	id := callID(call)
+	_, id := pairing(call)
 	if output, ok := outputs[id]; ok {
 		return output
 	}

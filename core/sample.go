@@ -31,7 +31,7 @@ func (s *step) sampleAfter(delay time.Duration) {
 	t := s.active
 	id := s.newEffect()
 	t.sample, t.calls = &sampling{effect: id}, nil
-	t.effects = append(t.effects, id)
+	t.samples = append(t.samples, id)
 	s.effect(Sample{ID: id, TurnID: t.id, Delay: delay, Prompt: s.Prompt()})
 }
 
@@ -44,16 +44,14 @@ func (s *step) current(id EffectID) *sampling {
 	return s.active.sample
 }
 
-// ended notes a terminal input. It is false where the effect is none of this turn.
-func (s *step) ended(id EffectID) bool {
-	if s.active == nil {
-		return false
-	}
-	i := slices.Index(s.active.effects, id)
+// ended notes the terminal input of an effect. It is false where the effect is none
+// of those.
+func ended(effects *[]EffectID, id EffectID) bool {
+	i := slices.Index(*effects, id)
 	if i < 0 {
 		return false
 	}
-	s.active.effects = slices.Delete(s.active.effects, i, i+1)
+	*effects = slices.Delete(*effects, i, i+1)
 	return true
 }
 
@@ -131,7 +129,7 @@ func (s *step) completeMessage(m *sampling) {
 
 func (s *step) sampleDone(in SampleDone) {
 	m := s.current(in.Effect)
-	if !s.ended(in.Effect) {
+	if s.active == nil || !ended(&s.active.samples, in.Effect) {
 		return
 	}
 	if m == nil {
@@ -157,6 +155,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown) {
 	if u == nil {
 		return
 	}
+	s.active.spent = true
 	info := &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
 		ModelContextWindow: s.active.world.Provider.ContextWindow,
@@ -172,7 +171,7 @@ func (s *step) notifyUsage(turnID string) {
 // What had streamed in of the answer is dropped.
 func (s *step) sampleFailed(in SampleFailed) {
 	m := s.current(in.Effect)
-	if !s.ended(in.Effect) {
+	if s.active == nil || !ended(&s.active.samples, in.Effect) {
 		return
 	}
 	if m == nil {

@@ -19,6 +19,9 @@ var shellNames = map[string]bool{"shell": true, "exec_command": true, "shell_com
 // defaultTimeout ends commands for which the model names no timeout.
 const defaultTimeout = 10 * time.Minute
 
+// longestTimeout is the longest that a model can ask for.
+const longestTimeout = 24 * time.Hour
+
 var shellTool = ToolSpec{
 	Name:        "shell",
 	Description: "Runs a command in the user's shell and returns its output, standard output and error together. Long output is cut in the middle.",
@@ -84,7 +87,7 @@ func (s *step) parseShell(arguments string) (*shellCommand, error) {
 		}
 	}
 	if a.TimeoutMs > 0 {
-		c.timeout = time.Duration(a.TimeoutMs) * time.Millisecond
+		c.timeout = time.Duration(min(a.TimeoutMs, longestTimeout.Milliseconds())) * time.Millisecond
 	}
 	return c, nil
 }

@@ -2,6 +2,9 @@ package core
 
 import (
 	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -9,8 +12,14 @@ import (
 	"appserver/protocol"
 )
 
-// storedUserMessage is the type of a user's message in an item_completed event.
-const storedUserMessage = "UserMessage"
+// The types of items in item_completed events.
+const (
+	storedUserMessage      = "UserMessage"
+	storedAgentMessage     = "AgentMessage"
+	storedReasoningItem    = "Reasoning"
+	storedCommandExecution = "CommandExecution"
+	storedFileChange       = "FileChange"
+)
 
 // peek is a string member of JSON that is known to be valid, "" where it is absent.
 func peek(payload json.RawMessage, path string) string {
@@ -80,9 +89,9 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 	case *protocol.UserMessageItem:
 		return storedUser{storedUserMessage, v.ID, v.ClientID, v.Content}
 	case *protocol.AgentMessageItem:
-		return storedAgent{"AgentMessage", v.ID, []storedText{{"Text", v.Text}}, v.Phase}
+		return storedAgent{storedAgentMessage, v.ID, []storedText{{"Text", v.Text}}, v.Phase}
 	case *protocol.ReasoningItem:
-		return storedReasoning{"Reasoning", v.ID, v.Summary, v.Content}
+		return storedReasoning{storedReasoningItem, v.ID, v.Summary, v.Content}
 	case *protocol.CommandExecutionItem:
 		return storeCommand(v, argv)
 	}
@@ -91,7 +100,7 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 
 func storeCommand(v *protocol.CommandExecutionItem, argv []string) storedCommand {
 	c := storedCommand{
-		Type: "CommandExecution", ID: v.ID, ProcessID: v.ProcessID, Command: argv, Cwd: "file://" + v.Cwd,
+		Type: storedCommandExecution, ID: v.ID, ProcessID: v.ProcessID, Command: argv, Cwd: (&url.URL{Scheme: "file", Path: v.Cwd}).String(),
 		Source: protocol.SnakeCase(v.Source), Status: protocol.SnakeCase(string(v.Status)),
 		AggregatedOutput: v.AggregatedOutput, ExitCode: v.ExitCode, ParsedCmd: []storedAction{},
 	}
@@ -113,12 +122,14 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 	switch peek(raw, "type") {
 	case storedUserMessage:
 		item.ThreadItemVariant = loadUser(raw)
-	case "AgentMessage":
+	case storedAgentMessage:
 		item.ThreadItemVariant = loadAgent(raw)
-	case "Reasoning":
+	case storedReasoningItem:
 		item.ThreadItemVariant = loadReasoning(raw)
-	case "CommandExecution":
+	case storedCommandExecution:
 		item.ThreadItemVariant = loadCommand(raw)
+	case storedFileChange:
+		item.ThreadItemVariant = loadFileChange(raw)
 	}
 	if item.ThreadItemVariant == nil {
 		item.ThreadItemVariant = loadOther(raw)
@@ -167,7 +178,7 @@ func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 		return nil
 	}
 	item := &protocol.CommandExecutionItem{
-		ID: s.ID, Command: quoteCommand(s.Command), Cwd: strings.TrimPrefix(s.Cwd, "file://"), ProcessID: s.ProcessID,
+		ID: s.ID, Command: quoteCommand(s.Command), Cwd: pathOf(s.Cwd), ProcessID: s.ProcessID,
 		Source: protocol.CamelCase(s.Source), Status: protocol.CommandExecutionStatus(protocol.CamelCase(s.Status)),
 		CommandActions: []protocol.CommandAction{}, ExitCode: s.ExitCode,
 	}
@@ -179,6 +190,49 @@ func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 	}
 	if s.Duration != nil {
 		item.DurationMs = pointer(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
+	}
+	return item
+}
+
+// pathOf is the path of a file URL, or the text itself.
+func pathOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "file" {
+		return text
+	}
+	return u.Path
+}
+
+type storedChanges struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	Changes map[string]struct {
+		Type        string  `json:"type"`
+		Content     string  `json:"content"`
+		UnifiedDiff string  `json:"unified_diff"`
+		MovePath    *string `json:"move_path"`
+	} `json:"changes"`
+}
+
+// loadFileChange lists the changes by path. The diff of a file that was added or
+// deleted is its content.
+func loadFileChange(raw json.RawMessage) protocol.ThreadItemVariant {
+	var s storedChanges
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	item := &protocol.FileChangeItem{ID: s.ID, Changes: []protocol.FileUpdateChange{}, Status: protocol.CamelCase(s.Status)}
+	for _, path := range slices.Sorted(maps.Keys(s.Changes)) {
+		c := s.Changes[path]
+		members := map[string]any{"type": c.Type}
+		if c.Type == "update" {
+			members["move_path"] = c.MovePath
+		}
+		kind, err := protocol.Marshal(members)
+		if err != nil {
+			return nil
+		}
+		item.Changes = append(item.Changes, protocol.FileUpdateChange{Path: path, Kind: kind, Diff: c.Content + c.UnifiedDiff})
 	}
 	return item
 }

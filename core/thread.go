@@ -19,14 +19,15 @@ type Thread struct {
 	allowed map[string]bool
 	// warned is set once the client was told that commands are not confined.
 	warned bool
-	// owed are lines that could not be appended; the next step begins with them.
-	owed       []owedLine
+	// told is the turn that clients were told has failed because its lines could not
+	// be appended. The rollout does not say so before the next line.
+	told       *toldEnd
 	lastEffect EffectID
 }
 
-type owedLine struct {
-	kind    string
-	payload any
+type toldEnd struct {
+	turnID string
+	err    protocol.TurnError
 }
 
 // Load makes a thread of the lines of its rollout; without lines it is a new one,
@@ -39,6 +40,15 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 	}
 	t.next = max(t.next, o.Next)
 	return t
+}
+
+// Again is the thread as its rollout has it, after lines could not be appended. It
+// takes a StorageFailed first.
+func (t *Thread) Again(lines []protocol.RolloutLine, next int64) *Thread {
+	t.options.Next = next
+	again := Load(t.id, t.options, t.settings, lines)
+	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
+	return again
 }
 
 // ID is the thread's id.
@@ -68,7 +78,6 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 // output, and in which order.
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
-	s.payDebts()
 	s.take(in)
 	return s.out
 }
@@ -138,7 +147,7 @@ func (s *step) start(in Start) {
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
-		s.closeOpenTurn()
+		s.settleLastTurn()
 		s.settings = s.settings.WithResume(in.Params)
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
 	}
@@ -153,6 +162,7 @@ func (s *step) resume(in Resume) {
 }
 
 func (s *step) setName(in SetName) {
+	s.settleLastTurn()
 	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
 	s.out.Sync = true
 	s.reply(in.To, protocol.Empty{})
@@ -191,14 +201,6 @@ func (s *step) effect(e Effect) { s.out.Effects = append(s.out.Effects, e) }
 func (s *step) newEffect() EffectID {
 	s.lastEffect++
 	return s.lastEffect
-}
-
-// payDebts writes what an earlier append could not.
-func (s *step) payDebts() {
-	for _, l := range s.owed {
-		s.record(l.kind, l.payload)
-	}
-	s.owed = nil
 }
 
 // Timestamp is how rollouts write a time.

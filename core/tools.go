@@ -138,7 +138,7 @@ func (s *step) beginShell(c *toolCall) {
 
 func (s *step) runCommand(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.effects = append(s.active.effects, c.effect)
+	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.settings.Sandbox}})
 }
@@ -198,7 +198,7 @@ func (s *step) toolOutput(in ToolOutput) {
 
 func (s *step) toolDone(in ToolDone) {
 	c := s.running(in.Effect)
-	if !s.ended(in.Effect) || c == nil {
+	if c == nil || !ended(&s.active.commands, in.Effect) {
 		return
 	}
 	item := s.show(c, protocol.SourceStartup)
@@ -245,6 +245,9 @@ func (s *step) updatePlan(arguments string) string {
 	if err := json.Unmarshal([]byte(arguments), &p); err != nil {
 		return fmt.Sprintf("The plan could not be read: %v", err)
 	}
+	if p.Plan == nil {
+		return "The plan could not be read: plan is missing"
+	}
 	for i := range p.Plan {
 		status, ok := planStatus[p.Plan[i].Status]
 		if !ok {
@@ -252,6 +255,6 @@ func (s *step) updatePlan(arguments string) string {
 		}
 		p.Plan[i].Status = status
 	}
-	s.notify(protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: orEmpty(p.Plan)})
+	s.notify(protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: p.Plan})
 	return "Plan updated"
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"appserver/protocol"
@@ -13,14 +14,17 @@ type turn struct {
 	startedAt time.Time
 	world     World
 	schema    json.RawMessage
-	// effects are those whose terminal input has not come, oldest first.
-	effects []EffectID
+	// samples and commands are the effects whose terminal input has not come, oldest
+	// first.
+	samples, commands []EffectID
 	// sample is the model request under way, nil while tools run.
 	sample *sampling
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
 	// retries counts failed requests since the last answer.
 	retries int
+	// spent is set once the provider told what an answer cost.
+	spent bool
 	// last is the agent's last message.
 	last *protocol.ThreadItem
 	// outcome is set once the turn has nothing more to do.
@@ -45,6 +49,8 @@ func (s *step) turnStart(in TurnStart) {
 		s.waiting = append(s.waiting, in)
 	default:
 		s.settings = s.settings.WithTurn(in.Params)
+		s.record(protocol.LineTurnContext, s.turnContext(s.active.id))
+		s.out.Sync = true
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
 		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
 	}
@@ -55,6 +61,7 @@ func (t *turn) interrupted() bool {
 }
 
 func (s *step) beginTurn(in TurnStart) {
+	s.settleLastTurn()
 	s.settings = s.settings.WithTurn(in.Params)
 	s.failed = false
 	s.active = &turn{
@@ -65,6 +72,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: id, StartedAt: &at, ModelContextWindow: in.World.Provider.ContextWindow})
 	s.record(protocol.LineTurnContext, s.turnContext(id))
 	s.describeWorld(in.World)
+	s.out.Sync = true
 
 	answer := s.startedTurn()
 	answer.StartedAt = nil
@@ -130,7 +138,8 @@ func (s *step) join(input []protocol.UserInput, clientID *string, images map[str
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
 	s.userSays(input, clientID, images)
 	if t.outcome != nil { // finished, but not yet told
-		t.outcome, t.timer = nil, 0
+		t.outcome = nil
+		s.stopTimer()
 		s.sample()
 		return
 	}
@@ -179,20 +188,31 @@ func later(a, b time.Time) time.Time {
 }
 
 // interrupt ends all that the turn has under way. The turn itself ends when the
-// last effect has.
+// last effect has. One that has ended but was not told yet stays as it ended.
 func (s *step) interrupt() {
 	t := s.active
-	if t.interrupted() {
+	if t.outcome != nil {
 		return
 	}
-	for _, id := range t.effects {
+	for _, id := range slices.Concat(t.samples, t.commands) {
 		s.effect(Cancel{id})
 	}
+	asking := t.asking()
 	for _, c := range t.calls {
 		s.abandon(c)
 	}
-	t.sample, t.timer = nil, 0
+	if asking {
+		s.notifyStatus()
+	}
+	t.sample = nil
 	s.conclude(protocol.TurnInterrupted, nil)
+}
+
+func (s *step) stopTimer() {
+	if s.active.timer != 0 {
+		s.effect(Cancel{s.active.timer})
+		s.active.timer = 0
+	}
 }
 
 func (s *step) shutdown() {
@@ -202,6 +222,7 @@ func (s *step) shutdown() {
 	s.waiting = nil
 	if s.active != nil {
 		s.active.notBefore = time.Time{}
+		s.stopTimer()
 		s.interrupt()
 		s.finishWhenDone()
 	}

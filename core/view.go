@@ -93,11 +93,15 @@ func (t *Thread) turnViews() []protocol.Turn {
 	return views
 }
 
-// turnView shows a turn with all its items. A turn that nothing ended, and that is
-// not under way, was cut off by a crash.
+// turnView shows a turn with all its items. A turn that no line ends, and that is
+// not under way, was cut off by a crash, unless it was told how it ended.
 func (t *Thread) turnView(r *turnRecord) protocol.Turn {
 	v := r.head()
-	if v.Status == protocol.TurnInProgress && (t.active == nil || t.active.id != r.id) {
+	switch {
+	case v.Status != protocol.TurnInProgress || t.ActiveTurn() == r.id:
+	case t.told != nil && t.told.turnID == r.id:
+		v.Status, v.Error = protocol.TurnFailed, &t.told.err
+	default:
 		v.Status = protocol.TurnInterrupted
 	}
 	v.ItemsView = protocol.ItemsFull

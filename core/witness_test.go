@@ -151,11 +151,12 @@ func (w *witness) seeLines(m *machine, out core.Output) {
 	}
 }
 
-// nextOrdinal is the one after those of the lines; lines without one are counted.
+// nextOrdinal is the one after those of the lines. Lines without one, or with one that
+// no file can have come to, are counted.
 func nextOrdinal(lines []protocol.RolloutLine) int64 {
 	next := int64(0)
 	for _, line := range lines {
-		if line.Ordinal != nil {
+		if line.Ordinal != nil && *line.Ordinal < 1<<53 {
 			next = max(next, *line.Ordinal)
 		}
 		next++

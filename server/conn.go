@@ -23,6 +23,7 @@ type conn struct {
 	rpc    *jsonrpc2.Conn // set by serve before the writer starts, who is its user
 	ledger ledger
 	out    *outbox
+	lost   error                  // of the write that failed; to be read once out is drained
 	client atomic.Pointer[client] // nil before initialize
 
 	released    chan struct{} // closed when the connection is to end for good

@@ -10,8 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// EOF is closed when the input of a connection has ended, or its output cannot be
-// written any more. Everything that came before is with the handlers then.
+// EOF is closed when the input of a connection has ended, with everything before
+// its end handed to the handlers; or when its output cannot be written any more.
 func (s *Server) EOF() <-chan struct{} { return s.eof }
 
 func (s *Server) ended() { s.eofOnce.Do(func() { close(s.eof) }) }
@@ -34,7 +34,8 @@ func (s *Server) Quiesce(ctx context.Context) error {
 
 // Drain ends all connections: it refuses what is still unanswered, waits until the
 // clients have taken everything, at most until ctx ends, and lets Serve return.
-// What comes after the outbox was drained is dropped.
+// What comes after the outbox was drained is dropped. The error tells what did not
+// reach a client.
 func (s *Server) Drain(ctx context.Context) error {
 	s.StopIntake()
 	s.mu.Lock()
@@ -69,7 +70,7 @@ func (c *conn) drain(ctx context.Context) error {
 	defer c.release()
 	select {
 	case <-c.out.drained:
-		return c.failure()
+		return c.lost
 	case <-ctx.Done():
 		return fmt.Errorf("server: client %d does not read, %d bytes are lost: %w", c.id, c.out.backlog(), ctx.Err())
 	}

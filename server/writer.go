@@ -23,6 +23,7 @@ func (c *conn) write() {
 		}
 		clear(chunk) // the queue behind it may keep its memory
 		if err := c.stream.flush(); err != nil {
+			c.lost = err
 			c.out.close()
 			c.end(err)
 			return

@@ -4,6 +4,12 @@
 // Standard output carries protocol messages only; logs go to standard error. It
 // exits 0 when its input ends or it is told to stop, 1 when it cannot start, and 2
 // when it is called wrongly.
+//
+// # Goroutines
+//
+// The main goroutine waits for a reason to end, and then ends the server in order.
+// One serves the connection and ends when it is drained; one waits for signals, one
+// for the end of the parent process, and both end with the main goroutine.
 package main
 
 import (
@@ -13,6 +19,7 @@ import (
 	"io"
 	"os"
 
+	"appserver/core/tool"
 	"appserver/protocol"
 	"appserver/schema"
 )
@@ -20,7 +27,16 @@ import (
 // version is this program's own; protocol.Level is what clients see first.
 const version = "0.1.0"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+// superviseCommand makes a process the supervisor of a command of the agent. It is no
+// command for people.
+const superviseCommand = "supervise-command"
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == superviseCommand {
+		os.Exit(tool.Supervise(os.Args[2:]))
+	}
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // streams are the standard streams of a command.
 type streams struct {
@@ -28,13 +44,14 @@ type streams struct {
 	out, err io.Writer
 }
 
-type command struct {
+// subcommand is a command of this program.
+type subcommand struct {
 	name, doc string
 	run       func(args []string, s streams, o *options) error
 }
 
-func commands() []command {
-	return []command{
+func commands() []subcommand {
+	return []subcommand{
 		{"app-server", "serve a client on standard input and output (the default)", serve},
 		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},

@@ -111,7 +111,7 @@ func shell(c *config.Config) *tool.Shell {
 		secrets = append(secrets, p.EnvKey)
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
 	}
-	return &tool.Shell{Env: tool.FilterEnv(os.Environ(), secrets...)}
+	return &tool.Shell{Env: tool.FilterEnv(os.Environ(), secrets...), Supervisor: []string{"/proc/self/exe", superviseCommand}}
 }
 
 // providers are the models of all providers that are configured.

@@ -40,6 +40,11 @@ func TestQuoteAsTheReferenceImplementation(t *testing.T) {
 	require.Equal(t, "", Quote(nil))
 }
 
+func TestQuoteLeavesNothingForTheShell(t *testing.T) {
+	require.Equal(t, "a '' b", Quote([]string{"a", "", "b"}))
+	require.Equal(t, "'a b' '*' '~'", Quote([]string{"a b", "*", "~"}))
+}
+
 func TestShellsSplitWhatWasQuoted(t *testing.T) {
 	all := make([]byte, 0, 255)
 	for c := 1; c < 256; c++ {

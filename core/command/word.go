@@ -42,7 +42,7 @@ func replacedByZsh(w *syntax.Word) bool {
 func literalPart(part syntax.WordPart, last bool) (word, bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		return unescape(p.Value, "", "*?[{$", last), true
+		return unescape(p.Value, "", "*?[{}$", last), true
 	case *syntax.SglQuoted:
 		// fish lets a backslash escape the quote that would end the string.
 		return word{p.Value, strings.HasSuffix(p.Value, `\`)}, !p.Dollar

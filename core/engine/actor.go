@@ -182,10 +182,11 @@ func (a *actor) leave() {
 
 // step runs one input: state, then disk, then words, then effects.
 func (a *actor) step(in core.Input) {
+	asked := a.thread.OpenRequests()
 	out := a.thread.Step(a.stamp(), in)
 	if len(out.Lines) > 0 {
 		if err := a.journal.Append(out.Lines, out.Sync); err != nil {
-			a.recover(err, out)
+			a.recover(err, out.Messages, asked)
 			return
 		}
 	}
@@ -237,19 +238,11 @@ func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
 }
 
 // recover takes a thread back to what its rollout holds, after lines could not be
-// appended. Whoever was to be answered is refused.
-func (a *actor) recover(cause error, lost core.Output) {
+// appended. Whoever was to be answered is refused. Asked are the requests that the
+// client had not answered before the step.
+func (a *actor) recover(cause error, lost []core.Message, asked []uint64) {
 	a.engine.Log.Error("appending to the rollout failed", zap.String("thread", a.id), zap.Error(cause))
-	refusal := protocol.Internal(protocol.KindStorage, "%v", cause)
-	for _, m := range lost.Messages {
-		if r, ok := m.(core.Reply); ok {
-			a.engine.Outbox.Refuse(r.To, refusal)
-		}
-	}
-	for _, to := range a.thread.OpenCallers() {
-		a.engine.Outbox.Refuse(to, refusal)
-	}
-	requests := a.thread.OpenRequests()
+	a.refuseLost(lost, protocol.Internal(protocol.KindStorage, "%v", cause))
 	a.cancelEffects()
 	a.generation++
 	contents, err := a.engine.Store.Read(a.path)
@@ -258,9 +251,23 @@ func (a *actor) recover(cause error, lost core.Output) {
 		a.say([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		return
 	}
-	a.options.Next = contents.Next
-	a.thread = core.Load(a.id, a.options, a.thread.Settings(), contents.Lines)
-	a.step(core.StorageFailed{Err: cause, Requests: requests})
+	a.thread = a.thread.Again(contents.Lines, contents.Next)
+	a.step(core.StorageFailed{Err: cause, Requests: asked})
+}
+
+// refuseLost answers the callers of a step that is undone, and those that waited.
+func (a *actor) refuseLost(lost []core.Message, err *protocol.Error) {
+	for _, m := range lost {
+		switch m := m.(type) {
+		case core.Reply:
+			a.engine.Outbox.Refuse(m.To, err)
+		case core.Refusal:
+			a.engine.Outbox.Refuse(m.To, m.Err)
+		}
+	}
+	for _, to := range a.thread.OpenCallers() {
+		a.engine.Outbox.Refuse(to, err)
+	}
 }
 
 func (a *actor) subscribe(conn uint64) {

@@ -90,11 +90,11 @@ func sortKey(q *rollout.Query, key *string) error {
 		return nil
 	}
 	switch *key {
-	case "created_at":
+	case "created_at", "section_position": // there are no sections
 	case "updated_at", "recency_at":
 		q.SortKey = rollout.SortUpdated
 	default:
-		return protocol.InvalidParams("sortKey", "%v", &protocol.UnknownVariantError{Value: *key, Expected: []string{"created_at", "updated_at", "recency_at"}})
+		return protocol.InvalidParams("sortKey", "%v", &protocol.UnknownVariantError{Value: *key, Expected: []string{"created_at", "updated_at", "recency_at", "section_position"}})
 	}
 	return nil
 }

@@ -92,10 +92,11 @@ func (p *running) terminate(drained <-chan struct{}) {
 // bury ends everything that belongs to the command and reaps its process.
 func (p *running) bury() {
 	defer p.report.Close()
+	deadline := time.Now().Add(killTime)
 	if pending(p.exited) || p.reported() == "" {
-		p.family.end(killTime)
+		p.family.end(deadline)
 	}
-	if wait(drainTime, p.exited) {
+	if wait(time.Until(deadline), p.exited) {
 		p.cmd.Wait()
 		p.status = p.reported()
 	}
@@ -118,7 +119,7 @@ func (p *running) outcome() core.ToolResult {
 	state := p.cmd.ProcessState
 	switch {
 	case state == nil:
-		return core.ToolResult{Failure: fmt.Sprintf("did not end within %s of SIGKILL: process %d is stuck in the kernel", killTime, p.pid())}
+		return core.ToolResult{Failure: notDying(p.pid()).Error()}
 	case !p.supervised:
 		return outcomeOf(state.Sys().(syscall.WaitStatus))
 	case p.status == "":
@@ -130,6 +131,11 @@ func (p *running) outcome() core.ToolResult {
 		return core.ToolResult{Failure: p.status}
 	}
 	return outcomeOf(syscall.WaitStatus(status))
+}
+
+// notDying is the failure of a command that runs on.
+func notDying(pid int) error {
+	return fmt.Errorf("process %d did not end within %s of SIGKILL: it is stuck in the kernel, or another user's", pid, killTime)
 }
 
 func outcomeOf(status syscall.WaitStatus) core.ToolResult {

@@ -10,11 +10,10 @@ import (
 	"appserver/core"
 )
 
-// Defaults of a Shell.
 const (
-	DefaultOutputLimit = 40_000
-	DefaultWireLimit   = 32 << 20
-	DefaultKillGrace   = 200 * time.Millisecond
+	defaultOutputLimit = 40_000
+	defaultWireLimit   = 32 << 20
+	defaultKillGrace   = 200 * time.Millisecond
 )
 
 // The times that an end may take; the sum is part of the package's contract.
@@ -22,9 +21,9 @@ const (
 	// drainTime is what processes that outlive the leader have to finish.
 	drainTime = 100 * time.Millisecond
 	// superviseTime is what a supervisor has to end a command, beyond the grace.
-	superviseTime = 700 * time.Millisecond
-	// killTime is how long killing is tried.
-	killTime = 600 * time.Millisecond
+	superviseTime = 400 * time.Millisecond
+	// killTime is what everything has to die of SIGKILL.
+	killTime = time.Second
 	// pumpTime is what output has to take the rest after a cancellation.
 	pumpTime = 300 * time.Millisecond
 )
@@ -38,10 +37,12 @@ type Shell struct {
 	// Supervisor is the argument vector of a program that calls [Supervise] with
 	// the arguments that follow. Without it commands are started directly.
 	Supervisor []string
-	// OutputLimit is how many bytes of output a result keeps, WireLimit how many
-	// are passed on; 0 or less means the default.
-	OutputLimit, WireLimit int
-	// KillGrace is the time between SIGTERM and SIGKILL; 0 means the default.
+	// OutputLimit is how many bytes of output a result keeps, beside the mark in
+	// place of what is left out; 0 means 40,000.
+	OutputLimit int
+	// WireLimit is how many bytes of output are passed on; 0 means 32 MiB.
+	WireLimit int
+	// KillGrace is the time between SIGTERM and SIGKILL; 0 means 200 ms.
 	KillGrace time.Duration
 }
 
@@ -72,7 +73,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, started, output func(st
 	if err != nil {
 		return core.ToolResult{Failure: err.Error()}
 	}
-	out := newPump(p.output, or(s.OutputLimit, DefaultOutputLimit), or(s.WireLimit, DefaultWireLimit), output)
+	out := newPump(p.output, or(s.OutputLimit, defaultOutputLimit), or(s.WireLimit, defaultWireLimit), output)
 	go out.run(func() { started(strconv.Itoa(p.pid())) })
 
 	why := p.await(ctx, c.Timeout, out.done)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "supervise" {
-		os.Exit(Supervise(os.Args[2:]))
+		syscall.Exit(Supervise(os.Args[2:])) // os.Exit would report on coverage.
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -37,7 +37,7 @@ func (s *Shell) start(c core.Command) (*running, error) {
 	p := &running{
 		cmd:    &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Cwd},
 		family: family{mark: markName + "=" + rand.Text()},
-		grace:  or(s.KillGrace, DefaultKillGrace),
+		grace:  or(s.KillGrace, defaultKillGrace),
 		exited: make(chan struct{}),
 	}
 	p.cmd.Env = append(slices.Clip(s.Env), p.family.mark)
@@ -107,6 +107,9 @@ func checkDirectory(dir string) error {
 		return nil
 	}
 	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		err = unix.Access(dir, unix.X_OK)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("the working directory %s does not exist: create it, or run the command in another one", dir)

@@ -61,6 +61,9 @@ func supervise(args []string) (status string, err error) {
 	r := &reaper{leader: pid, exited: make(chan struct{}), gone: make(chan struct{})}
 	go r.run()
 	r.await(ends, grace)
+	if pending(r.exited) {
+		return "", notDying(pid)
+	}
 	return strconv.Itoa(int(r.status)), nil
 }
 
@@ -101,7 +104,7 @@ func (r *reaper) run() {
 }
 
 // await waits for the end of the command, or brings it about, and for the end of
-// all that it leaves behind.
+// all that it leaves behind. It gives up what does not die of SIGKILL.
 func (r *reaper) await(ends <-chan os.Signal, grace time.Duration) {
 	below := family{root: os.Getpid()}
 	select {
@@ -111,8 +114,8 @@ func (r *reaper) await(ends <-chan os.Signal, grace time.Duration) {
 		below.signal(unix.SIGTERM)
 		wait(grace, r.gone)
 	}
-	for pause := time.Millisecond; pending(r.gone); pause = min(2*pause, 50*time.Millisecond) {
+	for deadline := time.Now().Add(killTime); pending(r.gone) && time.Now().Before(deadline); {
 		below.signal(unix.SIGKILL)
-		wait(pause, r.gone)
+		wait(5*time.Millisecond, r.gone)
 	}
 }

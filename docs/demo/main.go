@@ -9,6 +9,10 @@
 //
 // With -stable, ids, times and paths are replaced by names, so that the output can
 // be compared.
+//
+// # Goroutines
+//
+// One per server process reads its output, and ends with it.
 package main
 
 import (

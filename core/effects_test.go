@@ -1,0 +1,127 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// This file holds the commands that say what effects do.
+
+var pieceKinds = map[string]core.PieceKind{"text": core.PieceText, "reasoning": core.PieceReasoning, "summary": core.PieceReasoningSummary}
+
+func pieceInput(m *machine, a arguments) (core.Input, error) {
+	kind, known := pieceKinds[a.word(0)]
+	if !known {
+		return nil, errors.New("no such kind of piece")
+	}
+	id, err := effectOf(a, last[core.Sample](m))
+	return core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: a.word(1)}}, err
+}
+
+// effectOf is the effect that the command names, or the one given.
+func effectOf(a arguments, otherwise core.EffectID) (core.EffectID, error) {
+	id, err := a.number("effect", uint64(otherwise))
+	if err == nil && id == 0 {
+		err = errors.New("no such effect is under way")
+	}
+	return core.EffectID(id), err
+}
+
+func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.Sample](m))
+	if err != nil {
+		return nil, err
+	}
+	in := core.SampleDone{Effect: id}
+	for i, o := range a.options {
+		switch o.name {
+		case "run":
+			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{
+				ID: fmt.Sprintf("call-%d-%d", id, i+1), Name: "shell", Arguments: encode(map[string]string{"command": o.value})})
+		case "call":
+			parts := append(strings.SplitN(o.value, ":", 3), "", "")
+			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{ID: parts[0], Name: parts[1], Arguments: parts[2]})
+		}
+	}
+	if v := a.option("usage"); v != nil {
+		u := protocol.TokenUsageBreakdown{}
+		if _, err := fmt.Sscanf(*v, "%d,%d", &u.InputTokens, &u.OutputTokens); err != nil {
+			return nil, err
+		}
+		u.TotalTokens = u.InputTokens + u.OutputTokens
+		in.Answer.Usage = &u
+	}
+	return in, nil
+}
+
+func sampleFailedInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.Sample](m))
+	if err != nil {
+		return nil, err
+	}
+	e := &core.ModelError{Message: a.word(0), Retry: a.has("retry"), Streaming: a.has("streaming"), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+	if v := a.option("kind"); v != nil {
+		e.Info.Kind = *v
+	}
+	if v := a.option("status"); v != nil {
+		status, err := strconv.Atoi(*v)
+		if err != nil {
+			return nil, err
+		}
+		e.Info.HTTPStatus = &status
+	}
+	if v := a.option("after"); v != nil {
+		if e.RetryAfter, err = time.ParseDuration(*v); err != nil {
+			return nil, err
+		}
+	}
+	return core.SampleFailed{Effect: id, Err: e}, nil
+}
+
+func toolStartedInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, first[core.RunTool](m))
+	return core.ToolStarted{Effect: id, ProcessID: fmt.Sprintf("pid-%d", id)}, err
+}
+
+func toolOutputInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, first[core.RunTool](m))
+	return core.ToolOutput{Effect: id, Text: a.word(0)}, err
+}
+
+func toolDoneInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, first[core.RunTool](m))
+	if err != nil {
+		return nil, err
+	}
+	r := core.ToolResult{TimedOut: a.has("timed-out"), Duration: time.Second}
+	if v := a.option("output"); v != nil {
+		r.Output = *v
+	}
+	if v := a.option("took"); v != nil {
+		if r.Duration, err = time.ParseDuration(*v); err != nil {
+			return nil, err
+		}
+	}
+	switch code, failure := a.option("exit"), a.option("failure"); {
+	case failure != nil:
+		r.Failure = *failure
+	case code != nil:
+		n, err := strconv.Atoi(*code)
+		r.ExitCode = &n
+		return core.ToolDone{Effect: id, Result: r}, err
+	default:
+		r.Failure = "killed"
+	}
+	return core.ToolDone{Effect: id, Result: r}, nil
+}
+
+func timerInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.Timer](m))
+	return core.TimerFired{Effect: id}, err
+}

@@ -1,0 +1,75 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// This file holds the commands that are no inputs of the thread.
+
+func advance(m *machine, a arguments, _ *strings.Builder) error {
+	d, err := time.ParseDuration(a.word(0))
+	m.advance(d)
+	return err
+}
+
+func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
+	if v := a.option("date"); v != nil {
+		m.world.Date = *v
+	}
+	if v := a.option("agents"); v != nil {
+		m.world.Instructions = []core.InstructionFile{{Path: "/repo/AGENTS.md", Text: *v}}
+	}
+	if v := a.option("enforced"); v != nil {
+		m.world.Enforced = *v == "true"
+	}
+	requests, err := a.number("retries", uint64(m.world.Provider.RequestMaxRetries))
+	streams, err2 := a.number("stream-retries", uint64(m.world.Provider.StreamMaxRetries))
+	m.world.Provider.RequestMaxRetries, m.world.Provider.StreamMaxRetries = int(requests), int(streams)
+	return errors.Join(err, err2)
+}
+
+func disk(m *machine, a arguments, _ *strings.Builder) error {
+	m.full = a.word(0) == "full"
+	return nil
+}
+
+func prompt(m *machine, a arguments, b *strings.Builder) error {
+	p := m.thread.Prompt()
+	if a.has("full") {
+		fmt.Fprintf(b, "%s %s effort=%q schema=%s\n", p.Provider, p.Model, p.Effort, p.OutputSchema)
+		fmt.Fprintf(b, "instructions %s\n", short(p.Instructions))
+	}
+	for _, item := range p.Items {
+		text := promptItemText([]byte(encode(item)))
+		if message, ok := item.ResponseItemVariant.(*protocol.Message); ok && a.has("full") {
+			text = "message " + message.Role
+			for _, c := range message.Content {
+				text = words(text, c.Type, strconv.Quote(c.Text+c.ImageURL), c.Detail)
+			}
+		}
+		fmt.Fprintln(b, text)
+	}
+	return nil
+}
+
+func settings(m *machine, _ arguments, b *strings.Builder) error {
+	s := m.thread.Settings()
+	effort := ""
+	if s.Effort != nil {
+		effort = *s.Effort
+	}
+	fmt.Fprintln(b, words(s.Provider, s.Model, effort, s.Cwd, s.ApprovalPolicy.Mode, s.Sandbox.Stored().Type))
+	return nil
+}
+
+func reload(m *machine, _ arguments, _ *strings.Builder) error {
+	m.load()
+	return nil
+}
