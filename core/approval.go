@@ -10,7 +10,7 @@ import (
 func (s *step) ask(c *toolCall) {
 	c.state, c.request = callAsking, s.NextRequest()
 	s.notifyStatus()
-	s.show(c, protocol.SourceAgent)
+	s.show(c, protocol.SourceAgent, nil)
 	s.say(s.request(c))
 }
 
@@ -95,7 +95,7 @@ func (s *step) accept(c *toolCall) {
 
 // decline ends a command that did not run.
 func (s *step) decline(c *toolCall, reason string) {
-	item := s.show(c, protocol.SourceAgent)
+	item := s.show(c, protocol.SourceAgent, nil)
 	item.Status = protocol.CommandDeclined
 	s.completed(c.item, c.command.argv)
 	s.answer(c, reason)

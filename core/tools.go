@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"appserver/core/command"
@@ -143,18 +144,34 @@ func (s *step) runCommand(c *toolCall) {
 		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.settings.Sandbox}})
 }
 
-// show tells that the command's item began. Later calls change nothing.
-func (s *step) show(c *toolCall, source string) *protocol.CommandExecutionItem {
+// show tells that the command's item began, where that was not told yet. The item
+// it gives can be changed: what was told stays as it was.
+func (s *step) show(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
 	if c.item == nil {
 		c.item = s.openItem(&protocol.CommandExecutionItem{
 			ID: c.call.ID, Command: command.Quote(c.command.argv), Cwd: c.command.cwd, Source: source,
-			Status: protocol.CommandInProgress, CommandActions: command.Actions(c.command.script),
+			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: c.command.actions(),
 		}, s.Now)
 		s.started(c.item)
 	}
-	shown := *c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
-	c.item.ThreadItemVariant = &shown // what was told stays as it was
-	return &shown
+	item := *c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
+	item.Source = source
+	if processID != nil {
+		item.ProcessID = processID
+	}
+	c.item.ThreadItemVariant = &item
+	return &item
+}
+
+// actions are what the command does. The paths of files that it reads are absolute.
+func (c *shellCommand) actions() []protocol.CommandAction {
+	actions := command.Actions(c.script)
+	for i, a := range actions {
+		if a.Type == "read" && a.Path != nil && !filepath.IsAbs(*a.Path) {
+			actions[i].Path = pointer(filepath.Join(c.cwd, *a.Path))
+		}
+	}
+	return actions
 }
 
 // running is the call that an effect belongs to.
@@ -171,20 +188,9 @@ func (s *step) running(id EffectID) *toolCall {
 }
 
 func (s *step) toolStarted(in ToolStarted) {
-	c := s.running(in.Effect)
-	if c == nil {
-		return
+	if c := s.running(in.Effect); c != nil {
+		s.show(c, protocol.SourceStartup, &in.ProcessID)
 	}
-	if c.item == nil {
-		c.item = s.openItem(&protocol.CommandExecutionItem{
-			ID: c.call.ID, Command: command.Quote(c.command.argv), Cwd: c.command.cwd, Source: protocol.SourceStartup,
-			ProcessID: &in.ProcessID, Status: protocol.CommandInProgress, CommandActions: command.Actions(c.command.script),
-		}, s.Now)
-		s.started(c.item)
-		return
-	}
-	item := s.show(c, protocol.SourceStartup)
-	item.ProcessID, item.Source = &in.ProcessID, protocol.SourceStartup
 }
 
 func (s *step) toolOutput(in ToolOutput) {
@@ -192,7 +198,7 @@ func (s *step) toolOutput(in ToolOutput) {
 	if c == nil || in.Text == "" {
 		return
 	}
-	s.show(c, protocol.SourceStartup)
+	s.show(c, protocol.SourceStartup, nil)
 	s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Delta: in.Text})
 }
 
@@ -201,7 +207,7 @@ func (s *step) toolDone(in ToolDone) {
 	if c == nil || !ended(&s.active.commands, in.Effect) {
 		return
 	}
-	item := s.show(c, protocol.SourceStartup)
+	item := s.show(c, protocol.SourceStartup, nil)
 	item.Status = protocol.CommandFailed
 	if in.Result.ExitCode != nil && *in.Result.ExitCode == 0 {
 		item.Status = protocol.CommandCompleted
