@@ -10,6 +10,7 @@ import (
 // turnRecord is a turn as the rollout keeps it.
 type turnRecord struct {
 	id          string
+	root        string // the first turn of the chain of work that led to this one
 	status      protocol.TurnStatus
 	err         *protocol.TurnError
 	startedAt   *int64
@@ -69,7 +70,8 @@ func (l *log) applyStarted(ordinal int64, payload json.RawMessage) {
 	if _, taken := l.turnAt[e.TurnID]; taken || e.TurnID == "" {
 		e.TurnID = turnName(ordinal)
 	}
-	l.addTurn(turnRecord{id: e.TurnID, status: protocol.TurnInProgress, startedAt: e.StartedAt})
+	t := l.addTurn(turnRecord{id: e.TurnID, status: protocol.TurnInProgress, startedAt: e.StartedAt})
+	set(&t.root, e.RootTurnID)
 	l.usage.ModelContextWindow = e.ModelContextWindow
 }
 
@@ -80,6 +82,7 @@ func (l *log) addTurn(t turnRecord) *turnRecord {
 		l.turnAt = map[string]int{}
 	}
 	l.turnAt[t.id] = len(l.turns)
+	t.root = t.id
 	l.turns = append(l.turns, t)
 	return &l.turns[len(l.turns)-1]
 }

@@ -69,7 +69,7 @@ func (s *step) beginTurn(in TurnStart) {
 		notBefore: s.Now.Add(s.options.CompletedFloor),
 	}
 	id, at := s.active.id, s.Now.Unix()
-	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: id, StartedAt: &at, ModelContextWindow: in.World.Provider.ContextWindow})
+	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: id, RootTurnID: in.Params.RootTurnID, StartedAt: &at, ModelContextWindow: in.World.Provider.ContextWindow})
 	s.record(protocol.LineTurnContext, s.turnContext(id))
 	s.describeWorld(in.World)
 	s.out.Sync = true

@@ -115,7 +115,7 @@ func (t *Thread) turnView(r *turnRecord) protocol.Turn {
 // head is the turn without its items.
 func (r *turnRecord) head() protocol.Turn {
 	return protocol.Turn{
-		ID: r.id, RootTurnID: pointer(r.id), Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded,
+		ID: r.id, RootTurnID: pointer(r.root), Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded,
 		Status: r.status, Error: r.err, StartedAt: r.startedAt, CompletedAt: r.completedAt, DurationMs: r.durationMs,
 	}
 }

@@ -1,11 +1,16 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // CommandExecutionRequestApprovalParams asks the client whether a command may
-// run. It follows the item/started of its item.
+// run. It follows the item/started of its item. StartedAtMs is in Unix milliseconds,
+// Reason for the user to read, Command a line that a shell would take.
+// AvailableDecisions are ApprovalDecisions to offer; others are taken too.
 type CommandExecutionRequestApprovalParams struct {
-	Kind                        string            `json:"kind"`
+	Kind                        string            `json:"kind" oneof:"command"`
 	ThreadID                    string            `json:"threadId"`
 	TurnID                      string            `json:"turnId"`
 	ItemID                      string            `json:"itemId"`
@@ -24,14 +29,17 @@ type CommandExecutionRequestApprovalResponse struct {
 	Decision ApprovalDecision `json:"decision"`
 }
 
-// ApprovalDecision is a word, or an object whose only member is the word. Detail
-// is that member's value.
+// ApprovalDecision is "accept", "acceptForSession", "decline", "cancel", or
+// {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": [<word of a command>]}}.
 type ApprovalDecision struct {
-	Word   string
+	Word string
+	// Detail is the value of acceptWithExecpolicyAmendment, nil for the other words.
 	Detail json.RawMessage
 }
 
-// The words of an ApprovalDecision.
+// The words of an ApprovalDecision: run it; run it, and do not ask again for its
+// like in this session; the same, by the rule of the amendment; do not run it; do not
+// run it, and end the turn.
 const (
 	DecisionAccept              = "accept"
 	DecisionAcceptForSession    = "acceptForSession"
@@ -50,19 +58,24 @@ func (d ApprovalDecision) MarshalJSON() ([]byte, error) {
 	return marshal(d.Word)
 }
 
-// UnmarshalJSON accepts the known decisions.
+// UnmarshalJSON accepts the known decisions. The amendment must be one: a list of
+// the words of a command.
 func (d *ApprovalDecision) UnmarshalJSON(b []byte) error {
-	var obj map[string]json.RawMessage
-	if json.Unmarshal(b, &obj) == nil && len(obj) == 1 {
-		for word, detail := range obj {
-			*d = ApprovalDecision{Word: word, Detail: detail}
-		}
-		b, _ = marshal(d.Word)
-	}
-	word, err := decodeEnum(b, decisions)
+	word, detail, err := decodeWordOf(b, decisions, DecisionAcceptWithAmendment)
 	if err != nil {
 		return err
 	}
-	d.Word = word
+	var raw json.RawMessage
+	if word == DecisionAcceptWithAmendment {
+		if err := decodeObject(detail, reflect.ValueOf(new(execpolicyAmendment)).Elem()); err != nil {
+			return at(word, err)
+		}
+		raw = json.RawMessage(detail.Raw)
+	}
+	*d = ApprovalDecision{word, raw}
 	return nil
+}
+
+type execpolicyAmendment struct {
+	Words []string `json:"execpolicy_amendment"`
 }

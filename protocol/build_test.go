@@ -90,7 +90,7 @@ func (b builder) table(t reflect.Type) reflect.Value {
 func (b builder) fields(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if words := closedWords[v.Type().Name()+"."+f.Name]; words != nil {
+		if words := wordsOf(v.Type(), f); words != nil {
 			v.Field(i).Set(b.closed(f.Type, words))
 		} else {
 			v.Field(i).Set(b.value(f.Type))
@@ -181,7 +181,8 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 				{Kind: protocol.ErrorTooManyFailedAttempts, HTTPStatus: &status},
 				{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: "compact"},
 				{Kind: "of another version"},
-			}[b.one(5)]
+				{Kind: "of another version", Detail: json.RawMessage(`{"x":[1]}`)},
+			}[b.one(6)]
 		},
 		reflect.TypeFor[protocol.CommandAction](): func(b builder) any {
 			text, path := b.text(), b.text()
@@ -195,8 +196,17 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 		reflect.TypeFor[protocol.ConfigLayerSource](): func(b builder) any {
 			return []protocol.ConfigLayerSource{{Type: protocol.LayerSessionFlags}, {Type: protocol.LayerUser, File: "/config.toml"}}[b.one(2)]
 		},
+		reflect.TypeFor[protocol.ContentItem](): func(b builder) any {
+			return []protocol.ContentItem{
+				{Type: protocol.ContentInputText, Text: b.text()},
+				{Type: protocol.ContentOutputText, Text: b.text()},
+				{Type: protocol.ContentInputImage, ImageURL: b.text()},
+				{Type: protocol.ContentInputImage, ImageURL: b.text(), Detail: "high"},
+				{Type: "input_audio", Raw: json.RawMessage(`{"type":"input_audio","audio_url":"data:,"}`)},
+			}[b.one(5)]
+		},
 		reflect.TypeFor[protocol.ToolOutput](): func(b builder) any {
-			part := protocol.ContentItem{Type: protocol.ContentInputText, Text: b.text()}
+			part := b.value(reflect.TypeFor[protocol.ContentItem]()).Interface().(protocol.ContentItem)
 			return []protocol.ToolOutput{{Text: b.text()}, {Parts: []protocol.ContentItem{part}}}[b.one(2)]
 		},
 		reflect.TypeFor[protocol.ApprovalsReviewer]():      oneOf("user", "auto_review", "guardian_subagent"),
@@ -211,26 +221,17 @@ func oneOf(words ...string) func(builder) any {
 	return func(b builder) any { return words[b.one(len(words))] }
 }
 
-// closedWords are the members, by type and field, that may not hold just anything.
-var closedWords = map[string][]string{
-	"AgentMessageItem.Phase":                                   {"commentary", "final_answer"},
-	"CommandExecutionItem.Source":                              {protocol.SourceAgent, protocol.SourceStartup},
-	"CommandExecutionRequestApprovalParams.Kind":               {"command"},
-	"CommandExecutionRequestApprovalParams.AvailableDecisions": {`"accept"`, `"cancel"`},
-	"ExternalSandbox.NetworkAccess":                            {"restricted", "enabled"},
-	"FileChangeItem.Status":                                    {"completed", "declined"},
-	"FileUpdateChange.Kind":                                    {`{"type":"add"}`, `{"type":"delete"}`, `{"type":"update","move_path":null}`},
-	"ImageInput.Detail":                                        {"auto", "high"},
-	"LocalImageInput.Detail":                                   {"low", "original"},
-	"Model.InputModalities":                                    {"text", "image"},
-	"Model.MultiAgentVersion":                                  {"disabled", "v2"},
-	"StatusActive.ActiveFlags":                                 {protocol.FlagWaitingOnApproval},
-	"Thread.HistoryMode":                                       {"legacy", protocol.HistoryPaginated},
-	"ThreadListParams.SortDirection":                           {"asc", "desc"},
-	"ThreadListParams.SourceKinds":                             {"cli", "vscode"},
-	"ThreadListParams.SortKey":                                 {"created_at", "updated_at"},
-	"ThreadUnsubscribeResponse.Status":                         {"notLoaded", "unsubscribed"},
-	"Turn.ItemsView":                                           {protocol.ItemsNotLoaded, protocol.ItemsSummary, protocol.ItemsFull},
-	"TurnPlanStep.Status":                                      {"pending", "completed"},
-	"TurnStartParams.Summary":                                  {"auto", "none"},
+// wordsOf are the values that a field may hold, where not just anything: the words
+// of its tag, or JSON.
+func wordsOf(t reflect.Type, f reflect.StructField) []string {
+	if words := strings.Fields(f.Tag.Get("oneof")); len(words) > 0 {
+		return words
+	}
+	switch t.Name() + "." + f.Name {
+	case "CommandExecutionRequestApprovalParams.AvailableDecisions":
+		return []string{`"accept"`, `"cancel"`}
+	case "FileUpdateChange.Kind":
+		return []string{`{"type":"add"}`, `{"type":"delete"}`, `{"type":"update","move_path":null}`}
+	}
+	return nil
 }

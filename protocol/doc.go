@@ -5,17 +5,28 @@
 //
 // # Shapes
 //
-// A member of a *Params type that is a pointer, or is marked omitempty, may be
-// left out or null. Every other member of a *Params type is required. In answers
-// and notifications every member is always written: null where there is nothing,
-// [] for an empty list. The names of types and members are those of the reference
-// implementation, version [Level].
+// The names of types and members are those of the reference implementation,
+// version [Level]. What clients send is read by [DecodeParams], with these tags:
+//
+//	json:",omitempty"   may be left out or null; every pointer has it
+//	default:"TEXT"      the same, and is then TEXT: a string, or JSON
+//	oneof:"a b c"       the words that the string, or each of the list, may be
+//
+// Every other member is required. In answers and notifications every member is
+// written: null where there is nothing, [] for an empty list; only those marked
+// omitempty are left out.
+//
+// Params are strict: what does not fit is refused, so that nobody believes a setting
+// in force that is not. Members that are not known are passed over, as those of
+// later versions. What files hold and other versions wrote is read tolerantly, and
+// variants and kinds that are not known are kept as they came.
 //
 // # Unions
 //
-// A union is a struct that embeds an interface with a closed set of variants.
-// A variant that this package does not know is kept as its raw JSON and written
-// back unchanged.
+// A union is a struct that embeds an interface with a closed set of variants, told
+// apart by the member type. [UserInput], [ThreadItem] and [ResponseItem] have one
+// more, [*Unknown]: the raw JSON of what this package does not know, which is
+// written back unchanged. In params a UserInput is never Unknown.
 //
 // # Methods
 //

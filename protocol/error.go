@@ -43,7 +43,9 @@ const (
 	KindCwdNotFound        Kind = "cwdNotFound"
 )
 
-// Error is an error answer: {code, message, data: {kind, ...}}.
+// Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The
+// code is one of JSON-RPC 2.0 or -32001, the message is for people, the kind for
+// programs. Clients match how some messages begin.
 type Error struct {
 	Code    int        `json:"code"`
 	Message string     `json:"message"`
@@ -53,7 +55,8 @@ type Error struct {
 // ErrorData tells errors apart without reading their words.
 type ErrorData struct {
 	Kind Kind `json:"kind"`
-	// Field names the member that was wrong, as a dotted path.
+	// Field names the member that was wrong, as a dotted path: "clientInfo.version",
+	// "input.0.text". It is empty where the params as a whole are.
 	Field string `json:"field,omitempty"`
 	// TurnID names the turn that is in the way, or that was expected.
 	TurnID string `json:"turnId,omitempty"`
@@ -68,7 +71,8 @@ func Refuse(kind Kind, format string, args ...any) *Error {
 	return &Error{CodeInvalidRequest, fmt.Sprintf(format, args...), &ErrorData{Kind: kind}}
 }
 
-// InvalidParams is an error that names the member that was wrong.
+// InvalidParams is an error that names the member that was wrong. The message begins
+// with "Invalid request: ", as that of the reference implementation.
 func InvalidParams(field, format string, args ...any) *Error {
 	return &Error{CodeInvalidParams, "Invalid request: " + fmt.Sprintf(format, args...), &ErrorData{Kind: KindInvalidParams, Field: field}}
 }

@@ -2,7 +2,8 @@ package protocol
 
 import (
 	"encoding/json"
-	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // CodexErrorInfo is the machine-readable reason of a failed turn: a word, or for
@@ -10,11 +11,14 @@ import (
 // {"httpStatusCode": 401}}.
 type CodexErrorInfo struct {
 	Kind string
-	// HTTPStatus is nil where no answer came. It is written for the kinds in
-	// httpErrorKinds only.
+	// HTTPStatus is nil where no answer came. It is written for the kinds of
+	// failures of HTTP only.
 	HTTPStatus *int
 	// TurnKind is written for ErrorActiveTurnNotSteerable only.
 	TurnKind string
+	// Detail is what a kind without details of its own here came with, nil for a
+	// word alone.
+	Detail json.RawMessage
 }
 
 // The kinds of CodexErrorInfo that this server gives.
@@ -35,92 +39,82 @@ const (
 	ErrorActiveTurnNotSteerable = "activeTurnNotSteerable"
 )
 
+// The names of the details on the wire.
+const (
+	httpStatusCode = "httpStatusCode"
+	turnKind       = "turnKind"
+)
+
 var httpErrorKinds = map[string]bool{
 	ErrorHTTPConnectionFailed: true, ErrorStreamConnectionFailed: true,
 	ErrorStreamDisconnected: true, ErrorTooManyFailedAttempts: true,
 }
 
-type httpStatusCode struct {
-	HTTPStatusCode *int `json:"httpStatusCode"`
-}
+// MarshalJSON writes the word, or {"<word>": <details>}.
+func (e CodexErrorInfo) MarshalJSON() ([]byte, error) { return e.encode(asIs) }
 
-// MarshalJSON writes the word, or the word with its details.
-func (e CodexErrorInfo) MarshalJSON() ([]byte, error) {
-	switch {
-	case httpErrorKinds[e.Kind]:
-		return marshal(map[string]httpStatusCode{e.Kind: {e.HTTPStatus}})
-	case e.Kind == ErrorActiveTurnNotSteerable:
-		return marshal(map[string]map[string]string{e.Kind: {"turnKind": e.TurnKind}})
-	}
-	return marshal(e.Kind)
-}
-
-// UnmarshalJSON accepts every form; unknown kinds keep their word.
-func (e *CodexErrorInfo) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		*e = CodexErrorInfo{}
-		return json.Unmarshal(b, &e.Kind)
-	}
-	var obj map[string]struct {
-		HTTPStatusCode *int   `json:"httpStatusCode"`
-		Snake          *int   `json:"http_status_code"`
-		TurnKind       string `json:"turnKind"`
-	}
-	if err := json.Unmarshal(b, &obj); err != nil {
-		return err
-	}
-	for kind, v := range obj {
-		*e = CodexErrorInfo{Kind: kind, HTTPStatus: v.HTTPStatusCode, TurnKind: v.TurnKind}
-		if v.Snake != nil {
-			e.HTTPStatus = v.Snake
-		}
-	}
-	return nil
-}
-
-// Stored is the form rollouts keep: snake_case words.
+// Stored is the form that rollouts keep: the words in snake_case.
 func (e CodexErrorInfo) Stored() json.RawMessage {
-	var v any = SnakeCase(e.Kind)
-	if httpErrorKinds[e.Kind] {
-		v = map[string]map[string]*int{SnakeCase(e.Kind): {"http_status_code": e.HTTPStatus}}
-	}
-	b, err := marshal(v)
+	b, err := e.encode(SnakeCase)
 	if err != nil {
 		return nil
 	}
 	return b
 }
 
+func asIs(word string) string { return word }
+
+func (e CodexErrorInfo) encode(spell func(word string) string) ([]byte, error) {
+	kind := spell(e.Kind)
+	switch {
+	case httpErrorKinds[e.Kind]:
+		return marshal(map[string]map[string]*int{kind: {spell(httpStatusCode): e.HTTPStatus}})
+	case e.Kind == ErrorActiveTurnNotSteerable:
+		return marshal(map[string]map[string]string{kind: {spell(turnKind): e.TurnKind}})
+	case e.Detail != nil:
+		return marshal(map[string]json.RawMessage{kind: e.Detail})
+	}
+	return marshal(kind)
+}
+
+// UnmarshalJSON accepts every kind, with details or without; those of kinds that
+// this version does not know are kept.
+func (e *CodexErrorInfo) UnmarshalJSON(b []byte) error { return e.decode(b, asIs, asIs) }
+
 // ErrorInfoFromStored reads what Stored wrote. Nil where there is nothing to read.
 func ErrorInfoFromStored(raw json.RawMessage) *CodexErrorInfo {
-	var e CodexErrorInfo
-	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &e) != nil {
+	e := new(CodexErrorInfo)
+	if !json.Valid(raw) || e.decode(raw, CamelCase, SnakeCase) != nil {
 		return nil
 	}
-	e.Kind = CamelCase(e.Kind)
-	return &e
+	return e
 }
 
-// SnakeCase is a camelCase word as rollouts write it.
-func SnakeCase(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r >= 'A' && r <= 'Z' {
-			b.WriteByte('_')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
+// decode reads a kind, which read turns into that of the wire, with details whose
+// names are spelled in the words of the wire.
+func (e *CodexErrorInfo) decode(b []byte, read, spell func(word string) string) error {
+	word, detail, err := decodeWord(b)
+	if err != nil {
+		return err
 	}
-	return b.String()
+	*e = CodexErrorInfo{Kind: read(word)}
+	switch {
+	case !detail.Exists():
+	case httpErrorKinds[e.Kind]:
+		err = decodeDetail(detail, spell(httpStatusCode), &e.HTTPStatus)
+	case e.Kind == ErrorActiveTurnNotSteerable:
+		err = decodeDetail(detail, spell(turnKind), &e.TurnKind)
+	default:
+		e.Detail = json.RawMessage(detail.Raw)
+	}
+	return at(word, err)
 }
 
-// CamelCase is a snake_case word as the wire writes it.
-func CamelCase(s string) string {
-	parts := strings.Split(s, "_")
-	for i := 1; i < len(parts); i++ {
-		if parts[i] != "" {
-			parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
-		}
+// decodeDetail reads one member of the details; without it *to stays as it is.
+func decodeDetail(detail gjson.Result, name string, to any) error {
+	members, err := objectMembers(detail)
+	if value := members[name]; err == nil && value.Exists() {
+		return at(name, decodeError(json.Unmarshal([]byte(value.Raw), to)))
 	}
-	return strings.Join(parts, "")
+	return err
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +18,10 @@ func seed(f *testing.F, t reflect.Type) {
 	for i := range 8 {
 		f.Add(encode(f, builder{full{i}}.value(t).Interface()))
 	}
-	for _, raw := range append(unknownItems, ``, `null`, `{}`, `[]`, `5`, `"x"`, `{"type":5}`, `{"a":1,"b":2}`, "{\"type\":\"\xff\"}") {
+	for _, raw := range slices.Concat(unknownItems, unknownInputs) {
+		f.Add([]byte(raw))
+	}
+	for _, raw := range []string{``, `null`, `{}`, `[]`, `5`, `"x"`, `{"type":5}`, `{"a":1,"b":2}`, "{\"type\":\"\xff\"}"} {
 		f.Add([]byte(raw))
 	}
 }
@@ -71,8 +76,13 @@ func FuzzResponseItem(f *testing.F) {
 func FuzzUserInput(f *testing.F) {
 	seed(f, reflect.TypeFor[protocol.UserInput]())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if input, ok := reread[protocol.UserInput](t, b); ok {
-			require.NotNil(t, input.UserInputVariant)
+		input, ok := reread[protocol.UserInput](t, b)
+		params := append(append([]byte(`{"threadId":"t","input":[`), b...), `]}`...)
+		if _, unknown := input.UserInputVariant.(*protocol.Unknown); unknown {
+			requireKept(t, input, b)
+			require.Error(t, protocol.DecodeParams(params, new(protocol.TurnStartParams)), "params are strict")
+		} else if ok {
+			require.NoError(t, protocol.DecodeParams(params, new(protocol.TurnStartParams)))
 		}
 	})
 }
@@ -108,6 +118,25 @@ func FuzzApprovalDecision(f *testing.F) {
 	})
 }
 
+func FuzzContentItem(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.ContentItem]())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if part, ok := reread[protocol.ContentItem](t, b); ok && part.Raw != nil {
+			requireKept(t, part, b)
+		}
+	})
+}
+
+func FuzzAskForApproval(f *testing.F) {
+	seed(f, reflect.TypeFor[protocol.AskForApproval]())
+	f.Add([]byte(`{"granular":{"sandbox_approval":true}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if policy, ok := reread[protocol.AskForApproval](t, b); ok {
+			require.Equal(t, policy.Mode == protocol.ApprovalGranular, policy.Granular != nil)
+		}
+	})
+}
+
 func FuzzToolOutput(f *testing.F) {
 	seed(f, reflect.TypeFor[protocol.ToolOutput]())
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -122,6 +151,7 @@ func FuzzDecodeParams(f *testing.F) {
 		f.Add(i, encode(f, builder{full{i}}.value(m.Params).Interface()))
 		f.Add(i, []byte(`{}`))
 		f.Add(i, []byte(`{"threadId":5,"input":[{}],"limit":-1,"clientInfo":[],"cwd":{}}`))
+		f.Add(i, []byte(`{"threadId":"t","input":[{"type":"text","text":null}],"approvalPolicy":{"granular":{}},"cwd":[null],"sourceKinds":["x"]}`))
 	}
 	f.Fuzz(func(t *testing.T, row int, b []byte) {
 		methods := protocol.Methods()
@@ -132,6 +162,7 @@ func FuzzDecodeParams(f *testing.F) {
 			require.ErrorAs(t, err, &refusal)
 			require.Equal(t, protocol.CodeInvalidParams, refusal.Code)
 			require.Equal(t, protocol.KindInvalidParams, refusal.Data.Kind)
+			require.True(t, strings.HasPrefix(refusal.Message, "Invalid request: "), refusal.Message)
 			return
 		}
 		written := encode(t, params.Interface())

@@ -1,12 +1,12 @@
 package protocol
 
-// InitializeParams opens a connection.
+// InitializeParams opens a connection. It must be its first request.
 type InitializeParams struct {
 	ClientInfo   ClientInfo              `json:"clientInfo"`
 	Capabilities *InitializeCapabilities `json:"capabilities,omitempty"`
 }
 
-// ClientInfo names the client.
+// ClientInfo names the client: Name for programs, Title for people.
 type ClientInfo struct {
 	Name    string  `json:"name"`
 	Title   *string `json:"title,omitempty"`
@@ -15,11 +15,14 @@ type ClientInfo struct {
 
 // InitializeCapabilities says what the client understands.
 type InitializeCapabilities struct {
-	ExperimentalAPI           bool     `json:"experimentalApi,omitempty"`
+	// ExperimentalAPI lets the client use experimental members of params.
+	ExperimentalAPI bool `json:"experimentalApi,omitempty"`
+	// OptOutNotificationMethods are notifications that are not sent to the client.
 	OptOutNotificationMethods []string `json:"optOutNotificationMethods,omitempty"`
 }
 
-// InitializeResponse names the server and where it keeps its files.
+// InitializeResponse names the server, where it keeps its files (an absolute path),
+// and its system: platformFamily is "unix" or "windows", platformOs "linux" and so on.
 type InitializeResponse struct {
 	UserAgent      string `json:"userAgent"`
 	CodexHome      string `json:"codexHome"`

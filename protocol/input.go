@@ -1,37 +1,41 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/tidwall/gjson"
 )
 
-// UserInput is one part of what the user says.
+// UserInput is one part of what the user says: {"type": "text", "text": ...} and
+// so on. Params take the complete forms of the variants only. Elsewhere, in items
+// of files and of other versions, a part that is anything else is an *Unknown.
 type UserInput struct{ UserInputVariant }
 
-// UserInputVariant is TextInput, ImageInput, LocalImageInput, AudioInput,
-// LocalAudioInput, SkillInput or MentionInput.
+// UserInputVariant is *TextInput, *ImageInput, *LocalImageInput, *AudioInput,
+// *LocalAudioInput, *SkillInput, *MentionInput or *Unknown.
 type UserInputVariant interface{ userInput() }
 
-// TextInput is text, with the ranges that the client shows in another way.
+// TextInput is text, with the ranges of it that the client shows in another way.
+// The ranges are given back as they came.
 type TextInput struct {
 	Text         string            `json:"text"`
-	TextElements []json.RawMessage `json:"text_elements"`
+	TextElements []json.RawMessage `json:"text_elements" default:"[]"`
 }
 
-// ImageInput is an image by URL; data: URLs carry the image itself.
+// ImageInput is an image by URL; a data: URL carries the image itself.
 type ImageInput struct {
-	Detail *string `json:"detail,omitempty"`
+	Detail *string `json:"detail,omitempty" oneof:"auto low high original"`
 	URL    string  `json:"url"`
 }
 
 // LocalImageInput is an image file of the server's machine.
 type LocalImageInput struct {
-	Detail *string `json:"detail,omitempty"`
+	Detail *string `json:"detail,omitempty" oneof:"auto low high original"`
 	Path   string  `json:"path"`
 }
 
-// AudioInput is sound by URL.
+// AudioInput is sound by URL; a data: URL carries the sound itself.
 type AudioInput struct {
 	URL string `json:"url"`
 }
@@ -41,7 +45,7 @@ type LocalAudioInput struct {
 	Path string `json:"path"`
 }
 
-// SkillInput names a skill to use.
+// SkillInput names a skill to use, and the file that describes it.
 type SkillInput struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
@@ -60,47 +64,36 @@ func (*AudioInput) userInput()      {}
 func (*LocalAudioInput) userInput() {}
 func (*SkillInput) userInput()      {}
 func (*MentionInput) userInput()    {}
+func (*Unknown) userInput()         {}
 
-var userInputs = newVariants[UserInputVariant]("type",
-	variantRow[UserInputVariant]{"text", func() UserInputVariant { return &TextInput{TextElements: []json.RawMessage{}} }},
-	variantRow[UserInputVariant]{"image", func() UserInputVariant { return &ImageInput{} }},
-	variantRow[UserInputVariant]{"localImage", func() UserInputVariant { return &LocalImageInput{} }},
-	variantRow[UserInputVariant]{"audio", func() UserInputVariant { return &AudioInput{} }},
-	variantRow[UserInputVariant]{"localAudio", func() UserInputVariant { return &LocalAudioInput{} }},
-	variantRow[UserInputVariant]{"skill", func() UserInputVariant { return &SkillInput{} }},
-	variantRow[UserInputVariant]{"mention", func() UserInputVariant { return &MentionInput{} }},
+var userInputs = newVariants("type",
+	variantRow[UserInputVariant]{"text", &TextInput{}},
+	variantRow[UserInputVariant]{"image", &ImageInput{}},
+	variantRow[UserInputVariant]{"localImage", &LocalImageInput{}},
+	variantRow[UserInputVariant]{"audio", &AudioInput{}},
+	variantRow[UserInputVariant]{"localAudio", &LocalAudioInput{}},
+	variantRow[UserInputVariant]{"skill", &SkillInput{}},
+	variantRow[UserInputVariant]{"mention", &MentionInput{}},
 )
 
 // MarshalJSON writes the variant with its type.
 func (u UserInput) MarshalJSON() ([]byte, error) { return userInputs.encode(u.UserInputVariant) }
 
-// UnmarshalJSON accepts the known variants, and requires the member that each of
-// them is about.
+// UnmarshalJSON keeps an object with a type that is no complete form of a known
+// variant as *Unknown.
 func (u *UserInput) UnmarshalJSON(b []byte) error {
-	v, tag, ok, err := userInputs.decode(b)
-	if err != nil {
-		return err
+	in := gjson.ParseBytes(b)
+	err := u.decodeParams(in)
+	if tag := in.Get(userInputs.member); err != nil && tag.Type == gjson.String {
+		u.UserInputVariant = &Unknown{tag.Str, bytes.Clone(b)}
+		return nil
 	}
-	if !ok {
-		return &UnknownVariantError{tag, userInputs.tags}
-	}
-	u.UserInputVariant = v
-	return requireMembers(b, v)
+	return err
 }
 
-func requireMembers(b []byte, v UserInputVariant) error {
-	member := "path"
-	switch v := v.(type) {
-	case *TextInput:
-		member = "text"
-		if v.TextElements == nil {
-			v.TextElements = []json.RawMessage{}
-		}
-	case *ImageInput, *AudioInput:
-		member = "url"
-	}
-	if !gjson.GetBytes(b, member).Exists() {
-		return &MissingFieldError{member}
-	}
-	return nil
+// decodeParams accepts the complete forms of the known variants only.
+func (u *UserInput) decodeParams(in gjson.Result) error {
+	v, err := userInputs.strict(in)
+	u.UserInputVariant = v
+	return err
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// ThreadItem is one entry of a conversation as a user interface shows it. Times
+// ThreadItem is one entry of a conversation as a user interface shows it: a variant,
+// {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times
 // are in Unix milliseconds, null where they are not known.
 type ThreadItem struct {
 	ThreadItemVariant
@@ -13,44 +14,52 @@ type ThreadItem struct {
 	CompletedAtMs *int64
 }
 
-// ThreadItemVariant is one of the *Item types of this package, or *Unknown.
+// ThreadItemVariant is a pointer to one of the types UserMessageItem to
+// ContextCompactionItem, or *Unknown.
 type ThreadItemVariant interface {
 	// ItemID is the id of the item within its thread.
 	ItemID() string
 }
 
-// UserMessageItem is what the user said.
+// UserMessageItem is what the user said. ClientID is the clientUserMessageId of the
+// request that brought it.
 type UserMessageItem struct {
 	ID       string      `json:"id"`
 	ClientID *string     `json:"clientId"`
 	Content  []UserInput `json:"content"`
 }
 
-// AgentMessageItem is what the agent said.
+// AgentMessageItem is what the agent said. Phase is null where the model does not
+// tell it; moderation, memoryCitation, delivery and questions are always null.
 type AgentMessageItem struct {
 	Moderation     json.RawMessage `json:"moderation"`
 	ID             string          `json:"id"`
 	Text           string          `json:"text"`
-	Phase          *string         `json:"phase"`
+	Phase          *string         `json:"phase" oneof:"commentary partial_answer final_answer"`
 	MemoryCitation json.RawMessage `json:"memoryCitation"`
 	Delivery       json.RawMessage `json:"delivery"`
 	Questions      json.RawMessage `json:"questions"`
 }
 
-// ReasoningItem is what the model thought.
+// ReasoningItem is what the model thought: the parts of its summary, and of the raw
+// text where the provider gives it.
 type ReasoningItem struct {
 	ID      string   `json:"id"`
 	Summary []string `json:"summary"`
 	Content []string `json:"content"`
 }
 
-// PlanItem is a plan that the agent proposed.
+// PlanItem is a plan that the agent proposed, in Markdown.
 type PlanItem struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 }
 
-// CommandExecutionItem is a command that the agent ran, or wanted to run.
+// CommandExecutionItem is a command that the agent ran, or wanted to run. Command is
+// a line that a shell would take, Cwd an absolute path. AggregatedOutput holds both
+// standard output and standard error, cut in the middle where it is long. The
+// members that are null where the command did not run, or has not ended, are
+// ProcessID, AggregatedOutput, ExitCode and DurationMs, which is in milliseconds.
 type CommandExecutionItem struct {
 	ID               string                 `json:"id"`
 	PluginID         *string                `json:"pluginId"`
@@ -58,7 +67,7 @@ type CommandExecutionItem struct {
 	Command          string                 `json:"command"`
 	Cwd              string                 `json:"cwd"`
 	ProcessID        *string                `json:"processId"`
-	Source           string                 `json:"source"`
+	Source           string                 `json:"source" oneof:"agent userShell unifiedExecStartup unifiedExecInteraction"`
 	Status           CommandExecutionStatus `json:"status"`
 	CommandActions   []CommandAction        `json:"commandActions"`
 	AggregatedOutput *string                `json:"aggregatedOutput"`
@@ -77,15 +86,16 @@ const (
 	CommandDeclined   CommandExecutionStatus = "declined"
 )
 
-// The values of CommandExecutionItem.Source that this server gives.
+// The values of CommandExecutionItem.Source that this server gives: SourceStartup
+// for a command that ran, SourceAgent for one that was asked about or declined.
 const (
 	SourceAgent   = "agent"
 	SourceStartup = "unifiedExecStartup"
 )
 
-// CommandAction says what a part of a command does. Type is read, listFiles,
-// search or unknown; Name and Path belong to read, Query and Path to search, Path
-// to listFiles.
+// CommandAction says what a part of a command does, so that it can be shown in a
+// few words. Type is read, listFiles, search or unknown; Name and Path belong to
+// read, Query and Path to search, Path to listFiles.
 type CommandAction struct {
 	Type    string
 	Command string
@@ -128,7 +138,8 @@ func (a CommandAction) MarshalJSON() ([]byte, error) {
 	}{"unknown", a.Command})
 }
 
-// UnmarshalJSON reads an action; a type that is not known becomes unknown.
+// UnmarshalJSON reads an action of the wire or of a file, which calls the command
+// cmd. A type that is not known is written as unknown.
 func (a *CommandAction) UnmarshalJSON(b []byte) error {
 	var v struct {
 		Type, Command, Name string
@@ -145,14 +156,16 @@ func (a *CommandAction) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// FileChangeItem is a patch that the agent applied, or wanted to apply.
+// FileChangeItem is a patch that the agent applied, or wanted to apply, file by file.
 type FileChangeItem struct {
 	ID      string             `json:"id"`
 	Changes []FileUpdateChange `json:"changes"`
-	Status  string             `json:"status"`
+	Status  string             `json:"status" oneof:"inProgress completed failed declined"`
 }
 
-// FileUpdateChange is the change of one file.
+// FileUpdateChange is the change of one file. Kind is {"type": "add"}, {"type":
+// "delete"} or {"type": "update", "move_path": <path or null>}; Diff is a unified
+// diff, of an added or deleted file its content.
 type FileUpdateChange struct {
 	Path string          `json:"path"`
 	Kind json.RawMessage `json:"kind"`
@@ -194,14 +207,14 @@ func (u *Unknown) ItemID() string {
 	return v.ID
 }
 
-var threadItems = newVariants[ThreadItemVariant]("type",
-	variantRow[ThreadItemVariant]{"userMessage", func() ThreadItemVariant { return &UserMessageItem{Content: []UserInput{}} }},
-	variantRow[ThreadItemVariant]{"agentMessage", func() ThreadItemVariant { return &AgentMessageItem{} }},
-	variantRow[ThreadItemVariant]{"plan", func() ThreadItemVariant { return &PlanItem{} }},
-	variantRow[ThreadItemVariant]{"reasoning", func() ThreadItemVariant { return &ReasoningItem{Summary: []string{}, Content: []string{}} }},
-	variantRow[ThreadItemVariant]{"commandExecution", func() ThreadItemVariant { return &CommandExecutionItem{CommandActions: []CommandAction{}} }},
-	variantRow[ThreadItemVariant]{"fileChange", func() ThreadItemVariant { return &FileChangeItem{Changes: []FileUpdateChange{}} }},
-	variantRow[ThreadItemVariant]{"contextCompaction", func() ThreadItemVariant { return &ContextCompactionItem{} }},
+var threadItems = newVariants("type",
+	variantRow[ThreadItemVariant]{"userMessage", &UserMessageItem{}},
+	variantRow[ThreadItemVariant]{"agentMessage", &AgentMessageItem{}},
+	variantRow[ThreadItemVariant]{"plan", &PlanItem{}},
+	variantRow[ThreadItemVariant]{"reasoning", &ReasoningItem{}},
+	variantRow[ThreadItemVariant]{"commandExecution", &CommandExecutionItem{}},
+	variantRow[ThreadItemVariant]{"fileChange", &FileChangeItem{}},
+	variantRow[ThreadItemVariant]{"contextCompaction", &ContextCompactionItem{}},
 )
 
 type itemTimes struct {
@@ -211,12 +224,9 @@ type itemTimes struct {
 
 // MarshalJSON writes the variant with its type, and the times after it.
 func (i ThreadItem) MarshalJSON() ([]byte, error) {
-	if u, ok := i.ThreadItemVariant.(*Unknown); ok {
-		return u.Raw, nil
-	}
 	b, err := threadItems.encode(i.ThreadItemVariant)
-	if err != nil {
-		return nil, err
+	if _, unknown := i.ThreadItemVariant.(*Unknown); unknown || err != nil {
+		return b, err
 	}
 	times, err := marshal(itemTimes{i.StartedAtMs, i.CompletedAtMs})
 	if err != nil {
@@ -226,17 +236,16 @@ func (i ThreadItem) MarshalJSON() ([]byte, error) {
 	return append(b, times[1:]...), nil
 }
 
-// UnmarshalJSON keeps unknown variants as raw JSON.
+// UnmarshalJSON keeps unknown variants as raw JSON, their times in it.
 func (i *ThreadItem) UnmarshalJSON(b []byte) error {
-	v, tag, ok, err := threadItems.decode(b)
+	v, err := threadItems.tolerant(b)
 	if err != nil {
 		return err
 	}
-	if !ok {
-		i.ThreadItemVariant = &Unknown{Tag: tag, Raw: append(json.RawMessage(nil), b...)}
+	*i = ThreadItem{ThreadItemVariant: v}
+	if _, unknown := v.(*Unknown); unknown {
 		return nil
 	}
-	i.ThreadItemVariant = v
 	var times itemTimes
 	err = json.Unmarshal(b, &times)
 	i.StartedAtMs, i.CompletedAtMs = times.StartedAtMs, times.CompletedAtMs

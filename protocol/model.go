@@ -2,7 +2,8 @@ package protocol
 
 import "encoding/json"
 
-// ModelListParams asks for the models that turns can use.
+// ModelListParams asks for the models that turns can use, hidden ones with
+// IncludeHidden only. They come in one page, whatever Cursor and Limit say.
 type ModelListParams struct {
 	ModelProvider *string `json:"modelProvider,omitempty"`
 	Cursor        *string `json:"cursor,omitempty"`
@@ -10,13 +11,14 @@ type ModelListParams struct {
 	IncludeHidden *bool   `json:"includeHidden,omitempty"`
 }
 
-// ModelListResponse is a page of models.
+// ModelListResponse is the list of models. NextCursor is always null.
 type ModelListResponse struct {
 	Data       []Model `json:"data"`
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Model is a model that turns can use.
+// Model is a model that turns can use. Turns name it by Model. What belongs to the
+// vendor's own models only is null or empty always.
 type Model struct {
 	ID                        string                  `json:"id"`
 	Model                     string                  `json:"model"`
@@ -29,9 +31,9 @@ type Model struct {
 	Hidden                    bool                    `json:"hidden"`
 	SupportedReasoningEfforts []ReasoningEffortOption `json:"supportedReasoningEfforts"`
 	DefaultReasoningEffort    string                  `json:"defaultReasoningEffort"`
-	InputModalities           []string                `json:"inputModalities"`
+	InputModalities           []string                `json:"inputModalities" oneof:"text image audio"`
 	SupportsPersonality       bool                    `json:"supportsPersonality"`
-	MultiAgentVersion         *string                 `json:"multiAgentVersion"`
+	MultiAgentVersion         *string                 `json:"multiAgentVersion" oneof:"disabled v1 v2"`
 	AdditionalSpeedTiers      []string                `json:"additionalSpeedTiers"`
 	ServiceTiers              []json.RawMessage       `json:"serviceTiers"`
 	DefaultServiceTier        *string                 `json:"defaultServiceTier"`
@@ -45,14 +47,16 @@ type ReasoningEffortOption struct {
 	Description     string `json:"description"`
 }
 
-// ConfigReadParams asks for the configuration in force.
+// ConfigReadParams asks for the configuration in force. Cwd makes no difference:
+// there are no configuration files of projects.
 type ConfigReadParams struct {
 	IncludeLayers bool    `json:"includeLayers,omitempty"`
 	Cwd           *string `json:"cwd,omitempty"`
 }
 
 // ConfigReadResponse is the configuration in force, where each value comes from
-// (by dotted key), and on request the layers it is made of, the strongest first.
+// (by dotted key), and the layers it is made of, the strongest first; null where
+// they were not asked for.
 type ConfigReadResponse struct {
 	Config  map[string]any                 `json:"config"`
 	Origins map[string]ConfigLayerMetadata `json:"origins"`
@@ -65,7 +69,8 @@ type ConfigLayerMetadata struct {
 	Version string            `json:"version"`
 }
 
-// ConfigLayer is one source of configuration.
+// ConfigLayer is one source of configuration. DisabledReason is null for a layer
+// that is in force.
 type ConfigLayer struct {
 	Name           ConfigLayerSource `json:"name"`
 	Version        string            `json:"version"`

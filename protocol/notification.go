@@ -8,38 +8,31 @@ type Notification interface {
 	NotificationMethod() string
 }
 
-// Delta is a notification that carries a further piece of one item's text.
-// Deltas with the same key may be merged into one, in order, while they wait for
-// a client that reads slowly.
-type Delta interface {
-	Notification
-	DeltaKey() DeltaKey
-	DeltaText() string
-	// WithDelta is the same notification with another text.
-	WithDelta(text string) Delta
-}
-
-// DeltaKey tells which text a delta belongs to.
-type DeltaKey struct {
-	Method, ThreadID, ItemID string
-	Index                    int
-}
-
-// ThreadStartedNotification tells of a new thread.
+// ThreadStartedNotification tells of a new thread, after the answer to thread/start.
 type ThreadStartedNotification struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadStatusChangedNotification tells whether a thread is at work.
+// NotificationMethod is thread/started.
+func (ThreadStartedNotification) NotificationMethod() string { return "thread/started" }
+
+// ThreadStatusChangedNotification tells that a thread went to work, waits for the
+// user, or has nothing more to do.
 type ThreadStatusChangedNotification struct {
 	ThreadID string       `json:"threadId"`
 	Status   ThreadStatus `json:"status"`
 }
 
-// ThreadClosedNotification tells that a thread was unloaded.
+// NotificationMethod is thread/status/changed.
+func (ThreadStatusChangedNotification) NotificationMethod() string { return "thread/status/changed" }
+
+// ThreadClosedNotification tells that a thread was unloaded. It can be resumed.
 type ThreadClosedNotification struct {
 	ThreadID string `json:"threadId"`
 }
+
+// NotificationMethod is thread/closed.
+func (ThreadClosedNotification) NotificationMethod() string { return "thread/closed" }
 
 // ThreadNameUpdatedNotification tells of a thread's new name.
 type ThreadNameUpdatedNotification struct {
@@ -47,27 +40,42 @@ type ThreadNameUpdatedNotification struct {
 	ThreadName string `json:"threadName"`
 }
 
-// ThreadTokenUsageUpdatedNotification tells what the last model request cost.
+// NotificationMethod is thread/name/updated.
+func (ThreadNameUpdatedNotification) NotificationMethod() string { return "thread/name/updated" }
+
+// ThreadTokenUsageUpdatedNotification tells what the last model request cost, and
+// what all of the thread have.
 type ThreadTokenUsageUpdatedNotification struct {
 	ThreadID   string           `json:"threadId"`
 	TurnID     string           `json:"turnId"`
 	TokenUsage ThreadTokenUsage `json:"tokenUsage"`
 }
 
-// TurnStartedNotification tells that a turn began.
+// NotificationMethod is thread/tokenUsage/updated.
+func (ThreadTokenUsageUpdatedNotification) NotificationMethod() string {
+	return "thread/tokenUsage/updated"
+}
+
+// TurnStartedNotification tells that a turn began, after the answer to turn/start.
 type TurnStartedNotification struct {
 	ThreadID string `json:"threadId"`
 	Turn     Turn   `json:"turn"`
 }
 
-// TurnCompletedNotification tells that a turn ended. It is sent once per turn,
-// and nothing of the turn follows it.
+// NotificationMethod is turn/started.
+func (TurnStartedNotification) NotificationMethod() string { return "turn/started" }
+
+// TurnCompletedNotification tells that a turn ended. It is sent once per turn, and
+// nothing of the turn follows it. Its items are the agent's last message at most.
 type TurnCompletedNotification struct {
 	ThreadID string `json:"threadId"`
 	Turn     Turn   `json:"turn"`
 }
 
-// TurnPlanUpdatedNotification tells the agent's plan.
+// NotificationMethod is turn/completed.
+func (TurnCompletedNotification) NotificationMethod() string { return "turn/completed" }
+
+// TurnPlanUpdatedNotification tells the whole of the agent's plan as it is now.
 type TurnPlanUpdatedNotification struct {
 	ThreadID    string         `json:"threadId"`
 	TurnID      string         `json:"turnId"`
@@ -75,13 +83,17 @@ type TurnPlanUpdatedNotification struct {
 	Plan        []TurnPlanStep `json:"plan"`
 }
 
-// TurnPlanStep is a step of a plan: pending, inProgress or completed.
+// NotificationMethod is turn/plan/updated.
+func (TurnPlanUpdatedNotification) NotificationMethod() string { return "turn/plan/updated" }
+
+// TurnPlanStep is a step of a plan.
 type TurnPlanStep struct {
 	Step   string `json:"step"`
-	Status string `json:"status"`
+	Status string `json:"status" oneof:"pending inProgress completed"`
 }
 
-// ItemStartedNotification tells that an item began.
+// ItemStartedNotification tells that an item began. StartedAtMs is in Unix
+// milliseconds.
 type ItemStartedNotification struct {
 	Item        ThreadItem `json:"item"`
 	ThreadID    string     `json:"threadId"`
@@ -89,8 +101,11 @@ type ItemStartedNotification struct {
 	StartedAtMs int64      `json:"startedAtMs"`
 }
 
-// ItemCompletedNotification tells that an item is final. The token count is
-// always null.
+// NotificationMethod is item/started.
+func (ItemStartedNotification) NotificationMethod() string { return "item/started" }
+
+// ItemCompletedNotification tells that an item is final, and durable.
+// CompletedAtMs is in Unix milliseconds; the token count is always null.
 type ItemCompletedNotification struct {
 	Item              ThreadItem `json:"item"`
 	ThreadID          string     `json:"threadId"`
@@ -99,61 +114,44 @@ type ItemCompletedNotification struct {
 	CompletedAtMs     int64      `json:"completedAtMs"`
 }
 
-// AgentMessageDeltaNotification carries a piece of an agent message.
-type AgentMessageDeltaNotification struct {
-	ThreadID string `json:"threadId"`
-	TurnID   string `json:"turnId"`
-	ItemID   string `json:"itemId"`
-	Delta    string `json:"delta"`
-}
-
-// ReasoningSummaryTextDeltaNotification carries a piece of a reasoning summary.
-type ReasoningSummaryTextDeltaNotification struct {
-	ThreadID     string `json:"threadId"`
-	TurnID       string `json:"turnId"`
-	ItemID       string `json:"itemId"`
-	Delta        string `json:"delta"`
-	SummaryIndex int    `json:"summaryIndex"`
-}
-
-// ReasoningTextDeltaNotification carries a piece of raw reasoning.
-type ReasoningTextDeltaNotification struct {
-	ThreadID     string `json:"threadId"`
-	TurnID       string `json:"turnId"`
-	ItemID       string `json:"itemId"`
-	Delta        string `json:"delta"`
-	ContentIndex int    `json:"contentIndex"`
-}
-
-// CommandExecutionOutputDeltaNotification carries a piece of a command's output.
-type CommandExecutionOutputDeltaNotification struct {
-	ThreadID string `json:"threadId"`
-	TurnID   string `json:"turnId"`
-	ItemID   string `json:"itemId"`
-	Delta    string `json:"delta"`
-}
+// NotificationMethod is item/completed.
+func (ItemCompletedNotification) NotificationMethod() string { return "item/completed" }
 
 // ServerRequestResolvedNotification tells that a request of the server needs no
-// answer any more. RequestID is the id that the request was sent with.
+// answer any more: it was answered, or its turn ended. RequestID is the id that the
+// request was sent with.
 type ServerRequestResolvedNotification struct {
 	ThreadID  string `json:"threadId"`
 	RequestID uint64 `json:"requestId"`
 }
 
-// WarningNotification is for the user to read.
+// NotificationMethod is serverRequest/resolved.
+func (ServerRequestResolvedNotification) NotificationMethod() string { return "serverRequest/resolved" }
+
+// WarningNotification is for the user to read. ThreadID is null for what concerns
+// no thread in particular.
 type WarningNotification struct {
 	ThreadID *string `json:"threadId"`
 	Message  string  `json:"message"`
 }
 
-// ConfigWarningNotification tells of a setting that is not known.
+// NotificationMethod is warning.
+func (WarningNotification) NotificationMethod() string { return "warning" }
+
+// ConfigWarningNotification tells of a setting without effect, to each client that
+// connects. Path is the configuration file's, left out where the setting comes from
+// elsewhere.
 type ConfigWarningNotification struct {
 	Summary string  `json:"summary"`
 	Details *string `json:"details"`
+	Path    *string `json:"path,omitempty"`
 }
 
+// NotificationMethod is configWarning.
+func (ConfigWarningNotification) NotificationMethod() string { return "configWarning" }
+
 // ErrorNotification tells of a failed model request. Where WillRetry is false the
-// turn fails.
+// turn fails, and turn/completed follows with the same error.
 type ErrorNotification struct {
 	Error     TurnError `json:"error"`
 	WillRetry bool      `json:"willRetry"`
@@ -161,127 +159,11 @@ type ErrorNotification struct {
 	TurnID    string    `json:"turnId"`
 }
 
-// NotificationMethod is thread/started.
-func (ThreadStartedNotification) NotificationMethod() string { return "thread/started" }
-
-// NotificationMethod is thread/status/changed.
-func (ThreadStatusChangedNotification) NotificationMethod() string { return "thread/status/changed" }
-
-// NotificationMethod is thread/closed.
-func (ThreadClosedNotification) NotificationMethod() string { return "thread/closed" }
-
-// NotificationMethod is thread/name/updated.
-func (ThreadNameUpdatedNotification) NotificationMethod() string { return "thread/name/updated" }
-
-// NotificationMethod is thread/tokenUsage/updated.
-func (ThreadTokenUsageUpdatedNotification) NotificationMethod() string {
-	return "thread/tokenUsage/updated"
-}
-
-// NotificationMethod is turn/started.
-func (TurnStartedNotification) NotificationMethod() string { return "turn/started" }
-
-// NotificationMethod is turn/completed.
-func (TurnCompletedNotification) NotificationMethod() string { return "turn/completed" }
-
-// NotificationMethod is turn/plan/updated.
-func (TurnPlanUpdatedNotification) NotificationMethod() string { return "turn/plan/updated" }
-
-// NotificationMethod is item/started.
-func (ItemStartedNotification) NotificationMethod() string { return "item/started" }
-
-// NotificationMethod is item/completed.
-func (ItemCompletedNotification) NotificationMethod() string { return "item/completed" }
-
-// NotificationMethod is item/agentMessage/delta.
-func (*AgentMessageDeltaNotification) NotificationMethod() string { return "item/agentMessage/delta" }
-
-// NotificationMethod is item/reasoning/summaryTextDelta.
-func (*ReasoningSummaryTextDeltaNotification) NotificationMethod() string {
-	return "item/reasoning/summaryTextDelta"
-}
-
-// NotificationMethod is item/reasoning/textDelta.
-func (*ReasoningTextDeltaNotification) NotificationMethod() string { return "item/reasoning/textDelta" }
-
-// NotificationMethod is item/commandExecution/outputDelta.
-func (*CommandExecutionOutputDeltaNotification) NotificationMethod() string {
-	return "item/commandExecution/outputDelta"
-}
-
-// NotificationMethod is serverRequest/resolved.
-func (ServerRequestResolvedNotification) NotificationMethod() string { return "serverRequest/resolved" }
-
-// NotificationMethod is warning.
-func (WarningNotification) NotificationMethod() string { return "warning" }
-
-// NotificationMethod is configWarning.
-func (ConfigWarningNotification) NotificationMethod() string { return "configWarning" }
-
 // NotificationMethod is error.
 func (ErrorNotification) NotificationMethod() string { return "error" }
 
-// DeltaKey names the agent message.
-func (d *AgentMessageDeltaNotification) DeltaKey() DeltaKey {
-	return DeltaKey{"item/agentMessage/delta", d.ThreadID, d.ItemID, 0}
-}
-
-// DeltaText is the piece of text.
-func (d *AgentMessageDeltaNotification) DeltaText() string { return d.Delta }
-
-// WithDelta is d with another text.
-func (d *AgentMessageDeltaNotification) WithDelta(text string) Delta {
-	c := *d
-	c.Delta = text
-	return &c
-}
-
-// DeltaKey names the part of the summary.
-func (d *ReasoningSummaryTextDeltaNotification) DeltaKey() DeltaKey {
-	return DeltaKey{"item/reasoning/summaryTextDelta", d.ThreadID, d.ItemID, d.SummaryIndex}
-}
-
-// DeltaText is the piece of text.
-func (d *ReasoningSummaryTextDeltaNotification) DeltaText() string { return d.Delta }
-
-// WithDelta is d with another text.
-func (d *ReasoningSummaryTextDeltaNotification) WithDelta(text string) Delta {
-	c := *d
-	c.Delta = text
-	return &c
-}
-
-// DeltaKey names the part of the reasoning.
-func (d *ReasoningTextDeltaNotification) DeltaKey() DeltaKey {
-	return DeltaKey{"item/reasoning/textDelta", d.ThreadID, d.ItemID, d.ContentIndex}
-}
-
-// DeltaText is the piece of text.
-func (d *ReasoningTextDeltaNotification) DeltaText() string { return d.Delta }
-
-// WithDelta is d with another text.
-func (d *ReasoningTextDeltaNotification) WithDelta(text string) Delta {
-	c := *d
-	c.Delta = text
-	return &c
-}
-
-// DeltaKey names the command.
-func (d *CommandExecutionOutputDeltaNotification) DeltaKey() DeltaKey {
-	return DeltaKey{"item/commandExecution/outputDelta", d.ThreadID, d.ItemID, 0}
-}
-
-// DeltaText is the piece of output.
-func (d *CommandExecutionOutputDeltaNotification) DeltaText() string { return d.Delta }
-
-// WithDelta is d with another text.
-func (d *CommandExecutionOutputDeltaNotification) WithDelta(text string) Delta {
-	c := *d
-	c.Delta = text
-	return &c
-}
-
-// NotificationRow is a notification that the server sends.
+// NotificationRow is a notification that the server sends: its method, the struct
+// that its params have, and one line of documentation.
 type NotificationRow struct {
 	Method string
 	Params reflect.Type
@@ -305,7 +187,6 @@ func Notifications() []NotificationRow {
 		notification[ThreadStatusChangedNotification]("A thread went to work, waits, or is idle."),
 		notification[ThreadNameUpdatedNotification]("A thread has a new name."),
 		notification[ThreadClosedNotification]("A thread was unloaded."),
-		notification[ThreadTokenUsageUpdatedNotification]("What the last model request cost."),
 		notification[TurnStartedNotification]("A turn began."),
 		notification[TurnPlanUpdatedNotification]("The agent's plan changed."),
 		notification[ItemStartedNotification]("An item began."),
@@ -314,10 +195,11 @@ func Notifications() []NotificationRow {
 		notification[*ReasoningTextDeltaNotification]("A piece of raw reasoning."),
 		notification[*CommandExecutionOutputDeltaNotification]("A piece of a command's output."),
 		notification[ItemCompletedNotification]("An item is final, and durable."),
-		notification[TurnCompletedNotification]("A turn ended; nothing of it follows."),
+		notification[ThreadTokenUsageUpdatedNotification]("What the last model request cost."),
 		notification[ServerRequestResolvedNotification]("A request of the server needs no answer any more."),
 		notification[ErrorNotification]("A model request failed."),
+		notification[TurnCompletedNotification]("A turn ended; nothing of it follows."),
 		notification[WarningNotification]("Something the user should read."),
-		notification[ConfigWarningNotification]("A setting is not known."),
+		notification[ConfigWarningNotification]("A setting has no effect."),
 	}
 }

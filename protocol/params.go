@@ -5,75 +5,174 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
-// DecodeParams reads params into *p, a pointer to a params struct. Unknown members
-// are passed over, null counts as absent. What is wrong is an *Error that names
-// the member.
+// DecodeParams reads params into *p, a pointer to a params struct; the package
+// documentation says what the struct's tags mean. Names of members are case
+// sensitive, members that the struct does not have are passed over, null counts as
+// absent, and absent params count as {}. Everything that is wrong is an *Error
+// with code CodeInvalidParams and the dotted path of the member in data.field,
+// "input.0.text". Nothing of *p shares memory with params.
 func DecodeParams(params json.RawMessage, p any) error {
-	if len(bytes.TrimSpace(params)) == 0 || string(params) == "null" {
-		params = json.RawMessage("{}")
+	if len(bytes.TrimSpace(params)) == 0 {
+		params = json.RawMessage("null")
 	}
-	if err := json.Unmarshal(params, p); err != nil {
-		return decodeError(err)
+	if !json.Valid(params) {
+		return InvalidParams("", "not JSON, or nested too deeply")
 	}
-	return requireFields(params, reflect.TypeOf(p).Elem(), "")
+	in := gjson.ParseBytes(params)
+	if in.Type == gjson.Null {
+		in = gjson.Parse("{}")
+	}
+	if err := decodeObject(in, reflect.ValueOf(p).Elem()); err != nil {
+		return refusal(err)
+	}
+	return nil
 }
 
-// decodeError names the member that an encoding/json error is about.
-func decodeError(err error) error {
-	var typeErr *json.UnmarshalTypeError
-	var missing *MissingFieldError
-	switch {
-	case errors.As(err, &typeErr) && typeErr.Field != "":
-		return InvalidParams(typeErr.Field, "`%s`: invalid type: %s, expected %s", typeErr.Field, typeErr.Value, jsonKind(typeErr.Type))
-	case errors.As(err, &typeErr):
-		return InvalidParams("", "invalid type: %s, expected an object", typeErr.Value)
-	case errors.As(err, &missing):
-		return InvalidParams(missing.Field, "%v", missing)
+func refusal(err error) *Error {
+	var member *memberError
+	if errors.As(err, &member) {
+		return InvalidParams(member.path, "%v", member)
 	}
-	return InvalidParams("", "%v", err)
+	return InvalidParams("", "%s", inClientsWords(err))
 }
 
-func jsonKind(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "a boolean"
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Pointer:
-		return jsonKind(t.Elem())
+func decodeObject(in gjson.Result, v reflect.Value) error {
+	members, err := objectMembers(in)
+	if err != nil {
+		return err
 	}
-	return "a number"
+	return decodeFields(members, v)
 }
 
-// requireFields checks that members without omitempty are there, in t and in the
-// plain structs it holds.
-func requireFields(raw json.RawMessage, t reflect.Type, path string) error {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return InvalidParams(path, "%s: %v", path, errNotObject)
+// objectMembers are the members of an object by name; of several with one name,
+// the last.
+func objectMembers(in gjson.Result) (map[string]gjson.Result, error) {
+	if !in.IsObject() {
+		return nil, wrongType(in, "an object")
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		value, present := members[name]
-		present = present && string(value) != "null"
-		if !present && !strings.Contains(options, "omitempty") {
-			return InvalidParams(path+name, "%v", &MissingFieldError{name})
-		}
-		if present && f.Type.Kind() == reflect.Struct && !reflect.PointerTo(f.Type).Implements(unmarshaler) {
-			if err := requireFields(value, f.Type, path+name+"."); err != nil {
+	members := map[string]gjson.Result{}
+	in.ForEach(func(name, value gjson.Result) bool {
+		members[name.Str] = value
+		return true
+	})
+	return members, nil
+}
+
+// decodeFields fills the struct v. Embedded structs share the members of v.
+func decodeFields(members map[string]gjson.Result, v reflect.Value) error {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Anonymous {
+			if err := decodeFields(members, v.Field(i)); err != nil {
 				return err
 			}
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if err := decodeMember(members[name], f, v.Field(i)); err != nil {
+			return at(name, err)
 		}
 	}
 	return nil
 }
 
-var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+// decodeMember fills the field f. An absent member is the zero Result, which is
+// null like a member that is null.
+func decodeMember(in gjson.Result, f reflect.StructField, v reflect.Value) error {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	fallback, hasDefault := f.Tag.Lookup("default")
+	switch {
+	case in.Type != gjson.Null:
+		if err := decodeValue(in, v); err != nil {
+			return err
+		}
+		return checkWords(strings.Fields(f.Tag.Get("oneof")), v)
+	case hasDefault && v.Kind() == reflect.String:
+		v.SetString(fallback)
+	case hasDefault:
+		return decodeValue(gjson.Parse(fallback), v)
+	case options != "omitempty":
+		return &MissingFieldError{name}
+	}
+	return nil
+}
+
+func decodeValue(in gjson.Result, v reflect.Value) error {
+	switch own := v.Addr().Interface().(type) {
+	case *UserInput:
+		return own.decodeParams(in)
+	case json.Unmarshaler:
+		return decodeError(own.UnmarshalJSON([]byte(in.Raw)))
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return decodeValue(in, v.Elem())
+	case reflect.Struct:
+		return decodeObject(in, v)
+	case reflect.Slice:
+		return decodeList(in, v)
+	case reflect.String:
+		return decodeText(in, v)
+	}
+	return decodeError(json.Unmarshal([]byte(in.Raw), v.Addr().Interface()))
+}
+
+func decodeList(in gjson.Result, v reflect.Value) error {
+	if !in.IsArray() {
+		return wrongType(in, "a list")
+	}
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	for i, element := range in.Array() {
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+		if err := decodeValue(element, v.Index(i)); err != nil {
+			return at(strconv.Itoa(i), err)
+		}
+	}
+	return nil
+}
+
+func decodeText(in gjson.Result, v reflect.Value) error {
+	if in.Type != gjson.String {
+		return wrongType(in, "a string")
+	}
+	text := textOf(in)
+	if len(text) == len(in.Raw)-len(`""`) {
+		// Without escapes it is a part of the params as a whole, and would keep them.
+		text = strings.Clone(text)
+	}
+	v.SetString(text)
+	return nil
+}
+
+// textOf is the text of a string, "" for other values. What is not UTF-8 is
+// replaced, as encoding/json does it.
+func textOf(in gjson.Result) string { return strings.ToValidUTF8(in.Str, "\uFFFD") }
+
+// checkWords holds a string, or each string of a list, to a closed set of words.
+// Without words anything goes.
+func checkWords(words []string, v reflect.Value) error {
+	switch {
+	case len(words) == 0:
+		return nil
+	case v.Kind() == reflect.Pointer:
+		return checkWords(words, v.Elem())
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			if err := checkWords(words, v.Index(i)); err != nil {
+				return at(strconv.Itoa(i), err)
+			}
+		}
+		return nil
+	case !slices.Contains(words, v.String()):
+		return &UnknownVariantError{v.String(), words}
+	}
+	return nil
+}

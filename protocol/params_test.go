@@ -2,6 +2,8 @@ package protocol_test
 
 import (
 	"encoding/json"
+	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -9,6 +11,9 @@ import (
 
 	"appserver/protocol"
 )
+
+// turnStart are params of turn/start with more members.
+func turnStart(members string) string { return `{"threadId":"t","input":[],` + members + `}` }
 
 func TestDecodeParamsNamesWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -20,10 +25,18 @@ func TestDecodeParamsNamesWhatIsWrong(t *testing.T) {
 			"missing field `input`", "input"},
 		"missing in a nested object": {&protocol.InitializeParams{}, `{"clientInfo":{"name":"probe"}}`,
 			"missing field `version`", "clientInfo.version"},
+		"missing in a variant": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"text","text":"a"},{"type":"text"}]}`,
+			"missing field `text`", "input.1.text"},
+		"missing tag": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"text":"a"}]}`,
+			"missing field `type`", "input.0.type"},
+		"missing in a policy": {&protocol.ThreadStartParams{}, `{"approvalPolicy":{"granular":{"rules":true,"mcp_elicitations":true}}}`,
+			"missing field `sandbox_approval`", "approvalPolicy.granular.sandbox_approval"},
 		"null is missing": {&protocol.InitializeParams{}, `{"clientInfo":null}`,
 			"missing field `clientInfo`", "clientInfo"},
 		"null in a nested object is missing": {&protocol.InitializeParams{}, `{"clientInfo":{"name":"probe","version":null}}`,
 			"missing field `version`", "clientInfo.version"},
+		"null in a variant is missing": {&protocol.TurnSteerParams{}, `{"threadId":"t","expectedTurnId":"u","input":[{"type":"text","text":null}]}`,
+			"missing field `text`", "input.0.text"},
 		"names are case sensitive": {&protocol.ThreadReadParams{}, `{"ThreadID":"t"}`,
 			"missing field `threadId`", "threadId"},
 		"no params": {&protocol.ThreadReadParams{}, ``,
@@ -32,18 +45,34 @@ func TestDecodeParamsNamesWhatIsWrong(t *testing.T) {
 			"`threadId`: invalid type: number, expected a string", "threadId"},
 		"string for a boolean": {&protocol.ThreadReadParams{}, `{"threadId":"t","includeTurns":"yes"}`,
 			"`includeTurns`: invalid type: string, expected a boolean", "includeTurns"},
+		"string for an object": {&protocol.InitializeParams{}, `{"clientInfo":"probe"}`,
+			"`clientInfo`: invalid type: string, expected an object", "clientInfo"},
 		"object for a list": {&protocol.TurnStartParams{}, `{"threadId":"t","input":{}}`,
 			"`input`: invalid type: object, expected a list", "input"},
 		"list for an object": {&protocol.ThreadStartParams{}, `{"config":[]}`,
 			"`config`: invalid type: array, expected an object", "config"},
-		"string for a number": {&protocol.ThreadListParams{}, `{"limit":"ten"}`,
-			"`limit`: invalid type: string, expected a number", "limit"},
+		"boolean for a word": {&protocol.ThreadStartParams{}, `{"sandbox":true}`,
+			"`sandbox`: invalid type: bool, expected a string, one of `read-only`, `workspace-write`, `danger-full-access`", "sandbox"},
+		"number for a policy": {&protocol.ThreadStartParams{}, `{"approvalPolicy":5}`,
+			"`approvalPolicy`: invalid type: number, expected a string or an object", "approvalPolicy"},
 		"wrong type in a nested object": {&protocol.InitializeParams{}, `{"clientInfo":{"name":5,"version":"1"}}`,
 			"`clientInfo.name`: invalid type: number, expected a string", "clientInfo.name"},
-		"wrong type in a union": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"text","text":5}]}`,
-			"`input.text`: invalid type: number, expected a string", "input.text"},
-		"wrong type in a policy": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[],"sandboxPolicy":{"type":"workspaceWrite","writableRoots":"/"}}`,
+		"wrong type in a list": {&protocol.ThreadListParams{}, `{"modelProviders":["a",null]}`,
+			"`modelProviders.1`: invalid type: null, expected a string", "modelProviders.1"},
+		"wrong type in a variant": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"text","text":5}]}`,
+			"`input.0.text`: invalid type: number, expected a string", "input.0.text"},
+		"wrong type of a tag": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":5}]}`,
+			"`input.0.type`: invalid type: number, expected a string", "input.0.type"},
+		"no variant": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[5]}`,
+			"`input.0`: invalid type: number, expected an object", "input.0"},
+		"null for a variant": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[null]}`,
+			"`input.0`: invalid type: null, expected an object", "input.0"},
+		"wrong type in a policy": {&protocol.TurnStartParams{}, turnStart(`"sandboxPolicy":{"type":"workspaceWrite","writableRoots":"/"}`),
 			"`sandboxPolicy.writableRoots`: invalid type: string, expected a list", "sandboxPolicy.writableRoots"},
+		"details of a word without": {&protocol.ThreadStartParams{}, `{"approvalPolicy":{"never":{}}}`,
+			"`approvalPolicy.never`: invalid type: object, expected the word alone", "approvalPolicy.never"},
+		"two words": {&protocol.ThreadStartParams{}, `{"approvalPolicy":{"granular":{},"never":{}}}`,
+			"`approvalPolicy`: expected an object with one member, got 2", "approvalPolicy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			requireRefusal(t, protocol.DecodeParams(json.RawMessage(c.params), c.into), c.message, c.field)
@@ -60,27 +89,83 @@ func requireRefusal(t *testing.T, err error, message, field string) {
 	require.Equal(t, &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: field}, refusal.Data)
 }
 
-// What is expected comes after these words, which clients match.
+// Clients match these words, and read the list.
 func TestDecodeParamsListsTheVariants(t *testing.T) {
-	for _, c := range []struct {
-		into          any
-		params, words string
+	for name, c := range map[string]struct {
+		into                 any
+		params, field, given string
+		expected             []string
 	}{
-		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"film"}]}`, "unknown variant `film`, expected one of `text`, `image`, "},
-		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[],"sandboxPolicy":{"type":"open"}}`, "unknown variant `open`, expected one of `dangerFullAccess`, `readOnly`, "},
-		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[],"approvalPolicy":"later"}`, "unknown variant `later`, expected one of `untrusted`, `on-request`, "},
-		{&protocol.ThreadStartParams{}, `{"sandbox":"open"}`, "unknown variant `open`, expected one of `read-only`, `workspace-write`, `danger-full-access`"},
-		{&protocol.ThreadStartParams{}, `{"approvalsReviewer":"nobody"}`, "unknown variant `nobody`, expected one of `user`, `auto_review`, `guardian_subagent`"},
-		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"text"}]}`, "missing field `text`"},
-		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[null]}`, "expected an object"},
-		{&protocol.TurnStartParams{}, `{"threadId":"t","input":[5]}`, "expected an object"},
-		{&protocol.ThreadStartParams{}, `{"approvalPolicy":5}`, "expected a string, one of `untrusted`, `on-request`, "},
+		"input": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"film"}]}`, "input.0", "film",
+			[]string{"text", "image", "localImage", "audio", "localAudio", "skill", "mention"}},
+		"detail": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"image","url":"u","detail":"huge"}]}`, "input.0.detail", "huge",
+			[]string{"auto", "low", "high", "original"}},
+		"sandbox policy": {&protocol.TurnStartParams{}, turnStart(`"sandboxPolicy":{"type":"open"}`), "sandboxPolicy", "open",
+			[]string{"dangerFullAccess", "readOnly", "externalSandbox", "workspaceWrite"}},
+		"network": {&protocol.TurnStartParams{}, turnStart(`"sandboxPolicy":{"type":"externalSandbox","networkAccess":"maybe"}`), "sandboxPolicy.networkAccess", "maybe",
+			[]string{"restricted", "enabled"}},
+		"approval policy": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":"later"`), "approvalPolicy", "later",
+			[]string{"untrusted", "on-request", "granular", "never"}},
+		"approval policy with details": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":{"later":{}}`), "approvalPolicy", "later",
+			[]string{"untrusted", "on-request", "granular", "never"}},
+		"approval policy without its details": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":"granular"`), "approvalPolicy", "granular",
+			[]string{"untrusted", "on-request", "never"}},
+		"reviewer": {&protocol.ThreadStartParams{}, `{"approvalsReviewer":"nobody"}`, "approvalsReviewer", "nobody",
+			[]string{"user", "auto_review", "guardian_subagent"}},
+		"summary": {&protocol.TurnStartParams{}, turnStart(`"summary":"long"`), "summary", "long",
+			[]string{"auto", "concise", "detailed", "none"}},
+		"sandbox mode": {&protocol.ThreadStartParams{}, `{"sandbox":"open"}`, "sandbox", "open",
+			[]string{"read-only", "workspace-write", "danger-full-access"}},
+		"sort key": {&protocol.ThreadListParams{}, `{"sortKey":"bogus"}`, "sortKey", "bogus",
+			[]string{"created_at", "updated_at", "recency_at", "section_position"}},
+		"sort direction": {&protocol.ThreadListParams{}, `{"sortDirection":""}`, "sortDirection", "",
+			[]string{"asc", "desc"}},
+		"source kinds": {&protocol.ThreadListParams{}, `{"sourceKinds":["cli","radio"]}`, "sourceKinds.1", "radio",
+			[]string{"cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview", "subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown"}},
 	} {
-		var refusal *protocol.Error
-		require.ErrorAs(t, protocol.DecodeParams(json.RawMessage(c.params), c.into), &refusal, c.params)
-		require.Equal(t, protocol.CodeInvalidParams, refusal.Code)
-		require.Equal(t, protocol.KindInvalidParams, refusal.Data.Kind)
-		require.Contains(t, refusal.Message, c.words)
+		t.Run(name, func(t *testing.T) {
+			message := "unknown variant `" + c.given + "`, expected one of `" + strings.Join(c.expected, "`, `") + "`"
+			requireRefusal(t, protocol.DecodeParams(json.RawMessage(c.params), c.into), message, c.field)
+		})
+	}
+}
+
+// What the words say is the client's to choose.
+func TestParamsTakeEveryWord(t *testing.T) {
+	for _, key := range []string{"created_at", "updated_at", "recency_at", "section_position"} {
+		var p protocol.ThreadListParams
+		require.NoError(t, protocol.DecodeParams(json.RawMessage(`{"sortKey":"`+key+`"}`), &p))
+		require.Equal(t, key, *p.SortKey)
+	}
+	for _, effort := range []string{"none", "xhigh", "of next year"} {
+		var p protocol.TurnStartParams
+		require.NoError(t, protocol.DecodeParams(json.RawMessage(turnStart(`"effort":"`+effort+`"`)), &p))
+		require.Equal(t, effort, *p.Effort)
+	}
+}
+
+func TestUserInputRequiresWhatItIsAbout(t *testing.T) {
+	for input, field := range map[string]string{
+		`{"type":"text"}`: "text", `{"type":"text","text":null}`: "text",
+		`{"type":"image"}`: "url", `{"type":"image","fileId":"f"}`: "url", `{"type":"audio"}`: "url",
+		`{"type":"localImage"}`: "path", `{"type":"localAudio"}`: "path",
+		`{"type":"mention","name":"n"}`: "path", `{"type":"mention","path":"p"}`: "name",
+		`{"type":"skill","name":"n"}`: "path", `{"type":"skill","path":"p"}`: "name",
+	} {
+		t.Run(input, func(t *testing.T) {
+			message, field := "missing field `"+field+"`", "input.0."+field
+			requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"t","input":[`+input+`]}`), &protocol.TurnStartParams{}), message, field)
+			requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"t","expectedTurnId":"u","input":[`+input+`]}`), &protocol.TurnSteerParams{}), message, field)
+		})
+	}
+}
+
+func TestNumbersOutOfRange(t *testing.T) {
+	for limit, got := range map[string]string{
+		`-1`: "number -1", `4294967296`: "number 4294967296", `1.5`: "number 1.5", `"ten"`: "string",
+	} {
+		requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"limit":`+limit+`}`), &protocol.ThreadListParams{}),
+			"`limit`: invalid type: "+got+", expected an integer from 0 to 4294967295", "limit")
 	}
 }
 
@@ -91,8 +176,15 @@ func TestParamsMustBeAnObject(t *testing.T) {
 	}
 }
 
+func TestParamsMustBeJSON(t *testing.T) {
+	deep := `{"threadId":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`
+	for _, params := range []string{`{`, `{"threadId":"t",}`, `{"threadId":"t"}}`, `xyz`, "{\"threadId\":\"\x01\"}", deep} {
+		requireRefusal(t, protocol.DecodeParams(json.RawMessage(params), &protocol.ThreadReadParams{}), "not JSON, or nested too deeply", "")
+	}
+}
+
 func TestAbsentParamsAreEmpty(t *testing.T) {
-	for _, params := range []string{``, ` `, `null`, `{}`} {
+	for _, params := range []string{``, ` `, `null`, ` null `, `{}`} {
 		var p protocol.ThreadListParams
 		require.NoError(t, protocol.DecodeParams(json.RawMessage(params), &p))
 		require.Zero(t, p)
@@ -100,19 +192,101 @@ func TestAbsentParamsAreEmpty(t *testing.T) {
 }
 
 func TestNullMembersAreAbsent(t *testing.T) {
-	var got protocol.ThreadStartParams
-	nulls := []string{}
-	for _, name := range []string{"model", "cwd", "approvalPolicy", "approvalsReviewer", "sandbox", "config", "ephemeral"} {
-		nulls = append(nulls, `"`+name+`":null`)
+	for _, m := range protocol.Methods() {
+		params := map[string]json.RawMessage{}
+		require.NoError(t, json.Unmarshal(encode(t, builder{bare{}}.value(m.Params).Interface()), &params))
+		for i := range m.Params.NumField() {
+			if name, options, _ := strings.Cut(m.Params.Field(i).Tag.Get("json"), ","); options == "omitempty" {
+				delete(params, name)
+			}
+		}
+		without, with := reflect.New(m.Params).Interface(), reflect.New(m.Params).Interface()
+		require.NoError(t, protocol.DecodeParams(encode(t, params), without))
+		for i := range m.Params.NumField() {
+			if name, options, _ := strings.Cut(m.Params.Field(i).Tag.Get("json"), ","); options == "omitempty" {
+				params[name] = json.RawMessage("null")
+			}
+		}
+		require.NoError(t, protocol.DecodeParams(encode(t, params), with), m.Name)
+		require.Equal(t, without, with, m.Name)
 	}
-	require.NoError(t, protocol.DecodeParams(json.RawMessage("{"+strings.Join(nulls, ",")+"}"), &got))
-	require.Zero(t, got)
+}
+
+// An output schema that is null is none, not the schema null.
+func TestNullOutputSchemaIsAbsent(t *testing.T) {
+	var p protocol.TurnStartParams
+	require.NoError(t, protocol.DecodeParams(json.RawMessage(turnStart(`"outputSchema":null`)), &p))
+	require.Nil(t, p.OutputSchema)
 }
 
 func TestUnknownMembersArePassedOver(t *testing.T) {
 	var p protocol.ThreadReadParams
 	require.NoError(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"t","tomorrow":{"a":[1]}}`), &p))
 	require.Equal(t, "t", p.ThreadID)
+}
+
+func TestTheLastOfSeveralMembersCounts(t *testing.T) {
+	var p protocol.ThreadReadParams
+	require.NoError(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"a","thread\u0049d":"b"}`), &p))
+	require.Equal(t, "b", p.ThreadID)
+}
+
+func TestTextsAreUnescapedAndMadeUTF8(t *testing.T) {
+	for text, want := range map[string]string{
+		`plain`: "plain", `a\"b\\c\/d\n\t`: "a\"b\\c/d\n\t", `\u00e9\ud83d\ude00é😀`: "é😀é😀", ``: "",
+		`\ud800x`: "\uFFFDx", "a\xffb": "a\uFFFDb",
+	} {
+		var p protocol.ThreadReadParams
+		require.NoError(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"`+text+`"}`), &p), text)
+		require.Equal(t, want, p.ThreadID)
+	}
+}
+
+// parent is embedded, and holds an object and a list of its own.
+type parent struct {
+	Name string `json:"name"`
+}
+
+type nested struct {
+	parent
+	Inner  parent    `json:"inner"`
+	List   []parent  `json:"list" default:"[]"`
+	Choice *string   `json:"choice,omitempty" oneof:"a b"`
+	Word   string    `json:"word" oneof:"x y" default:"x"`
+	Flag   bool      `json:"flag" default:"true"`
+	Maybe  *parent   `json:"maybe,omitempty"`
+	Both   *[]string `json:"both,omitempty" oneof:"a b"`
+}
+
+func TestDecodeParamsReadsTheTags(t *testing.T) {
+	var p nested
+	require.NoError(t, protocol.DecodeParams(json.RawMessage(`{"name":"n","inner":{"name":"i"},"word":null}`), &p))
+	require.Equal(t, nested{parent: parent{"n"}, Inner: parent{"i"}, List: []parent{}, Word: "x", Flag: true}, p)
+
+	require.NoError(t, protocol.DecodeParams(json.RawMessage(
+		`{"name":"n","inner":{"name":"i"},"list":[{"name":"l"}],"choice":"a","word":"y","flag":false,"maybe":{"name":"m"},"both":["b","a"]}`), &p))
+	require.Equal(t, []parent{{"l"}}, p.List)
+	require.Equal(t, "a", *p.Choice)
+	require.Equal(t, "y", p.Word)
+	require.False(t, p.Flag)
+	require.Equal(t, "m", p.Maybe.Name)
+	require.Equal(t, []string{"b", "a"}, *p.Both)
+}
+
+func TestDecodeParamsChecksNestedMembers(t *testing.T) {
+	for members, c := range map[string]struct{ message, field string }{
+		`"inner":{"name":"i"}`:                                  {"missing field `name`", "name"},
+		`"name":"n"`:                                            {"missing field `inner`", "inner"},
+		`"name":"n","inner":{}`:                                 {"missing field `name`", "inner.name"},
+		`"name":"n","inner":{"name":"i"},"list":[{}]`:           {"missing field `name`", "list.0.name"},
+		`"name":"n","inner":{"name":"i"},"maybe":{"name":null}`: {"missing field `name`", "maybe.name"},
+		`"name":"n","inner":{"name":"i"},"list":[null]`:         {"`list.0`: invalid type: null, expected an object", "list.0"},
+		`"name":"n","inner":{"name":"i"},"choice":"c"`:          {"unknown variant `c`, expected one of `a`, `b`", "choice"},
+		`"name":"n","inner":{"name":"i"},"both":["a","c"]`:      {"unknown variant `c`, expected one of `a`, `b`", "both.1"},
+		`"name":"n","inner":{"name":"i"},"word":""`:             {"unknown variant ``, expected one of `x`, `y`", "word"},
+	} {
+		requireRefusal(t, protocol.DecodeParams(json.RawMessage("{"+members+"}"), &nested{}), c.message, c.field)
+	}
 }
 
 func TestOneOrMany(t *testing.T) {
@@ -124,7 +298,12 @@ func TestOneOrMany(t *testing.T) {
 		require.Equal(t, want, p.Cwd, params)
 	}
 	requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"cwd":["/a",5]}`), &protocol.ThreadListParams{}),
-		"`cwd`: invalid type: number, expected a string", "cwd")
+		"`cwd.1`: invalid type: number, expected a string", "cwd.1")
+	requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"cwd":5}`), &protocol.ThreadListParams{}),
+		"`cwd`: invalid type: number, expected a list", "cwd")
+	var alone protocol.OneOrMany
+	require.NoError(t, json.Unmarshal([]byte(`null`), &alone))
+	require.Nil(t, alone)
 }
 
 func TestProvidersNullAndEmptyDiffer(t *testing.T) {
@@ -134,7 +313,56 @@ func TestProvidersNullAndEmptyDiffer(t *testing.T) {
 	require.Empty(t, *p.ModelProviders)
 }
 
-func TestDeepNestingIsRefused(t *testing.T) {
-	deep := `{"threadId":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`
-	require.Error(t, protocol.DecodeParams(json.RawMessage(deep), &protocol.ThreadReadParams{}))
+// largeText is a turn/start with a text of n bytes.
+func largeText(n int, with string) json.RawMessage {
+	text := strings.Repeat(with, n/len(with))
+	return json.RawMessage(`{"threadId":"t","model":"m","input":[{"type":"text","text":"` + text + `"}]}`)
+}
+
+func TestLargeTextsAreCopiedAsOftenAsNeeded(t *testing.T) {
+	const size = 8 << 20
+	for with, copies := range map[string]uint64{
+		"text ": 2, // the params, and the text
+		`te\nt`: 3, // the same, and the text while it is unescaped
+	} {
+		params := largeText(size, with)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var p protocol.TurnStartParams
+		require.NoError(t, protocol.DecodeParams(params, &p))
+		runtime.ReadMemStats(&after)
+		require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, copies*size+size/8, with)
+	}
+}
+
+// A thread keeps its model for days; the text that came with it is gone.
+func TestSmallMembersDoNotKeepLargeParams(t *testing.T) {
+	const size = 32 << 20
+	var p protocol.TurnStartParams
+	require.NoError(t, protocol.DecodeParams(largeText(size, "text "), &p))
+	p.Input = nil
+	var after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.HeapAlloc, uint64(size))
+	require.Equal(t, "m", *p.Model)
+	require.Equal(t, "t", p.ThreadID)
+}
+
+func BenchmarkDecodeParams(b *testing.B) {
+	for name, params := range map[string]json.RawMessage{
+		"turn":      json.RawMessage(`{"threadId":"t","input":[{"type":"text","text":"hi","text_elements":[]}],"cwd":"/w","approvalPolicy":"on-request","sandboxPolicy":{"type":"workspaceWrite"}}`),
+		"8 MiB":     largeText(8<<20, "text "),
+		"8 MiB \\n": largeText(8<<20, `te\nt`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(params)))
+			for b.Loop() {
+				if err := protocol.DecodeParams(params, &protocol.TurnStartParams{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

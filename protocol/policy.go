@@ -1,15 +1,22 @@
 package protocol
 
-import "encoding/json"
+import (
+	"reflect"
 
-// AskForApproval says when the agent asks before it acts. Mode is one of the
-// Approval constants; with ApprovalGranular the details are in Granular.
+	"github.com/tidwall/gjson"
+)
+
+// AskForApproval says when the agent asks before it acts: "untrusted", "on-request",
+// "never" or {"granular": {...}}.
 type AskForApproval struct {
-	Mode     string
+	// Mode is one of the Approval constants.
+	Mode string
+	// Granular is there with ApprovalGranular, and only then.
 	Granular *GranularApproval
 }
 
-// The modes of AskForApproval.
+// The modes of AskForApproval: ask for all but commands that only read, ask for what
+// the sandbox does not allow, ask for some kinds of it, never ask.
 const (
 	ApprovalUntrusted = "untrusted"
 	ApprovalOnRequest = "on-request"
@@ -23,12 +30,12 @@ var approvalModes = []string{ApprovalUntrusted, ApprovalOnRequest, ApprovalGranu
 type GranularApproval struct {
 	SandboxApproval    bool `json:"sandbox_approval"`
 	Rules              bool `json:"rules"`
-	SkillApproval      bool `json:"skill_approval"`
-	RequestPermissions bool `json:"request_permissions"`
+	SkillApproval      bool `json:"skill_approval" default:"false"`
+	RequestPermissions bool `json:"request_permissions" default:"false"`
 	McpElicitations    bool `json:"mcp_elicitations"`
 }
 
-// MarshalJSON writes a string, or {"granular": {...}}.
+// MarshalJSON writes the mode, or {"granular": {...}}.
 func (a AskForApproval) MarshalJSON() ([]byte, error) {
 	if a.Granular != nil {
 		return marshal(map[string]*GranularApproval{ApprovalGranular: a.Granular})
@@ -36,22 +43,26 @@ func (a AskForApproval) MarshalJSON() ([]byte, error) {
 	return marshal(a.Mode)
 }
 
-// UnmarshalJSON accepts a known mode or {"granular": {...}}.
+// UnmarshalJSON accepts a known mode, or {"granular": {...}} with the members that
+// have no default.
 func (a *AskForApproval) UnmarshalJSON(b []byte) error {
-	var obj struct{ Granular *GranularApproval }
-	if len(b) > 0 && b[0] == '{' && json.Unmarshal(b, &obj) == nil && obj.Granular != nil {
-		*a = AskForApproval{Mode: ApprovalGranular, Granular: obj.Granular}
-		return nil
-	}
-	mode, err := decodeEnum(b, approvalModes)
+	word, detail, err := decodeWordOf(b, approvalModes, ApprovalGranular)
 	if err != nil {
 		return err
 	}
-	*a = AskForApproval{Mode: mode}
+	var granular *GranularApproval
+	if word == ApprovalGranular {
+		granular = new(GranularApproval)
+		if err := decodeObject(detail, reflect.ValueOf(granular).Elem()); err != nil {
+			return at(word, err)
+		}
+	}
+	*a = AskForApproval{word, granular}
 	return nil
 }
 
-// ApprovalsReviewer names who answers approval requests.
+// ApprovalsReviewer names who answers approval requests: user, auto_review or
+// guardian_subagent. Here it is always the user.
 type ApprovalsReviewer string
 
 // ReviewerUser routes approval requests to the client's user.
@@ -97,11 +108,11 @@ func (m SandboxMode) Policy() SandboxPolicy {
 	}
 }
 
-// SandboxPolicy says what commands may touch.
+// SandboxPolicy says what commands may touch: {"type": "readOnly", ...} and so on.
 type SandboxPolicy struct{ SandboxPolicyVariant }
 
-// SandboxPolicyVariant is DangerFullAccess, ReadOnly, ExternalSandbox or
-// WorkspaceWrite.
+// SandboxPolicyVariant is *DangerFullAccess, *ReadOnly, *ExternalSandbox or
+// *WorkspaceWrite.
 type SandboxPolicyVariant interface{ sandboxPolicy() }
 
 // DangerFullAccess confines nothing.
@@ -109,21 +120,28 @@ type DangerFullAccess struct{}
 
 // ReadOnly lets commands read everything and write nothing.
 type ReadOnly struct {
-	NetworkAccess bool `json:"networkAccess"`
+	NetworkAccess bool `json:"networkAccess" default:"false"`
 }
 
-// ExternalSandbox says that the caller confines the server itself.
+// ExternalSandbox says that the caller confines the server itself, and whether the
+// network can be reached from there.
 type ExternalSandbox struct {
-	NetworkAccess string `json:"networkAccess"`
+	NetworkAccess string `json:"networkAccess" oneof:"restricted enabled" default:"restricted"`
 }
+
+// The values of ExternalSandbox.NetworkAccess.
+const (
+	NetworkRestricted = "restricted"
+	NetworkEnabled    = "enabled"
+)
 
 // WorkspaceWrite lets commands write in the working directory, the named roots
-// and, unless excluded, the temporary directories.
+// (absolute paths) and, unless excluded, in $TMPDIR and /tmp.
 type WorkspaceWrite struct {
-	WritableRoots       []string `json:"writableRoots"`
-	NetworkAccess       bool     `json:"networkAccess"`
-	ExcludeTmpdirEnvVar bool     `json:"excludeTmpdirEnvVar"`
-	ExcludeSlashTmp     bool     `json:"excludeSlashTmp"`
+	WritableRoots       []string `json:"writableRoots" default:"[]"`
+	NetworkAccess       bool     `json:"networkAccess" default:"false"`
+	ExcludeTmpdirEnvVar bool     `json:"excludeTmpdirEnvVar" default:"false"`
+	ExcludeSlashTmp     bool     `json:"excludeSlashTmp" default:"false"`
 }
 
 func (*DangerFullAccess) sandboxPolicy() {}
@@ -131,11 +149,11 @@ func (*ReadOnly) sandboxPolicy()         {}
 func (*ExternalSandbox) sandboxPolicy()  {}
 func (*WorkspaceWrite) sandboxPolicy()   {}
 
-var sandboxPolicies = newVariants[SandboxPolicyVariant]("type",
-	variantRow[SandboxPolicyVariant]{"dangerFullAccess", func() SandboxPolicyVariant { return &DangerFullAccess{} }},
-	variantRow[SandboxPolicyVariant]{"readOnly", func() SandboxPolicyVariant { return &ReadOnly{} }},
-	variantRow[SandboxPolicyVariant]{"externalSandbox", func() SandboxPolicyVariant { return &ExternalSandbox{NetworkAccess: "restricted"} }},
-	variantRow[SandboxPolicyVariant]{"workspaceWrite", func() SandboxPolicyVariant { return &WorkspaceWrite{WritableRoots: []string{}} }},
+var sandboxPolicies = newVariants("type",
+	variantRow[SandboxPolicyVariant]{"dangerFullAccess", &DangerFullAccess{}},
+	variantRow[SandboxPolicyVariant]{"readOnly", &ReadOnly{}},
+	variantRow[SandboxPolicyVariant]{"externalSandbox", &ExternalSandbox{}},
+	variantRow[SandboxPolicyVariant]{"workspaceWrite", &WorkspaceWrite{}},
 )
 
 // MarshalJSON writes the variant with its type.
@@ -146,13 +164,7 @@ func (p SandboxPolicy) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON accepts the known variants; members that are left out have
 // their defaults.
 func (p *SandboxPolicy) UnmarshalJSON(b []byte) error {
-	v, tag, ok, err := sandboxPolicies.decode(b)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return &UnknownVariantError{tag, sandboxPolicies.tags}
-	}
+	v, err := sandboxPolicies.strict(gjson.ParseBytes(b))
 	p.SandboxPolicyVariant = v
-	return nil
+	return err
 }

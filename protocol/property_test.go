@@ -37,7 +37,7 @@ func TestTypesWithOwnJSONSurviveTheWire(t *testing.T) {
 		reflect.TypeFor[protocol.AskForApproval](), reflect.TypeFor[protocol.ApprovalDecision](),
 		reflect.TypeFor[protocol.CodexErrorInfo](), reflect.TypeFor[protocol.CommandAction](),
 		reflect.TypeFor[protocol.ToolOutput](), reflect.TypeFor[protocol.ApprovalsReviewer](),
-		reflect.TypeFor[protocol.SandboxMode](),
+		reflect.TypeFor[protocol.SandboxMode](), reflect.TypeFor[protocol.ContentItem](),
 	} {
 		t.Run(goType.Name(), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {

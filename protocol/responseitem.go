@@ -1,15 +1,16 @@
 package protocol
 
-import "encoding/json"
-
-// ResponseItem is one entry of the model's input history, as rollouts keep it.
+// ResponseItem is one entry of the model's input history, as rollouts keep it:
+// {"type": "message", ...} and so on. Members that this package does not know are
+// not kept, since nothing rewrites the lines that have them.
 type ResponseItem struct{ ResponseItemVariant }
 
-// ResponseItemVariant is Message, Reasoning, FunctionCall, FunctionCallOutput,
-// CustomToolCall, CustomToolCallOutput, LocalShellCall, or *Unknown.
+// ResponseItemVariant is *Message, *Reasoning, *FunctionCall, *FunctionCallOutput,
+// *CustomToolCall, *CustomToolCallOutput, *LocalShellCall or *Unknown.
 type ResponseItemVariant interface{ responseItem() }
 
-// Message is text and images of one role: user, assistant, developer or system.
+// Message is text and images of one role. Phase is commentary, partial_answer or
+// final_answer, "" where the model does not tell it.
 type Message struct {
 	ID      string        `json:"id,omitempty"`
 	Role    string        `json:"role"`
@@ -31,24 +32,9 @@ type TurnRef struct {
 	TurnID string `json:"turn_id,omitempty"`
 }
 
-// ContentItem is a part of a message. Type is input_text, output_text, or
-// input_image with ImageURL; other types keep only their Type.
-type ContentItem struct {
-	Type     string `json:"type"`
-	Text     string `json:"text,omitempty"`
-	ImageURL string `json:"image_url,omitempty"`
-	Detail   string `json:"detail,omitempty"`
-}
-
-// The types of a ContentItem.
-const (
-	ContentInputText  = "input_text"
-	ContentOutputText = "output_text"
-	ContentInputImage = "input_image"
-)
-
 // Reasoning is what the model thought. Summary is what may be shown, Content the
-// raw text where the provider gives it.
+// raw text where the provider gives it, EncryptedContent what only the provider can
+// read.
 type Reasoning struct {
 	ID               string          `json:"id,omitempty"`
 	Summary          []ReasoningText `json:"summary"`
@@ -64,7 +50,7 @@ type ReasoningText struct {
 }
 
 // FunctionCall is a tool call. Arguments is the JSON text the model wrote, which
-// need not be valid.
+// need not be valid. CallID pairs it with its output.
 type FunctionCall struct {
 	ID        string   `json:"id,omitempty"`
 	Name      string   `json:"name"`
@@ -74,7 +60,7 @@ type FunctionCall struct {
 	TurnRef   *TurnRef `json:"internal_chat_message_metadata_passthrough,omitempty"`
 }
 
-// FunctionCallOutput answers a FunctionCall.
+// FunctionCallOutput answers the FunctionCall with its CallID.
 type FunctionCallOutput struct {
 	ID      string     `json:"id,omitempty"`
 	CallID  string     `json:"call_id,omitempty"`
@@ -92,7 +78,7 @@ type CustomToolCall struct {
 	TurnRef *TurnRef `json:"internal_chat_message_metadata_passthrough,omitempty"`
 }
 
-// CustomToolCallOutput answers a CustomToolCall.
+// CustomToolCallOutput answers the CustomToolCall with its CallID.
 type CustomToolCallOutput struct {
 	ID      string     `json:"id,omitempty"`
 	CallID  string     `json:"call_id"`
@@ -109,49 +95,11 @@ type LocalShellCall struct {
 	TurnRef *TurnRef         `json:"internal_chat_message_metadata_passthrough,omitempty"`
 }
 
-// LocalShellAction is what a LocalShellCall runs.
+// LocalShellAction is what a LocalShellCall runs: {"type": "exec", "command":
+// [<program>, <argument>...]}.
 type LocalShellAction struct {
 	Type    string   `json:"type"`
 	Command []string `json:"command"`
-}
-
-// ToolOutput is what a tool answered: text, or a list of text and image parts.
-type ToolOutput struct {
-	Text  string
-	Parts []ContentItem
-}
-
-// MarshalJSON writes a string where there are no parts.
-func (o ToolOutput) MarshalJSON() ([]byte, error) {
-	if o.Parts != nil {
-		return marshal(o.Parts)
-	}
-	return marshal(o.Text)
-}
-
-// UnmarshalJSON accepts a string, a list of parts, or the older
-// {"content": ..., "success": ...}.
-func (o *ToolOutput) UnmarshalJSON(b []byte) error {
-	*o = ToolOutput{}
-	switch {
-	case len(b) > 0 && b[0] == '"':
-		return json.Unmarshal(b, &o.Text)
-	case len(b) > 0 && b[0] == '{':
-		var old struct{ Content string }
-		err := json.Unmarshal(b, &old)
-		o.Text = old.Content
-		return err
-	}
-	return json.Unmarshal(b, &o.Parts)
-}
-
-// String is the text of the output; images are left out.
-func (o ToolOutput) String() string {
-	text := o.Text
-	for _, p := range o.Parts {
-		text += p.Text
-	}
-	return text
 }
 
 func (*Message) responseItem()              {}
@@ -163,33 +111,24 @@ func (*CustomToolCallOutput) responseItem() {}
 func (*LocalShellCall) responseItem()       {}
 func (*Unknown) responseItem()              {}
 
-var responseItems = newVariants[ResponseItemVariant]("type",
-	variantRow[ResponseItemVariant]{"message", func() ResponseItemVariant { return &Message{Content: []ContentItem{}} }},
-	variantRow[ResponseItemVariant]{"reasoning", func() ResponseItemVariant { return &Reasoning{Summary: []ReasoningText{}} }},
-	variantRow[ResponseItemVariant]{"function_call", func() ResponseItemVariant { return &FunctionCall{} }},
-	variantRow[ResponseItemVariant]{"function_call_output", func() ResponseItemVariant { return &FunctionCallOutput{} }},
-	variantRow[ResponseItemVariant]{"custom_tool_call", func() ResponseItemVariant { return &CustomToolCall{} }},
-	variantRow[ResponseItemVariant]{"custom_tool_call_output", func() ResponseItemVariant { return &CustomToolCallOutput{} }},
-	variantRow[ResponseItemVariant]{"local_shell_call", func() ResponseItemVariant { return &LocalShellCall{} }},
+var responseItems = newVariants("type",
+	variantRow[ResponseItemVariant]{"message", &Message{}},
+	variantRow[ResponseItemVariant]{"reasoning", &Reasoning{}},
+	variantRow[ResponseItemVariant]{"function_call", &FunctionCall{}},
+	variantRow[ResponseItemVariant]{"function_call_output", &FunctionCallOutput{}},
+	variantRow[ResponseItemVariant]{"custom_tool_call", &CustomToolCall{}},
+	variantRow[ResponseItemVariant]{"custom_tool_call_output", &CustomToolCallOutput{}},
+	variantRow[ResponseItemVariant]{"local_shell_call", &LocalShellCall{}},
 )
 
 // MarshalJSON writes the variant with its type.
 func (i ResponseItem) MarshalJSON() ([]byte, error) {
-	if u, ok := i.ResponseItemVariant.(*Unknown); ok {
-		return u.Raw, nil
-	}
 	return responseItems.encode(i.ResponseItemVariant)
 }
 
 // UnmarshalJSON keeps unknown variants as raw JSON.
 func (i *ResponseItem) UnmarshalJSON(b []byte) error {
-	v, tag, ok, err := responseItems.decode(b)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		v = &Unknown{Tag: tag, Raw: append(json.RawMessage(nil), b...)}
-	}
+	v, err := responseItems.tolerant(b)
 	i.ResponseItemVariant = v
-	return nil
+	return err
 }

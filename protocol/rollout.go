@@ -2,7 +2,8 @@ package protocol
 
 import "encoding/json"
 
-// RolloutLine is one line of a rollout file. The timestamp is RFC 3339 in UTC with
+// RolloutLine is one line of a rollout file: the payload is what its type says, with
+// members in snake_case. The timestamp is RFC 3339 in UTC with
 // milliseconds. Ordinals count the lines of a thread from 0; files of older
 // versions have none.
 type RolloutLine struct {
@@ -22,7 +23,9 @@ const (
 	LineCompacted    = "compacted"
 )
 
-// SessionMeta is the payload of the first line of a rollout.
+// SessionMeta is the payload of the first line of a rollout. ID is the thread's, Cwd
+// an absolute path, Source and Originator tell which client began it, CliVersion
+// which version of the server.
 type SessionMeta struct {
 	ID                    string          `json:"id"`
 	SessionID             string          `json:"session_id,omitempty"`
@@ -56,7 +59,8 @@ type StoredGitInfo struct {
 	RepositoryURL *string `json:"repository_url,omitempty"`
 }
 
-// TurnContext is the payload that keeps the settings of a turn.
+// TurnContext is the payload that keeps the settings of a turn. The last one holds
+// until a client changes them.
 type TurnContext struct {
 	TurnID            string              `json:"turn_id,omitempty"`
 	Cwd               string              `json:"cwd"`
@@ -70,7 +74,9 @@ type TurnContext struct {
 	ServiceTier       *string             `json:"service_tier,omitempty"`
 }
 
-// StoredSandboxPolicy is SandboxPolicy as rollouts keep it.
+// StoredSandboxPolicy is SandboxPolicy as rollouts keep it: Type is
+// "danger-full-access", "read-only", "external-sandbox" or "workspace-write".
+// NetworkAccess is a boolean, of external-sandbox a word.
 type StoredSandboxPolicy struct {
 	Type                string   `json:"type"`
 	WritableRoots       []string `json:"writable_roots,omitempty"`
@@ -95,14 +101,18 @@ func (p SandboxPolicy) Stored() StoredSandboxPolicy {
 	return StoredSandboxPolicy{Type: string(SandboxReadOnly)}
 }
 
-// Policy is the policy that was stored. Unknown types confine as read-only does.
+// Policy is the policy that was stored. Unknown types confine as read-only does, and
+// unknown words for the network as restricted does.
 func (s StoredSandboxPolicy) Policy() SandboxPolicy {
 	network, _ := s.NetworkAccess.(bool)
 	switch s.Type {
 	case string(SandboxDangerFullAccess):
 		return SandboxPolicy{&DangerFullAccess{}}
 	case "external-sandbox":
-		access, _ := s.NetworkAccess.(string)
+		access := NetworkRestricted
+		if s.NetworkAccess == NetworkEnabled {
+			access = NetworkEnabled
+		}
 		return SandboxPolicy{&ExternalSandbox{NetworkAccess: access}}
 	case string(SandboxWorkspaceWrite):
 		roots := s.WritableRoots
@@ -128,16 +138,19 @@ const (
 	EventNameUpdated    = "thread_name_updated"
 )
 
-// TaskStarted marks the begin of a turn. StartedAt is in Unix seconds.
+// TaskStarted marks the begin of a turn. StartedAt is in Unix seconds, the context
+// window in tokens.
 type TaskStarted struct {
-	Type               string `json:"type"`
-	TurnID             string `json:"turn_id"`
-	StartedAt          *int64 `json:"started_at,omitempty"`
-	ModelContextWindow *int64 `json:"model_context_window"`
+	Type   string `json:"type"`
+	TurnID string `json:"turn_id"`
+	// RootTurnID is the first turn of the chain of work that led to this one.
+	RootTurnID         *string `json:"root_turn_id,omitempty"`
+	StartedAt          *int64  `json:"started_at,omitempty"`
+	ModelContextWindow *int64  `json:"model_context_window"`
 }
 
 // TaskComplete marks the end of a turn that completed, or failed where Error is
-// there.
+// there. Times are in Unix seconds, the duration in milliseconds.
 type TaskComplete struct {
 	Type             string       `json:"type"`
 	TurnID           string       `json:"turn_id"`
@@ -148,13 +161,15 @@ type TaskComplete struct {
 	DurationMs       *int64       `json:"duration_ms,omitempty"`
 }
 
-// StoredError is TurnError as rollouts keep it.
+// StoredError is TurnError as rollouts keep it. CodexErrorInfo is what
+// [CodexErrorInfo.Stored] writes and [ErrorInfoFromStored] reads.
 type StoredError struct {
 	Message        string          `json:"message"`
 	CodexErrorInfo json.RawMessage `json:"codex_error_info,omitempty"`
 }
 
-// TurnAborted marks the end of a turn that was interrupted.
+// TurnAborted marks the end of a turn that was interrupted. Times are in Unix
+// seconds, the duration in milliseconds.
 type TurnAborted struct {
 	Type        string `json:"type"`
 	TurnID      string `json:"turn_id,omitempty"`
@@ -173,13 +188,14 @@ type TextEvent struct {
 	Images  []string `json:"images,omitempty"`
 }
 
-// ReasoningEvent is an agent_reasoning event.
+// ReasoningEvent is an agent_reasoning event, the same for reasoning.
 type ReasoningEvent struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-// TokenCount is a token_count event.
+// TokenCount is a token_count event, one for each model request. Info is null where
+// the provider told nothing.
 type TokenCount struct {
 	Type string          `json:"type"`
 	Info *TokenCountInfo `json:"info"`
@@ -212,7 +228,8 @@ func (s StoredUsage) Breakdown() TokenUsageBreakdown {
 	return TokenUsageBreakdown{s.TotalTokens, s.InputTokens, s.CachedInputTokens, s.CacheWriteInputTokens, s.OutputTokens, s.ReasoningOutputTokens}
 }
 
-// ItemCompleted keeps a thread item. The item has the form of TurnItem.
+// ItemCompleted keeps a thread item, which has other names there than on the wire.
+// Times are in Unix milliseconds.
 type ItemCompleted struct {
 	Type          string          `json:"type"`
 	ThreadID      string          `json:"thread_id"`

@@ -65,7 +65,45 @@ func TestResponseItemsInFiles(t *testing.T) {
 }
 
 func TestOlderToolOutputsAreReadAsText(t *testing.T) {
-	var item protocol.ResponseItem
-	require.NoError(t, json.Unmarshal([]byte(`{"type":"function_call_output","call_id":"c","output":{"content":"done","success":true}}`), &item))
-	require.Equal(t, "done", item.ResponseItemVariant.(*protocol.FunctionCallOutput).Output.String())
+	for _, output := range []string{`{"content":"done","success":true}`, `{"content":[{"type":"input_text","text":"done"}]}`} {
+		var item protocol.ResponseItem
+		require.NoError(t, json.Unmarshal([]byte(`{"type":"function_call_output","call_id":"c","output":`+output+`}`), &item))
+		require.Equal(t, "done", item.ResponseItemVariant.(*protocol.FunctionCallOutput).Output.String())
+	}
+}
+
+// Parts that are not known survive, since a compacted history is written from
+// decoded items.
+func TestMessagesKeepPartsThatAreNotKnown(t *testing.T) {
+	for _, part := range []string{
+		`{"type":"input_audio","audio_url":"x"}`,
+		`{"type":"input_image","file_id":"f"}`,
+		`{"type":"input_text","text":5}`,
+		`{"text":"untyped","a":1}`,
+		`{"type":"refusal","refusal":"no","text":"no"}`,
+	} {
+		raw := `{"type":"message","role":"user","content":[` + part + `,{"type":"input_text","text":""}]}`
+		var item protocol.ResponseItem
+		require.NoError(t, json.Unmarshal([]byte(raw), &item), part)
+		require.Equal(t, raw, string(encode(t, item)))
+	}
+	var part protocol.ContentItem
+	require.NoError(t, json.Unmarshal([]byte(`{"type":"refusal","text":"no"}`), &part))
+	require.Equal(t, "refusal", part.Type)
+	require.Equal(t, "no", part.Text)
+	require.Error(t, json.Unmarshal([]byte(`"text"`), &part), "a part is an object")
+}
+
+// Other members that are not known are dropped: lines are not written again from
+// decoded items, and keeping them would double what a history weighs.
+func TestResponseItemsDropOtherMembers(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"type":"function_call","name":"a","arguments":"{}","call_id":"c","extra":1}`:                                           `{"type":"function_call","name":"a","arguments":"{}","call_id":"c"}`,
+		`{"type":"local_shell_call","call_id":"c","status":"completed","action":{"type":"exec","command":["a"],"timeout_ms":5}}`: `{"type":"local_shell_call","call_id":"c","status":"completed","action":{"type":"exec","command":["a"]}}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"a","extra":1}]}`:                                `{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}`,
+	} {
+		var item protocol.ResponseItem
+		require.NoError(t, json.Unmarshal([]byte(raw), &item))
+		require.Equal(t, want, string(encode(t, item)))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,22 +84,36 @@ func TestAnswersAndNotificationsWriteEveryMember(t *testing.T) {
 			encoded, err := protocol.Marshal(b.value(goType).Interface())
 			require.NoError(t, err)
 			require.NoError(t, json.Unmarshal(encoded, &members))
-			require.Len(t, members, memberCount(goType), "%v: %s", goType, encoded)
+			for _, name := range memberNames(goType) {
+				require.Contains(t, members, name, "%v: %s", goType, encoded)
+			}
 		}
 	}
 }
 
-// memberCount counts the members of a struct, those of embedded ones included.
-func memberCount(t reflect.Type) int {
-	n := 0
+// memberNames are the members of a struct that are always written, those of embedded
+// structs included.
+func memberNames(t reflect.Type) []string {
+	var names []string
 	for i := range t.NumField() {
-		if f := t.Field(i); f.Anonymous {
-			n += memberCount(f.Type)
-		} else {
-			n++
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous:
+			names = append(names, memberNames(f.Type)...)
+		case options != "omitempty":
+			names = append(names, name)
 		}
 	}
-	return n
+	return names
+}
+
+// Clients that read strictly do not take null for a path that there is none of.
+func TestPathOfAConfigWarningIsLeftOut(t *testing.T) {
+	require.Equal(t, `{"summary":"s","details":null}`, string(encode(t, protocol.ConfigWarningNotification{Summary: "s"})))
+	path := "/config.toml"
+	require.Equal(t, `{"summary":"s","details":null,"path":"/config.toml"}`,
+		string(encode(t, protocol.ConfigWarningNotification{Summary: "s", Path: &path})))
 }
 
 func TestOptionalParamsAreMarked(t *testing.T) {

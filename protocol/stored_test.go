@@ -27,6 +27,10 @@ func TestSandboxPolicyIsStoredInSnakeCase(t *testing.T) {
 
 func TestUnknownStoredPolicyConfines(t *testing.T) {
 	require.Equal(t, &protocol.ReadOnly{}, protocol.StoredSandboxPolicy{Type: "of another version"}.Policy().SandboxPolicyVariant)
+	for _, network := range []any{nil, true, "of another version", []any{}} {
+		require.Equal(t, &protocol.ExternalSandbox{NetworkAccess: protocol.NetworkRestricted},
+			protocol.StoredSandboxPolicy{Type: "external-sandbox", NetworkAccess: network}.Policy().SandboxPolicyVariant)
+	}
 	require.Equal(t, "read-only", protocol.SandboxPolicy{}.Stored().Type)
 }
 
@@ -69,8 +73,43 @@ func TestErrorInfoOfATurnThatCannotBeSteered(t *testing.T) {
 	require.Equal(t, info, read)
 }
 
+func TestStoredErrorInfoKeepsTheTurnKind(t *testing.T) {
+	info := protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: "compact"}
+	const stored = `{"active_turn_not_steerable":{"turn_kind":"compact"}}`
+	require.Equal(t, stored, string(info.Stored()))
+	require.Equal(t, &info, protocol.ErrorInfoFromStored(json.RawMessage(stored)))
+}
+
+func TestErrorInfoKeepsDetailsThatItDoesNotKnow(t *testing.T) {
+	for raw, stored := range map[string]string{
+		`{"cyberPolicy":{"x":1}}`:        `{"cyber_policy":{"x":1}}`,
+		`{"cyberPolicy":{}}`:             `{"cyber_policy":{}}`,
+		`{"notInventedYet":["a",5]}`:     `{"not_invented_yet":["a",5]}`,
+		`{"notInventedYet":null}`:        `{"not_invented_yet":null}`,
+		`{"other":{"httpStatusCode":5}}`: `{"other":{"httpStatusCode":5}}`,
+	} {
+		var info protocol.CodexErrorInfo
+		require.NoError(t, json.Unmarshal([]byte(raw), &info))
+		require.Equal(t, raw, string(encode(t, info)))
+		require.Equal(t, stored, string(info.Stored()))
+		require.Equal(t, &info, protocol.ErrorInfoFromStored(info.Stored()))
+	}
+}
+
+func TestErrorInfoOfNothing(t *testing.T) {
+	for _, raw := range []string{
+		`{}`, `null`, `5`, `[]`, `{"a":{},"b":{}}`, `{"a":{},"a":{}}`, `{"httpConnectionFailed":5}`, `{"httpConnectionFailed":null}`,
+		`{"httpConnectionFailed":{"httpStatusCode":"many"}}`, `{"activeTurnNotSteerable":{"turnKind":5}}`,
+	} {
+		require.Error(t, json.Unmarshal([]byte(raw), new(protocol.CodexErrorInfo)), raw)
+	}
+	var info protocol.CodexErrorInfo
+	require.NoError(t, json.Unmarshal([]byte(`{"httpConnectionFailed":{}}`), &info))
+	require.Equal(t, protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed}, info, "no answer came")
+}
+
 func TestNoStoredErrorInfo(t *testing.T) {
-	for _, raw := range []string{``, `null`, `5`, `{`, `[]`} {
+	for _, raw := range []string{``, `null`, `5`, `{`, `[]`, `{}`, `{"a":{},"b":{}}`} {
 		require.Nil(t, protocol.ErrorInfoFromStored(json.RawMessage(raw)), raw)
 	}
 }
@@ -94,6 +133,8 @@ func TestToolOutputs(t *testing.T) {
 	for raw, text := range map[string]string{
 		`"done"`:                            "done",
 		`{"content":"done","success":true}`: "done",
+		`{"content":[{"type":"input_text","text":"a"},{"type":"input_text","text":"b"}]}`: "ab",
+		`{"success":false}`: "",
 		`[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:,"},{"type":"input_text","text":"b"}]`: "ab",
 		`[]`:   "",
 		`null`: "",
@@ -104,7 +145,9 @@ func TestToolOutputs(t *testing.T) {
 	}
 	require.Equal(t, `"done"`, string(encode(t, protocol.ToolOutput{Text: "done"})))
 	require.Equal(t, `[]`, string(encode(t, protocol.ToolOutput{Parts: []protocol.ContentItem{}})))
-	require.Error(t, json.Unmarshal([]byte(`5`), new(protocol.ToolOutput)))
+	for _, raw := range []string{`5`, `true`, `[5]`, `{"content":5}`, `{"content":{"content":"a"}}`} {
+		require.Error(t, json.Unmarshal([]byte(raw), new(protocol.ToolOutput)), raw)
+	}
 }
 
 func TestApprovalDecisions(t *testing.T) {
@@ -114,7 +157,11 @@ func TestApprovalDecisions(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(raw), &d))
 		require.Equal(t, raw, string(encode(t, d)))
 	}
-	for _, raw := range []string{`"maybe"`, `{}`, `null`, `5`, `{"maybe":{}}`, `{"accept":{},"decline":{}}`, ``} {
+	for _, raw := range []string{
+		`"maybe"`, `{}`, `null`, `5`, `{"maybe":{}}`, `{"accept":{},"decline":{}}`, ``, `{"accept":5}`, `{"accept":{}}`,
+		`"acceptWithExecpolicyAmendment"`, `{"acceptWithExecpolicyAmendment":null}`, `{"acceptWithExecpolicyAmendment":{}}`,
+		`{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":"touch"}}`, `{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":[5]}}`,
+	} {
 		require.Error(t, json.Unmarshal([]byte(raw), new(protocol.ApprovalDecision)), raw)
 	}
 }
@@ -126,9 +173,30 @@ func TestApprovalPolicies(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(raw), &policy))
 		require.Equal(t, raw, string(encode(t, policy)))
 	}
-	for _, raw := range []string{`"on-failure"`, `5`, `{}`, `{"granular":null}`, `{"granular":{"rules":"all"}}`} {
+	for _, raw := range []string{
+		`"on-failure"`, `5`, `null`, `{}`, `"granular"`, `{"granular":null}`, `{"granular":{}}`, `{"never":null}`,
+		`{"granular":{"sandbox_approval":true,"rules":true}}`, `{"granular":{"sandbox_approval":true,"rules":"all","mcp_elicitations":true}}`,
+		`{"granular":{"sandbox_approval":true,"rules":true,"mcp_elicitations":true},"never":{}}`,
+	} {
 		require.Error(t, json.Unmarshal([]byte(raw), new(protocol.AskForApproval)), raw)
 	}
+}
+
+func TestGranularApprovalHasDefaults(t *testing.T) {
+	var policy protocol.AskForApproval
+	require.NoError(t, json.Unmarshal([]byte(`{"granular":{"sandbox_approval":true,"rules":true,"mcp_elicitations":true}}`), &policy))
+	require.Equal(t, protocol.AskForApproval{Mode: protocol.ApprovalGranular,
+		Granular: &protocol.GranularApproval{SandboxApproval: true, Rules: true, McpElicitations: true}}, policy)
+}
+
+// Errors without a member name what was expected, for files of configuration too.
+func TestWordsOfTheWrongType(t *testing.T) {
+	require.EqualError(t, json.Unmarshal([]byte(`5`), new(protocol.SandboxMode)),
+		"expected a string, one of `read-only`, `workspace-write`, `danger-full-access`, got number")
+	require.EqualError(t, json.Unmarshal([]byte(`"open"`), new(protocol.SandboxMode)),
+		"unknown variant `open`, expected one of `read-only`, `workspace-write`, `danger-full-access`")
+	require.EqualError(t, json.Unmarshal([]byte(`{"type":"readOnly","networkAccess":"no"}`), new(protocol.SandboxPolicy)),
+		"`networkAccess`: invalid type: string, expected a boolean")
 }
 
 func TestTokenUsage(t *testing.T) {

@@ -1,8 +1,17 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"reflect"
 
-// Thread is a conversation as clients see it. Times are in Unix seconds.
+	"github.com/tidwall/gjson"
+)
+
+// Thread is a conversation as clients see it. Times are in Unix seconds. ID is a
+// UUIDv7; Preview the text of the user's first message; Path that of the
+// rollout, null for an ephemeral thread; Cwd an absolute path; Source and Originator
+// tell which client began it. Turns is empty but in the answers that say so. What
+// belongs to sections, projects and agents is always null.
 type Thread struct {
 	ID               string          `json:"id"`
 	SessionID        string          `json:"sessionId"`
@@ -13,7 +22,7 @@ type Thread struct {
 	Section          json.RawMessage `json:"section"`
 	SectionEnteredAt *int64          `json:"sectionEnteredAt"`
 	ProjectID        *string         `json:"projectId"`
-	HistoryMode      string          `json:"historyMode"`
+	HistoryMode      string          `json:"historyMode" oneof:"legacy paginated"`
 	ModelProvider    string          `json:"modelProvider"`
 	Model            *string         `json:"model"`
 	ReasoningEffort  *string         `json:"reasoningEffort"`
@@ -35,7 +44,7 @@ type Thread struct {
 }
 
 // GitInfo is the state of the working directory's repository when the thread
-// began.
+// began: the commit's hash, the branch, and the URL of the remote origin.
 type GitInfo struct {
 	Sha       *string `json:"sha"`
 	Branch    *string `json:"branch"`
@@ -58,12 +67,13 @@ type StatusIdle struct{}
 // StatusSystemError is the status of a thread whose last turn failed.
 type StatusSystemError struct{}
 
-// StatusActive is the status of a thread with a turn under way.
+// StatusActive is the status of a thread with a turn under way. The flags say what
+// it waits for.
 type StatusActive struct {
-	ActiveFlags []string `json:"activeFlags"`
+	ActiveFlags []string `json:"activeFlags" oneof:"waitingOnApproval waitingOnUserInput"`
 }
 
-// FlagWaitingOnApproval is an active flag.
+// FlagWaitingOnApproval is the active flag of a thread that asks the user.
 const FlagWaitingOnApproval = "waitingOnApproval"
 
 func (*StatusNotLoaded) threadStatus()   {}
@@ -71,11 +81,11 @@ func (*StatusIdle) threadStatus()        {}
 func (*StatusSystemError) threadStatus() {}
 func (*StatusActive) threadStatus()      {}
 
-var threadStatuses = newVariants[ThreadStatusVariant]("type",
-	variantRow[ThreadStatusVariant]{"notLoaded", func() ThreadStatusVariant { return &StatusNotLoaded{} }},
-	variantRow[ThreadStatusVariant]{"idle", func() ThreadStatusVariant { return &StatusIdle{} }},
-	variantRow[ThreadStatusVariant]{"systemError", func() ThreadStatusVariant { return &StatusSystemError{} }},
-	variantRow[ThreadStatusVariant]{"active", func() ThreadStatusVariant { return &StatusActive{ActiveFlags: []string{}} }},
+var threadStatuses = newVariants("type",
+	variantRow[ThreadStatusVariant]{"notLoaded", &StatusNotLoaded{}},
+	variantRow[ThreadStatusVariant]{"idle", &StatusIdle{}},
+	variantRow[ThreadStatusVariant]{"systemError", &StatusSystemError{}},
+	variantRow[ThreadStatusVariant]{"active", &StatusActive{}},
 )
 
 // MarshalJSON writes the variant with its type.
@@ -85,15 +95,14 @@ func (s ThreadStatus) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON accepts the known variants.
 func (s *ThreadStatus) UnmarshalJSON(b []byte) error {
-	v, tag, ok, err := threadStatuses.decode(b)
-	if err == nil && !ok {
-		err = &UnknownVariantError{tag, threadStatuses.tags}
-	}
+	v, err := threadStatuses.strict(gjson.ParseBytes(b))
 	s.ThreadStatusVariant = v
 	return err
 }
 
-// ThreadStartParams begins a conversation.
+// ThreadStartParams begins a conversation. What is left out comes from the
+// configuration; Config overrides single keys of it, dotted or nested. An ephemeral
+// thread keeps no rollout.
 type ThreadStartParams struct {
 	Model                 *string                    `json:"model,omitempty"`
 	ModelProvider         *string                    `json:"modelProvider,omitempty"`
@@ -117,7 +126,8 @@ type ThreadStartResponse struct {
 }
 
 // ThreadSettingsView is the part that the answers to thread/start and
-// thread/resume share.
+// thread/resume share: the settings that the next turn will use.
+// InstructionSources are the paths of the AGENTS.md files that apply.
 type ThreadSettingsView struct {
 	Model              string            `json:"model"`
 	ModelProvider      string            `json:"modelProvider"`
@@ -170,16 +180,19 @@ type ThreadReadResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadListParams asks for a page of stored threads, newest first. Limit is 25
-// by default and 100 at most. ModelProviders null means the configured provider
-// only, [] means all.
+// ThreadListParams asks for a page of stored threads, by default 25, at most 100.
+// SortKey is created_at by default, SortDirection desc; there are no sections, so
+// section_position is as good as created_at. ModelProviders null means the configured
+// provider only, [] means all. Cwd are working directories that match exactly,
+// SearchTerm is looked for in names and previews. Cursor is the nextCursor of the
+// page before, with the same other params.
 type ThreadListParams struct {
 	Cursor         *string   `json:"cursor,omitempty"`
 	Limit          *uint32   `json:"limit,omitempty"`
-	SortKey        *string   `json:"sortKey,omitempty"`
-	SortDirection  *string   `json:"sortDirection,omitempty"`
+	SortKey        *string   `json:"sortKey,omitempty" oneof:"created_at updated_at recency_at section_position"`
+	SortDirection  *string   `json:"sortDirection,omitempty" oneof:"asc desc"`
 	ModelProviders *[]string `json:"modelProviders,omitempty"`
-	SourceKinds    *[]string `json:"sourceKinds,omitempty"`
+	SourceKinds    *[]string `json:"sourceKinds,omitempty" oneof:"cli vscode exec appServer subAgent subAgentReview subAgentCompact subAgentThreadSpawn subAgentOther unknown"`
 	Archived       *bool     `json:"archived,omitempty"`
 	Cwd            OneOrMany `json:"cwd,omitempty"`
 	SearchTerm     *string   `json:"searchTerm,omitempty"`
@@ -190,11 +203,16 @@ type OneOrMany []string
 
 // UnmarshalJSON accepts a string, a list of strings, or null.
 func (o *OneOrMany) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		*o = make(OneOrMany, 1)
-		return json.Unmarshal(b, &(*o)[0])
+	in := gjson.ParseBytes(b)
+	switch in.Type {
+	case gjson.Null:
+		*o = nil
+		return nil
+	case gjson.String:
+		*o = OneOrMany{textOf(in)}
+		return nil
 	}
-	return json.Unmarshal(b, (*[]string)(o))
+	return decodeValue(in, reflect.ValueOf((*[]string)(o)).Elem())
 }
 
 // ThreadListResponse is a page of threads. NextCursor is null on the last page.
@@ -204,13 +222,15 @@ type ThreadListResponse struct {
 	BackwardsCursor *string  `json:"backwardsCursor"`
 }
 
-// ThreadLoadedListParams asks for the ids of loaded threads.
+// ThreadLoadedListParams asks for a page of the ids of loaded threads, by default
+// for all of them.
 type ThreadLoadedListParams struct {
 	Cursor *string `json:"cursor,omitempty"`
 	Limit  *uint32 `json:"limit,omitempty"`
 }
 
-// ThreadLoadedListResponse is a page of thread ids.
+// ThreadLoadedListResponse is a page of thread ids. NextCursor is null on the last
+// page.
 type ThreadLoadedListResponse struct {
 	Data       []string `json:"data"`
 	NextCursor *string  `json:"nextCursor"`
@@ -221,13 +241,12 @@ type ThreadUnsubscribeParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ThreadUnsubscribeResponse says what was found: notLoaded, notSubscribed or
-// unsubscribed.
+// ThreadUnsubscribeResponse says what was found.
 type ThreadUnsubscribeResponse struct {
-	Status string `json:"status"`
+	Status string `json:"status" oneof:"notLoaded notSubscribed unsubscribed"`
 }
 
-// ThreadSetNameParams names a thread.
+// ThreadSetNameParams names a thread, loaded or not.
 type ThreadSetNameParams struct {
 	ThreadID string `json:"threadId"`
 	Name     string `json:"name"`

@@ -3,12 +3,14 @@ package protocol
 import "encoding/json"
 
 // Turn is one user input and everything until the agent stops. Times are in Unix
-// seconds, the duration in milliseconds.
+// seconds, the duration in milliseconds; null where they are not known. RootTurnID is
+// the turn that a chain of turns began with: its own, unless turn/start named
+// another. Error is there for a failed turn only.
 type Turn struct {
 	ID          string       `json:"id"`
 	RootTurnID  *string      `json:"rootTurnId"`
 	Items       []ThreadItem `json:"items"`
-	ItemsView   string       `json:"itemsView"`
+	ItemsView   string       `json:"itemsView" oneof:"notLoaded summary full"`
 	Status      TurnStatus   `json:"status"`
 	Error       *TurnError   `json:"error"`
 	StartedAt   *int64       `json:"startedAt"`
@@ -16,7 +18,7 @@ type Turn struct {
 	DurationMs  *int64       `json:"durationMs"`
 }
 
-// The values of Turn.ItemsView.
+// The values of Turn.ItemsView: Items is empty, the agent's last message, or all.
 const (
 	ItemsNotLoaded = "notLoaded"
 	ItemsSummary   = "summary"
@@ -34,7 +36,9 @@ const (
 	TurnInProgress  TurnStatus = "inProgress"
 )
 
-// TurnError says why a turn failed, or is being tried again.
+// TurnError says why a turn failed, or why a request is tried again: Message is for
+// people, CodexErrorInfo for programs. AdditionalDetails is what the provider
+// answered. Misalignment is always null.
 type TurnError struct {
 	Message           string          `json:"message"`
 	CodexErrorInfo    *CodexErrorInfo `json:"codexErrorInfo"`
@@ -43,11 +47,14 @@ type TurnError struct {
 }
 
 // TurnStartParams gives the agent something to do. Overrides hold for this turn
-// and those after it, except OutputSchema.
+// and those after it; OutputSchema, a JSON Schema of the last message, for this turn
+// only. RootTurnID names the turn that this one is done for. Effort is a word that
+// the provider knows.
 type TurnStartParams struct {
 	ThreadID            string             `json:"threadId"`
 	Input               []UserInput        `json:"input"`
 	ClientUserMessageID *string            `json:"clientUserMessageId,omitempty"`
+	RootTurnID          *string            `json:"rootTurnId,omitempty"`
 	Cwd                 *string            `json:"cwd,omitempty"`
 	ApprovalPolicy      *AskForApproval    `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer   *ApprovalsReviewer `json:"approvalsReviewer,omitempty"`
@@ -55,7 +62,7 @@ type TurnStartParams struct {
 	Model               *string            `json:"model,omitempty"`
 	ServiceTier         *string            `json:"serviceTier,omitempty"`
 	Effort              *string            `json:"effort,omitempty"`
-	Summary             *string            `json:"summary,omitempty"`
+	Summary             *string            `json:"summary,omitempty" oneof:"auto concise detailed none"`
 	OutputSchema        json.RawMessage    `json:"outputSchema,omitempty"`
 }
 
@@ -65,7 +72,7 @@ type TurnStartResponse struct {
 	Turn Turn `json:"turn"`
 }
 
-// TurnSteerParams adds input to the turn under way.
+// TurnSteerParams adds input to the turn under way, which must be ExpectedTurnID.
 type TurnSteerParams struct {
 	ThreadID            string      `json:"threadId"`
 	Input               []UserInput `json:"input"`

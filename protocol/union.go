@@ -3,7 +3,6 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,7 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Variant is one shape that a union can take.
+// Variant is one shape that a union can take: {"<member>": "<tag>", ...} with the
+// members of the struct Type.
 type Variant struct {
 	Tag  string
 	Type reflect.Type
@@ -26,50 +26,32 @@ type Union struct {
 }
 
 // Unknown is a variant that this version has no type for. It is written back as
-// it was read.
+// it was read; without JSON, as an object that has the tag alone.
 type Unknown struct {
 	Tag string
 	Raw json.RawMessage
 }
 
-// UnknownVariantError reports a value outside a closed set.
-type UnknownVariantError struct {
-	Value    string
-	Expected []string
-}
-
-// Error words the refusal as the reference implementation does.
-func (e *UnknownVariantError) Error() string {
-	return fmt.Sprintf("unknown variant `%s`, expected one of `%s`", e.Value, strings.Join(e.Expected, "`, `"))
-}
-
-// MissingFieldError reports a required member that is absent or null.
-type MissingFieldError struct{ Field string }
-
-// Error words the refusal as the reference implementation does.
-func (e *MissingFieldError) Error() string { return "missing field `" + e.Field + "`" }
-
-var errNotObject = errors.New("expected an object")
-
-// variants maps tags to constructors of pointers to variant structs.
+// variants are the rows of a union, by tag and by type.
 type variants[T any] struct {
 	member string
 	tags   []string
-	make   map[string]func() T
-	tagOf  map[reflect.Type]string
+	types  map[string]reflect.Type // structs
+	tagOf  map[reflect.Type]string // by pointer to struct
 }
 
+// variantRow gives a variant as a pointer to its zero value.
 type variantRow[T any] struct {
 	tag  string
-	make func() T
+	zero T
 }
 
 func newVariants[T any](member string, rows ...variantRow[T]) variants[T] {
-	v := variants[T]{member: member, make: map[string]func() T{}, tagOf: map[reflect.Type]string{}}
+	v := variants[T]{member: member, types: map[string]reflect.Type{}, tagOf: map[reflect.Type]string{}}
 	for _, r := range rows {
+		t := reflect.TypeOf(r.zero)
 		v.tags = append(v.tags, r.tag)
-		v.make[r.tag] = r.make
-		v.tagOf[reflect.TypeOf(r.make())] = r.tag
+		v.types[r.tag], v.tagOf[t] = t.Elem(), r.tag
 	}
 	return v
 }
@@ -77,37 +59,83 @@ func newVariants[T any](member string, rows ...variantRow[T]) variants[T] {
 func (v variants[T]) describe(union any) Union {
 	u := Union{Type: reflect.TypeOf(union), Member: v.member}
 	for _, tag := range v.tags {
-		u.Variants = append(u.Variants, Variant{tag, reflect.TypeOf(v.make[tag]()).Elem()})
+		u.Variants = append(u.Variants, Variant{tag, v.types[tag]})
 	}
 	return u
 }
 
-// decode reads one variant of JSON that is known to be valid. An unknown tag yields
-// ok == false and the tag.
-func (v variants[T]) decode(b []byte) (value T, tag string, ok bool, err error) {
-	if !gjson.ParseBytes(b).IsObject() {
-		return value, "", false, errNotObject
+// strict reads one of the variants by the rules of DecodeParams.
+func (v variants[T]) strict(in gjson.Result) (value T, err error) {
+	members, err := objectMembers(in)
+	if err != nil {
+		return value, err
 	}
-	member := gjson.GetBytes(b, v.member)
-	if !member.Exists() {
-		return value, "", false, &MissingFieldError{v.member}
+	tag := members[v.member]
+	switch {
+	case tag.Type == gjson.Null:
+		return value, at(v.member, &MissingFieldError{v.member})
+	case tag.Type != gjson.String:
+		return value, at(v.member, wrongType(tag, "a string"))
 	}
-	if member.Type != gjson.String && member.Type != gjson.Null {
-		return value, "", false, fmt.Errorf("`%s`: expected a string", v.member)
-	}
-	mk, known := v.make[member.Str]
+	t, known := v.types[tag.Str]
 	if !known {
-		return value, member.Str, false, nil
+		return value, &UnknownVariantError{tag.Str, v.tags}
 	}
-	value = mk()
-	return value, member.Str, true, json.Unmarshal(b, value)
+	made := reflect.New(t)
+	return made.Interface().(T), decodeFields(members, made.Elem())
+}
+
+// tolerant reads one of the variants as files have them: members may be missing,
+// lists may be null, and what has an unknown tag is an *Unknown, which must be a T.
+// b is valid JSON.
+func (v variants[T]) tolerant(b []byte) (value T, err error) {
+	if !bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {
+		return value, wrongType(gjson.ParseBytes(b), "an object")
+	}
+	tag := gjson.GetBytes(b, v.member)
+	switch {
+	case !tag.Exists():
+		return value, &MissingFieldError{v.member}
+	case tag.Type != gjson.String && tag.Type != gjson.Null:
+		return value, at(v.member, wrongType(tag, "a string"))
+	}
+	t, known := v.types[tag.Str]
+	if !known {
+		return any(&Unknown{tag.Str, bytes.Clone(b)}).(T), nil
+	}
+	made := reflect.New(t)
+	err = json.Unmarshal(b, made.Interface())
+	fillLists(made.Elem())
+	return made.Interface().(T), err
+}
+
+// fillLists makes null lists empty: on the wire a list is never null. Types with
+// JSON methods of their own, json.RawMessage among them, are left alone.
+func fillLists(v reflect.Value) {
+	for i := range v.NumField() {
+		f := v.Field(i)
+		_, own := f.Addr().Interface().(json.Unmarshaler)
+		switch {
+		case own || strings.Contains(v.Type().Field(i).Tag.Get("json"), ",omitempty"):
+		case f.Kind() == reflect.Struct:
+			fillLists(f)
+		case f.Kind() == reflect.Slice && f.IsNil():
+			f.Set(reflect.MakeSlice(f.Type(), 0, 0))
+		}
+	}
 }
 
 // encode writes value with its tag as the first member.
 func (v variants[T]) encode(value T) ([]byte, error) {
+	if u, ok := any(value).(*Unknown); ok && u != nil {
+		if len(u.Raw) == 0 {
+			return marshal(map[string]string{v.member: u.Tag})
+		}
+		return u.Raw, nil
+	}
 	tag, ok := v.tagOf[reflect.TypeOf(value)]
-	if !ok {
-		return nil, fmt.Errorf("protocol: %T is no variant of this union", value)
+	if !ok || reflect.ValueOf(value).IsNil() {
+		return nil, fmt.Errorf("protocol: %T is no variant of this union, or nil", value)
 	}
 	return encodeTagged(v.member, tag, value)
 }
@@ -129,7 +157,10 @@ func encodeTagged(member, tag string, value any) ([]byte, error) {
 	return append(out, body[1:]...), nil
 }
 
-// marshal writes JSON without escaping <, > and &, as the reference does.
+// Marshal is json.Marshal without HTML escaping: bytes on the wire and in
+// rollouts equal those of the reference implementation.
+func Marshal(v any) ([]byte, error) { return marshal(v) }
+
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -138,21 +169,4 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
-}
-
-// Marshal is json.Marshal without HTML escaping: bytes on the wire and in
-// rollouts equal those of the reference implementation.
-func Marshal(v any) ([]byte, error) { return marshal(v) }
-
-func decodeEnum(b []byte, allowed []string) (string, error) {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return "", fmt.Errorf("expected a string, one of `%s`", strings.Join(allowed, "`, `"))
-	}
-	for _, a := range allowed {
-		if s == a {
-			return s, nil
-		}
-	}
-	return "", &UnknownVariantError{s, allowed}
 }

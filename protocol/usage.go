@@ -1,13 +1,15 @@
 package protocol
 
-// ThreadTokenUsage is what a thread has cost, and what its last request cost.
+// ThreadTokenUsage is what a thread has cost, and what its last model request cost.
+// ModelContextWindow is in tokens, null where it is not known.
 type ThreadTokenUsage struct {
 	Total              TokenUsageBreakdown `json:"total"`
 	Last               TokenUsageBreakdown `json:"last"`
 	ModelContextWindow *int64              `json:"modelContextWindow"`
 }
 
-// TokenUsageBreakdown counts tokens as the provider reports them.
+// TokenUsageBreakdown counts tokens as the provider reports them. Cached tokens are
+// among the input tokens, those of reasoning among the output tokens.
 type TokenUsageBreakdown struct {
 	TotalTokens           int64 `json:"totalTokens"`
 	InputTokens           int64 `json:"inputTokens"`

@@ -87,6 +87,7 @@ const (
 	statistics   = "is for the vendor's statistics only"
 	foreign      = "kept as it is where a rollout of the reference implementation has it"
 	neverWritten = "the reference implementation leaves it out where it has none, and we never have one"
+	indexFilter  = "filters of the index, not served yet"
 	jsonRPC      = "every message is JSON-RPC 2.0; the reference implementation leaves it out"
 )
 
@@ -110,7 +111,9 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.requestAttestation":             vendorCloud,
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
 	"ThreadListParams.currentAccountOnly":                   vendorCloud,
-	"ThreadListParams.sortKey=section_position":             "there are no sections",
+	"ThreadListParams.excludedThreadIds":                    indexFilter,
+	"ThreadListParams.originators":                          indexFilter,
+	"ThreadListParams.sectionId":                            indexFilter,
 	"ThreadListParams.useStateDbOnly":                       "lists are always complete",
 	"ThreadResumeParams.path":                               "of the experimental surface",
 	"ThreadResumeParams.personality":                        noEffect,
@@ -120,6 +123,8 @@ var deliberately = map[string]string{
 	"TurnStartParams.disabledPluginIds":                     "there are no plugins",
 	"TurnStartParams.parentTurnId":                          statistics,
 	"TurnStartParams.personality":                           noEffect,
+	"TurnStartParams.serviceTierForTurn":                    "belongs to the vendor's prices; serviceTier is passed on",
+	"TurnStartParams.toolOutput":                            "there are no tools of the client's that a turn could answer",
 	"TurnStartParams.turnTrigger":                           statistics,
 
 	"CommandExecutionRequestApprovalParams.approvalId":                      neverWritten,
@@ -144,4 +149,5 @@ var deliberately = map[string]string{
 	"ThreadResumeResponse.collaborationMode": alwaysNull,
 	"TurnError.misalignment":                 alwaysNull,
 	"ConfigLayerSource{*":                    "there are two layers only",
+	"ConfigWarningNotification.range":        "the summary names the line; neither side writes it where it has none",
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
@@ -83,21 +82,11 @@ func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
 		return nil
 	}
 	for name, value := range members(params) {
-		if member := experimentalMember(m, name); member != "" && present(value) && string(value) != "false" {
-			return protocol.Refuse(protocol.KindNotExperimental, "%s.%s requires experimentalApi capability", m.Name, member)
+		if slices.Contains(m.Experimental, name) && present(value) && string(value) != "false" {
+			return protocol.Refuse(protocol.KindNotExperimental, "%s.%s requires experimentalApi capability", m.Name, name)
 		}
 	}
 	return nil
-}
-
-// experimentalMember is the member of the row that name stands for, "" where there
-// is none. Members are decoded without regard to case.
-func experimentalMember(m protocol.Method, name string) string {
-	i := slices.IndexFunc(m.Experimental, func(member string) bool { return strings.EqualFold(member, name) })
-	if i < 0 {
-		return ""
-	}
-	return m.Experimental[i]
 }
 
 // call runs a handler. One that panics has failed.

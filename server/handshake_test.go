@@ -54,7 +54,7 @@ func TestExperimentalMembers(t *testing.T) {
 		{`"experimentalRawEvents":false`, served},
 		{`"experimentalRawEvents":null`, served},
 		{`"model":"experimentalRawEvents"`, served},
-		{`"ExperimentalRawEvents":true`, refused},
+		{`"ExperimentalRawEvents":true`, served}, // another member
 		{`"experimentalRawEvents":null,"experimentalRawEvents":true`, refused},
 	}
 	converse(t, func(t *testing.T, p *peer) {

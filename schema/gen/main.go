@@ -11,18 +11,33 @@ import (
 func main() {
 	source := flag.String("protocol", "protocol", "directory of package protocol")
 	out := flag.String("out", "schema", "directory that gets json/ and ts/")
+	readme := flag.String("readme", "README.md", "file that gets the tables of methods")
 	flag.Parse()
-	if err := run(*source, *out); err != nil {
+	if err := run(*source, *out, *readme); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(source, out string) error {
+// run writes nothing where something that it reads is missing.
+func run(source, out, readme string) error {
 	files, err := generate(source)
 	if err != nil {
 		return err
 	}
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return err
+	}
+	text, err = withTables(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", readme, err)
+	}
+	return errors.Join(writeFiles(out, files), os.WriteFile(readme, text, 0o644))
+}
+
+// writeFiles replaces the folders of schema files in out.
+func writeFiles(out string, files map[string][]byte) error {
 	if err := errors.Join(os.RemoveAll(filepath.Join(out, "json")), os.RemoveAll(filepath.Join(out, "ts"))); err != nil {
 		return err
 	}

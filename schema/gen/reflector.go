@@ -106,17 +106,23 @@ func (r *reflector) union(u protocol.Union) *Node {
 			return variant
 		}))
 	}
-	if isOpen(u.Type) {
-		other := kind("string")
-		other.Not = words(tags...)
-		n.AnyOf = append(n.AnyOf, described(object(Property{u.Member, other}), "A variant of another version, given as it is."))
+	if isOpen(u.Type) && !r.sent {
+		n.AnyOf = append(n.AnyOf, other(u.Member, tags))
 	}
 	return n
 }
 
-// isOpen tells whether a union keeps variants that it does not know.
+// isOpen tells whether a union keeps variants that it does not know. Clients may
+// not send them.
 func isOpen(union reflect.Type) bool {
 	return reflect.TypeFor[*protocol.Unknown]().Implements(union.Field(0).Type)
+}
+
+// other is any variant but those with the tags.
+func other(member string, tags []string) *Node {
+	tag := kind("string")
+	tag.Not = words(tags...)
+	return described(object(Property{member, tag}), "A variant of another version, given as it is.")
 }
 
 func (r *reflector) addFields(n *Node, t reflect.Type) {
@@ -134,15 +140,19 @@ func (r *reflector) addFields(n *Node, t reflect.Type) {
 func (r *reflector) addMember(n *Node, t reflect.Type, f reflect.StructField) {
 	name, omitempty := tagOf(f)
 	key := t.Name() + "." + name
-	value := r.value(key, f.Type, omitempty)
-	fallback, hasDefault := defaults[key]
+	shape, hasShape := r.members[key]
+	if allowed := strings.Fields(f.Tag.Get("oneof")); !hasShape && len(allowed) > 0 {
+		shape = fixed(words(allowed...))
+	}
+	value := r.value(shape, f.Type, omitempty)
+	fallback, hasDefault := f.Tag.Lookup("default")
 	optional := omitempty || (r.sent && hasDefault)
 	if r.sent && omitempty || slices.Contains(nullableLists, key) {
 		value = nullable(value)
 	}
 	value = described(value, r.src.docs[t.Name()+"."+f.Name])
 	if r.sent && hasDefault {
-		value = withDefault(value, fallback)
+		value = withDefault(value, defaultOf(f.Type, fallback))
 	}
 	n.Properties = append(n.Properties, Property{name, value})
 	if !optional {
@@ -150,20 +160,30 @@ func (r *reflector) addMember(n *Node, t reflect.Type, f reflect.StructField) {
 	}
 }
 
-// value is the node of a member's values. A pointer that the server leaves out
-// where it is nil is never null.
-func (r *reflector) value(key string, t reflect.Type, omitempty bool) *Node {
-	if t.Kind() == reflect.Pointer {
-		value := r.value(key, t.Elem(), omitempty)
+// value is the node of a member's values, which have the shape where one is given.
+// A pointer that the server leaves out where it is nil is never null.
+func (r *reflector) value(shape shape, t reflect.Type, omitempty bool) *Node {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		value := r.value(shape, t.Elem(), omitempty)
 		if omitempty && !r.sent {
 			return value
 		}
 		return nullable(value)
+	case shape == nil:
+		return r.of(t)
+	case t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]():
+		return list(shape(r))
 	}
-	if shape, ok := r.members[key]; ok {
-		return shape(r)
+	return shape(r)
+}
+
+// defaultOf is the value of a default tag: the text itself, or the JSON in it.
+func defaultOf(t reflect.Type, text string) any {
+	if t.Kind() == reflect.String {
+		return text
 	}
-	return r.of(t)
+	return json.RawMessage(text)
 }
 
 // tagOf is the name of a field in JSON. Fields without a tag are those of

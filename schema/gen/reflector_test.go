@@ -150,9 +150,6 @@ func TestTablesNameMembersThatExist(t *testing.T) {
 	for key := range members() {
 		keys = append(keys, key)
 	}
-	for key := range defaults {
-		keys = append(keys, key)
-	}
 	for _, key := range keys {
 		typeName, member, _ := strings.Cut(key, ".")
 		require.Contains(t, definitions, typeName, key)
@@ -182,6 +179,37 @@ func TestOpenUnionsTakeOtherVariants(t *testing.T) {
 	other := item.AnyOf[len(item.AnyOf)-1]
 	require.Contains(t, other.property("type").Not.Enum, "agentMessage")
 	require.Len(t, definitions["SandboxPolicy"].AnyOf, 4, "closed unions refuse what they do not know")
+	require.Len(t, definitions["UserInput"].AnyOf, 7, "clients send known variants only")
+	content := definitions["UserMessageItem"].property("content").Items
+	require.Equal(t, ref("UserInput"), content.AnyOf[0])
+	require.Contains(t, content.AnyOf[1].property("type").Not.Enum, "text")
+}
+
+type sampleWords struct {
+	Color  string   `json:"color" oneof:"red blue" default:"red"`
+	Size   *string  `json:"size,omitempty" oneof:"s m"`
+	Sizes  []string `json:"sizes" oneof:"s m" default:"[]"`
+	Strict bool     `json:"strict" default:"false"`
+}
+
+func TestTagsGiveWordsAndDefaults(t *testing.T) {
+	r := newReflector(sampleSource, nil)
+	r.sent = true
+	r.of(reflect.TypeFor[sampleWords]())
+	n := r.definitions["sampleWords"]
+	require.Empty(t, n.Required)
+	require.JSONEq(t, `{"type":"string","enum":["red","blue"],"default":"red"}`, text(t, n.property("color")))
+	require.JSONEq(t, `{"anyOf":[{"type":"string","enum":["s","m"]},{"type":"null"}]}`, text(t, n.property("size")))
+	require.JSONEq(t, `{"type":"array","items":{"type":"string","enum":["s","m"]},"default":[]}`, text(t, n.property("sizes")))
+	require.JSONEq(t, `{"type":"boolean","default":false}`, text(t, n.property("strict")))
+}
+
+func TestTheServerWritesMembersWithDefaults(t *testing.T) {
+	r := newReflector(sampleSource, nil)
+	r.of(reflect.TypeFor[sampleWords]())
+	n := r.definitions["sampleWords"]
+	require.Equal(t, []string{"color", "sizes", "strict"}, n.Required)
+	require.JSONEq(t, `{"type":"boolean"}`, text(t, n.property("strict")))
 }
 
 func TestMembersOfTheUnionBelongToEachVariant(t *testing.T) {

@@ -35,7 +35,7 @@ func shapes() map[reflect.Type]shape {
 			httpError(protocol.ErrorStreamDisconnected),
 			httpError(protocol.ErrorTooManyFailedAttempts),
 			object(Property{protocol.ErrorActiveTurnNotSteerable, object(Property{"turnKind", words("review", "compact")})}),
-			kind("string"))),
+			kind("string"), &Node{Type: Kinds{"object"}, Values: anything()})),
 		reflect.TypeFor[protocol.CommandAction](): fixed(either(
 			action("read", Property{"name", kind("string")}, Property{"path", kind("string")}),
 			action("listFiles", Property{"path", nullable(kind("string"))}),
@@ -48,49 +48,26 @@ func shapes() map[reflect.Type]shape {
 	}
 }
 
-// members are the members whose Go type is wider than their values.
+// members are the members whose Go type is wider than their values, and which no
+// list of words describes. Of a list they are the elements.
 func members() map[string]shape {
 	return map[string]shape{
-		"AgentMessageItem.phase":        fixed(words("commentary", "partial_answer", "final_answer")),
-		"CommandExecutionItem.source":   fixed(words("agent", "userShell", "unifiedExecStartup", "unifiedExecInteraction")),
-		"ExternalSandbox.networkAccess": fixed(words("restricted", "enabled")),
-		"FileChangeItem.status":         fixed(words("inProgress", "completed", "failed", "declined")),
 		"FileUpdateChange.kind": fixed(either(
 			object(Property{"type", words("add")}),
 			object(Property{"type", words("delete")}),
 			object(Property{"type", words("update")}, Property{"move_path", nullable(kind("string"))}))),
-		"ImageInput.detail":              fixed(words(imageDetails...)),
-		"LocalImageInput.detail":         fixed(words(imageDetails...)),
-		"Model.multiAgentVersion":        fixed(words("disabled", "v1", "v2")),
-		"Model.inputModalities":          fixed(list(words("text", "image", "audio"))),
-		"StatusActive.activeFlags":       fixed(list(words(protocol.FlagWaitingOnApproval, "waitingOnUserInput"))),
-		"Thread.historyMode":             fixed(words("legacy", protocol.HistoryPaginated)),
-		"ThreadListParams.sortDirection": fixed(words("asc", "desc")),
-		"ThreadListParams.sortKey":       fixed(words("created_at", "updated_at", "recency_at")),
-		"ThreadListParams.sourceKinds": fixed(list(words("cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview",
-			"subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown"))),
-		"ThreadUnsubscribeResponse.status":           fixed(words("notLoaded", "notSubscribed", "unsubscribed")),
-		"Turn.itemsView":                             fixed(words(protocol.ItemsNotLoaded, protocol.ItemsSummary, protocol.ItemsFull)),
-		"TurnPlanStep.status":                        fixed(words("pending", "inProgress", "completed")),
-		"TurnStartParams.summary":                    fixed(words("auto", "concise", "detailed", "none")),
-		"CommandExecutionRequestApprovalParams.kind": fixed(words("command")),
 		"CommandExecutionRequestApprovalParams.availableDecisions": func(r *reflector) *Node {
-			return list(r.of(reflect.TypeFor[protocol.ApprovalDecision]()))
+			return r.of(reflect.TypeFor[protocol.ApprovalDecision]())
+		},
+		"UserMessageItem.content": func(r *reflector) *Node {
+			input := reflect.TypeFor[protocol.UserInput]()
+			var tags []string
+			for _, v := range r.unions[input].Variants {
+				tags = append(tags, v.Tag)
+			}
+			return either(r.of(input), other(r.unions[input].Member, tags))
 		},
 	}
-}
-
-// defaults are members without omitempty that clients may leave out all the same.
-var defaults = map[string]any{
-	"GranularApproval.skill_approval":      false,
-	"GranularApproval.request_permissions": false,
-	"TextInput.text_elements":              []string{},
-	"ReadOnly.networkAccess":               false,
-	"ExternalSandbox.networkAccess":        "restricted",
-	"WorkspaceWrite.writableRoots":         []string{},
-	"WorkspaceWrite.networkAccess":         false,
-	"WorkspaceWrite.excludeTmpdirEnvVar":   false,
-	"WorkspaceWrite.excludeSlashTmp":       false,
 }
 
 // nullableLists are lists that the server sends as null where there is nothing to
@@ -99,8 +76,6 @@ var nullableLists = []string{
 	"ConfigReadResponse.layers",
 	"CommandExecutionRequestApprovalParams.proposedExecpolicyAmendment",
 }
-
-var imageDetails = []string{"auto", "low", "high", "original"}
 
 // errorWords are the kinds of CodexErrorInfo without details: those that this
 // server gives, and those that rollouts of the reference implementation hold.

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"appserver/protocol"
+)
+
+// execute runs the binary to its end, with an empty input.
+func execute(t *testing.T, home string, args ...string) (status int, out, errs string) {
+	t.Helper()
+	cmd := serverCommand(t, home, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := new(exec.ExitError); err != nil {
+		require.ErrorAs(t, err, &exit)
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+// TestBinaryTellsItsVersion in the words that clients look for.
+func TestBinaryTellsItsVersion(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--version"}, {"version"}, {"-version"}, {"--version", "app-server"}} {
+		status, out, errs := execute(t, t.TempDir(), args...)
+		require.Zero(t, status)
+		require.Regexp(t, `^codex-cli 0\.169\.0\b.*\n$`, out)
+		require.Empty(t, errs)
+	}
+}
+
+// TestBinaryTakesOptions before and after the command, as clients give them.
+func TestBinaryTakesOptions(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"-c model_provider=offline",
+		"-c model_provider=offline app-server",
+		"app-server -c model_provider=offline",
+		"app-server --listen stdio:// -c model_provider=offline",
+		"app-server -c model_provider=offline --analytics-default-enabled",
+		"--config model_provider=offline app-server --listen stdio://",
+		"--listen stdio:// --config=model_provider=offline",
+		"-c model_provider=openai app-server -c model_provider=offline",
+		"--model-provider offline app-server",
+		"app-server --model-provider=offline",
+		"--model-provider offline -c model_provider=openai app-server --log-level=debug",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			c := startServer(t, t.TempDir(), strings.Fields(args)...)
+			c.initialize()
+			var r struct{ ModelProvider string }
+			require.NoError(t, json.Unmarshal(c.call("thread/start", object{}), &r))
+			require.Equal(t, "offline", r.ModelProvider)
+			c.close()
+		})
+	}
+}
+
+// TestBinaryRefusesWrongCalls with status 2, and says what was wrong.
+func TestBinaryRefusesWrongCalls(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--no-such-flag":                    "no-such-flag",
+		"app-server --no-such-flag":         "no-such-flag",
+		"no-such-command":                   `"no-such-command"`,
+		"app-server extra":                  `"extra"`,
+		"app-server --listen tcp://:1":      `"tcp://:1"`,
+		"--listen tcp://:1":                 `"tcp://:1"`,
+		"--listen tcp://:1 app-server":      `"tcp://:1"`,
+		"-c":                                "-c",
+		"generate-json-schema":              "--out",
+		"generate-ts --out":                 "-out",
+		"--exit-with-parent=maybe":          "exit-with-parent",
+		"generate-json-schema --out x more": `"more"`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			cmd := serverCommand(t, home, strings.Fields(args)...)
+			cmd.Dir = home
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			require.Error(t, cmd.Run())
+			require.Equal(t, 2, cmd.ProcessState.ExitCode())
+			require.Empty(t, stdout.String())
+			require.Contains(t, stderr.String(), want)
+		})
+	}
+	status, out, errs := execute(t, t.TempDir(), "--help")
+	require.Zero(t, status)
+	require.Empty(t, out, "stdout is for the protocol")
+	require.Contains(t, errs, "app-server")
+}
+
+// TestBinaryRefusesBadConfiguration with status 1, and names file, line and key.
+func TestBinaryRefusesBadConfiguration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"model = \"m\"\n\nsandbox_mode = \"readonly\"\n":                  `config\.toml:3: sandbox_mode: .*readonly`,
+		"[model_providers.x]\nbase_url = 5\n":                             `config\.toml:2: model_providers\.x\.base_url: expected a string`,
+		"model = \n":                                                      `config\.toml:1`,
+		"model = \"m\"\nmodel = \"n\"\n":                                  `config\.toml:2`,
+		"[model_providers.offline]\nscript = \"gone.json\"\n":             `script.*gone\.json`,
+		"model_provider = \"nowhere\"\nstream_idle_timeout = true\n\x00a": `config\.toml:3`,
+	} {
+		home := t.TempDir()
+		writeConfig(t, home, text)
+		status, out, errs := execute(t, home)
+		require.Equal(t, 1, status, text)
+		require.Empty(t, out)
+		require.Regexp(t, regexp.MustCompile(want), errs)
+	}
+	status, _, errs := execute(t, t.TempDir(), "-c", "model_context_window=big")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "-c model_context_window=big: model_context_window: expected an integer")
+}
+
+// TestBinaryWarnsOfUnknownKeys serves, and tells each client.
+func TestBinaryWarnsOfUnknownKeys(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	writeConfig(t, home, "model_provider = \"offline\"\nmodle = \"m\"\n")
+	c := startServer(t, home)
+	c.initialize()
+	require.Contains(t, string(c.untilMethod("configWarning").Params), "config.toml:2")
+	c.close()
+}
+
+// TestBinaryWritesSchemas of every message, into a folder that it makes.
+func TestBinaryWritesSchemas(t *testing.T) {
+	t.Parallel()
+	for command, last := range map[string]string{"generate-json-schema": ".json", "generate-ts": ".ts"} {
+		dir := filepath.Join(t.TempDir(), "new", "folder")
+		status, out, errs := execute(t, t.TempDir(), command, "--out", dir)
+		require.Zero(t, status, errs)
+		require.Empty(t, out)
+		for _, m := range protocol.Methods() {
+			require.NotEmpty(t, find(t, dir, m.Params.Name()+last), "%s of %s", m.Params.Name(), command)
+		}
+		status, _, errs = execute(t, t.TempDir(), command, "--experimental", "--out", "/dev/null/x")
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, "/dev/null")
+	}
+}
+
+// find are the files of a name below a folder that are not empty.
+func find(t *testing.T, dir, name string) (paths []string) {
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		require.NoError(t, err)
+		if info, err := d.Info(); err == nil && d.Name() == name && info.Size() > 0 {
+			paths = append(paths, path)
+		}
+		return nil
+	}))
+	return paths
+}
+
+// TestBinaryNeedsNoStderr has one that is closed, one that nobody reads, and one
+// whose reader is gone.
+func TestBinaryNeedsNoStderr(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	fill(t, writer)
+	defer reader.Close()
+	gone, broken, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, gone.Close())
+	for name, cmd := range map[string]*exec.Cmd{
+		"closed":     throughShell(offlineCommand(t, t.TempDir(), "--log-level=debug"), `exec "$@" 2>&-`),
+		"never read": offlineCommand(t, t.TempDir(), "--log-level=debug"),
+		"gone":       offlineCommand(t, t.TempDir(), "--log-level=debug"),
+	} {
+		switch name {
+		case "never read":
+			cmd.Stderr = writer
+		case "gone":
+			cmd.Stderr = broken
+		}
+		c := dial(t, cmd)
+		c.initialize()
+		id := c.startTrusted()
+		for range 1000 {
+			c.write(`{"id":0,"result":"nobody asked"}`) // is logged
+		}
+		c.beginTurn(id, "run: echo hello; echo error >&2")
+		require.Equal(t, "hello\nerror\n", c.untilCommand().AggregatedOutput, name)
+		c.awaitTurn()
+		c.close()
+	}
+	require.NoError(t, writer.Close())
+	require.NoError(t, broken.Close())
+}
+
+// fill writes to a pipe until it is full.
+func fill(t *testing.T, pipe *os.File) {
+	raw, err := pipe.SyscallConn()
+	require.NoError(t, err)
+	var full error
+	require.NoError(t, raw.Write(func(fd uintptr) bool {
+		for full == nil {
+			_, full = unix.Write(int(fd), make([]byte, 4096))
+		}
+		return true
+	}))
+	require.ErrorIs(t, full, unix.EAGAIN)
+}
+
+// TestBinaryLogsToStderr alone, in the format that is asked for.
+func TestBinaryLogsToStderr(t *testing.T) {
+	t.Parallel()
+	cmd := offlineCommand(t, t.TempDir(), "app-server", "--log-level=debug", "--log-format=json")
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	cmd.Stderr = writer
+	c := dial(t, cmd)
+	require.NoError(t, writer.Close())
+	c.initialize()
+	c.write(`{"id":0,"result":"nobody asked"}`)
+	c.call("model/list", object{})
+	c.close()
+	text, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	require.NotEmpty(t, lines)
+	for _, line := range lines {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// memoryKiB is a figure of the server's memory: VmRSS is what it has, VmHWM the most
+// that it had.
+func (c *client) memoryKiB(figure string) int {
+	c.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	require.NoError(c.t, err)
+	_, rest, found := strings.Cut(string(status), "\n"+figure+":")
+	require.True(c.t, found)
+	kib, err := strconv.Atoi(strings.Fields(rest)[0])
+	require.NoError(c.t, err)
+	return kib
+}
+
+// streamNumbered answers with that many deltas, each of 64 bytes with its number. It
+// calls still when all are written, or the server has taken nothing for a second.
+func streamNumbered(deltas int, still func()) func(w io.Writer) {
+	return func(w io.Writer) {
+		conn, _, err := http.NewResponseController(w.(http.ResponseWriter)).Hijack()
+		if err != nil {
+			panic(err) // shown by the server of the test
+		}
+		defer conn.Close()
+		body := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+		for i := range deltas {
+			body = append(body, streamed(object{"content": numbered(i)}, nil)...)
+			if len(body) > 64<<10 {
+				writePatiently(conn, body, still)
+				body = body[:0]
+			}
+		}
+		writePatiently(conn, append(body, streamed(object{}, "stop")+"data: [DONE]\n\n"...), still)
+		still()
+	}
+}
+
+func numbered(i int) string { return fmt.Sprintf("%-63d\n", i) }
+
+// writePatiently writes, and calls stalled where nothing can be written for a second.
+func writePatiently(conn net.Conn, b []byte, stalled func()) {
+	for len(b) > 0 {
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // fails with the write
+		n, err := conn.Write(b)
+		b = b[n:]
+		switch {
+		case err == nil:
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return
+		case n == 0:
+			stalled()
+		}
+	}
+}
+
+// TestBinaryHoldsBackStreams streams 200,000 deltas to a client that does not read:
+// the server holds back the provider, and nothing is lost.
+func TestBinaryHoldsBackStreams(t *testing.T) {
+	t.Parallel()
+	const deltas = 200_000
+	stalled := make(chan struct{})
+	p := newProvider(t, streamNumbered(deltas, sync.OnceFunc(func() { close(stalled) })))
+	c := startServer(t, p.home(t))
+	c.initialize()
+	id := c.startThread(object{})
+	base := c.memoryKiB("VmRSS")
+	resume := c.stopReading()
+	c.ask("turn/start", object{"threadId": id, "input": textInput("stream")})
+	select {
+	case <-stalled:
+	case <-time.After(patience):
+		t.Fatal("the provider is neither done nor held back")
+	}
+	require.Less(t, c.memoryKiB("VmHWM")-base, 64<<10, "KiB")
+
+	resume()
+	var text strings.Builder
+	c.until(func(m message) bool {
+		if m.Method == "item/agentMessage/delta" {
+			var p struct{ Delta string }
+			require.NoError(t, json.Unmarshal(m.Params, &p))
+			text.WriteString(p.Delta)
+		}
+		return m.Method == "item/completed" && text.Len() > 0
+	})
+	require.Equal(t, "completed", c.awaitTurn().Status)
+	whole := text.String()
+	require.Len(t, whole, deltas*64)
+	for i := range deltas {
+		require.True(t, strings.HasPrefix(whole[i*64:], numbered(i)), "delta %d", i)
+	}
+	c.close()
+}
+
+// TestBinaryAnswersLongLines sends lines of 64 MiB, and of one byte more.
+func TestBinaryAnswersLongLines(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	line := func(id, size int) string {
+		head, tail := fmt.Sprintf(`{"id":%d,"method":"model/list","params":{"junk":"`, id), `"}}`
+		return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
+	}
+	c.write(line(100, maxLine))
+	require.Nil(t, c.untilAnswer("100").Error)
+	c.write(line(101, maxLine+1))
+	require.Equal(t, "invalidRequest", c.untilAnswer("null").Error.Data.Kind)
+	c.call("model/list", object{})
+	c.close()
+}
+
+// maxLine is the longest line, in bytes without its end, that the server takes.
+const maxLine = 64 << 20
+
+// TestBinaryAnswersEachRequestOnce pipelines requests while the client does not read.
+func TestBinaryAnswersEachRequestOnce(t *testing.T) {
+	t.Parallel()
+	const requests = 10_000
+	c := startOffline(t, t.TempDir())
+	methods := []struct {
+		name   string
+		params any
+		want   string // in the answer
+	}{
+		{"config/read", object{}, `"result":{"config":`},
+		{"model/list", object{}, `"result":{"data":`},
+		{"no/such", nil, `"code":-32601`},
+		{"thread/read", object{"threadId": "x"}, `"kind":"invalidThreadId"`},
+		{"thread/list", object{}, `"result":{"data":`},
+	}
+	resume := c.stopReading()
+	for i := range requests {
+		m := methods[i%len(methods)]
+		c.send(object{"id": requestID(i), "method": m.name, "params": m.params})
+	}
+	resume()
+	require.NoError(t, c.in.Close())
+	c.awaitExit()
+
+	answers, overloaded := map[string]string{}, 0
+	for _, m := range c.seen {
+		if m.Method == "" && m.ID != nil {
+			require.Empty(t, answers[string(m.ID)], "a second answer")
+			answers[string(m.ID)] = m.line
+		}
+	}
+	for i := range requests {
+		id, err := json.Marshal(requestID(i))
+		require.NoError(t, err)
+		answer := answers[string(id)]
+		if strings.Contains(answer, `"code":-32001`) {
+			overloaded++
+			continue
+		}
+		require.Contains(t, answer, methods[i%len(methods)].want)
+	}
+	require.Less(t, overloaded, requests)
+	require.Len(t, answers, requests+1, "and one to initialize")
+}
+
+// requestID is a string or a number.
+func requestID(i int) any {
+	if i%2 == 0 {
+		return fmt.Sprintf("request %d", i)
+	}
+	return -i
+}
+
+// TestBinaryAnswersWhatItAccepted ends the input right behind 200 requests.
+func TestBinaryAnswersWhatItAccepted(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := startOffline(t, home)
+	id := c.startThread(object{})
+	c.turn(id, "hello")
+	c.close()
+
+	c = dial(t, offlineCommand(t, home))
+	var lines strings.Builder
+	add := func(method string, params object) {
+		c.lastID++
+		line, err := json.Marshal(object{"id": c.lastID, "method": method, "params": params})
+		require.NoError(t, err)
+		lines.WriteString(string(line) + "\n")
+	}
+	add("initialize", object{"clientInfo": object{"name": "test", "version": "1"}})
+	add("thread/resume", object{"threadId": id})
+	for c.lastID < 200 {
+		add("thread/start", object{})
+		add("thread/read", object{"threadId": id, "includeTurns": true})
+		add("thread/name/set", object{"threadId": id, "name": fmt.Sprint("name ", c.lastID)})
+		add("thread/list", object{})
+		add("model/list", object{})
+		add("config/read", object{"includeLayers": true})
+	}
+	_, err := io.WriteString(c.in, lines.String())
+	require.NoError(t, err)
+	c.close()
+
+	answers := 0
+	for _, m := range c.seen {
+		if m.Method == "" {
+			answers++
+			require.Nil(t, m.Error, m.line)
+		}
+	}
+	require.Equal(t, c.lastID, answers)
+	require.Equal(t, fmt.Sprint("name ", c.lastID-4), startOffline(t, home).readThread(id).Name, "the last name that was set")
+}

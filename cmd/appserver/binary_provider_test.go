@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// chatRequest is what matters of a Chat Completions request. Messages are as they
+// were sent.
+type chatRequest struct {
+	Messages []json.RawMessage `json:"messages"`
+}
+
+// chatMessage is a message of a request.
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// last is the newest message of the request.
+func (r chatRequest) last(t *testing.T) (m chatMessage) {
+	require.NotEmpty(t, r.Messages)
+	require.NoError(t, json.Unmarshal(r.Messages[len(r.Messages)-1], &m))
+	return m
+}
+
+// provider is a Chat Completions server that keeps the requests.
+type provider struct {
+	server *httptest.Server
+
+	mu       sync.Mutex
+	requests []chatRequest
+}
+
+// newProvider answers the n-th request, from 0, by the n-th of the answers.
+func newProvider(t *testing.T, answers ...func(w io.Writer)) *provider {
+	p := &provider{}
+	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request chatRequest
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		n := p.keep(request)
+		if n >= len(answers) {
+			http.Error(w, "no more answers", http.StatusTeapot)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		answers[n](w)
+	}))
+	t.Cleanup(p.server.Close)
+	return p
+}
+
+func (p *provider) keep(r chatRequest) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, r)
+	return len(p.requests) - 1
+}
+
+func (p *provider) asked() []chatRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.requests)
+}
+
+// home is a new one, whose configuration names the provider.
+func (p *provider) home(t *testing.T) string {
+	home := t.TempDir()
+	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n", p.server.URL+"/v1"))
+	return home
+}
+
+func writeConfig(t *testing.T, home, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+}
+
+// streamed is an event of an answer with a delta, and why it ends, if it does.
+func streamed(delta object, finish any) string {
+	choice := object{"index": 0, "delta": delta, "finish_reason": finish}
+	b, err := json.Marshal(object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": []object{choice}})
+	if err != nil {
+		panic(err) // of maps and strings
+	}
+	return "data: " + string(b) + "\n\n"
+}
+
+// says answers with a text.
+func says(text string) func(w io.Writer) {
+	return func(w io.Writer) {
+		fmt.Fprint(w, streamed(object{"role": "assistant", "content": text}, nil), streamed(object{}, "stop"), "data: [DONE]\n\n")
+	}
+}
+
+// callsShell answers with a call of the shell.
+func callsShell(id, script string) func(w io.Writer) {
+	arguments, err := json.Marshal(object{"command": script})
+	if err != nil {
+		panic(err) // of a string
+	}
+	call := object{"index": 0, "id": id, "type": "function", "function": object{"name": "shell", "arguments": string(arguments)}}
+	return func(w io.Writer) {
+		fmt.Fprint(w, streamed(object{"role": "assistant", "tool_calls": []object{call}}, nil), streamed(object{}, "tool_calls"), "data: [DONE]\n\n")
+	}
+}

@@ -1,0 +1,112 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+)
+
+// ContentItem is a part of a message, or of the output of a tool:
+// {"type": "input_text", "text": ...}, {"type": "output_text", "text": ...} or
+// {"type": "input_image", "image_url": ..., "detail": ...}.
+type ContentItem struct {
+	Type     string
+	Text     string
+	ImageURL string
+	// Detail is auto, low, high or original, "" where the model may choose.
+	Detail string
+	// Raw is a part of another type, or an image without an image_url. It is
+	// written as it came; Type and Text tell what can be told of it.
+	Raw json.RawMessage
+}
+
+// The types of a ContentItem.
+const (
+	ContentInputText  = "input_text"
+	ContentOutputText = "output_text"
+	ContentInputImage = "input_image"
+)
+
+type (
+	contentText struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	contentImage struct {
+		Type     string `json:"type"`
+		ImageURL string `json:"image_url"`
+		Detail   string `json:"detail,omitempty"`
+	}
+)
+
+// MarshalJSON writes the members of the part's type.
+func (c ContentItem) MarshalJSON() ([]byte, error) {
+	switch {
+	case c.Raw != nil:
+		return c.Raw, nil
+	case c.Type == ContentInputImage:
+		return marshal(contentImage{c.Type, c.ImageURL, c.Detail})
+	}
+	return marshal(contentText{c.Type, c.Text})
+}
+
+// UnmarshalJSON reads a part of any type.
+func (c *ContentItem) UnmarshalJSON(b []byte) error {
+	in := gjson.ParseBytes(b)
+	if !in.IsObject() {
+		return wrongType(in, "an object")
+	}
+	*c = ContentItem{Type: textOf(in.Get("type")), Text: textOf(in.Get("text"))}
+	switch {
+	case (c.Type == ContentInputText || c.Type == ContentOutputText) && in.Get("text").Type == gjson.String:
+	case c.Type == ContentInputImage && in.Get("image_url").Type == gjson.String:
+		c.ImageURL, c.Detail = textOf(in.Get("image_url")), textOf(in.Get("detail"))
+	default:
+		c.Raw = bytes.Clone(b)
+	}
+	return nil
+}
+
+// ToolOutput is what a tool answered: text, or a list of text and image parts.
+type ToolOutput struct {
+	Text  string
+	Parts []ContentItem
+}
+
+// MarshalJSON writes a string where there are no parts.
+func (o ToolOutput) MarshalJSON() ([]byte, error) {
+	if o.Parts != nil {
+		return marshal(o.Parts)
+	}
+	return marshal(o.Text)
+}
+
+// UnmarshalJSON accepts a string, a list of parts, or the older
+// {"content": <either of them>, "success": ...}.
+func (o *ToolOutput) UnmarshalJSON(b []byte) error {
+	in := gjson.ParseBytes(b)
+	if in.IsObject() {
+		in = in.Get("content")
+	}
+	*o = ToolOutput{}
+	switch {
+	case in.Type == gjson.Null:
+		return nil
+	case in.Type == gjson.String:
+		o.Text = textOf(in)
+		return nil
+	case in.IsArray():
+		return json.Unmarshal([]byte(in.Raw), &o.Parts)
+	}
+	return wrongType(in, "a string or a list of parts")
+}
+
+// String is the text of the output; images are left out.
+func (o ToolOutput) String() string {
+	text := o.Text
+	for _, p := range o.Parts {
+		text += p.Text
+	}
+	return text
+}
