@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/tidwall/gjson"
+
 	"appserver/protocol"
 )
 
@@ -63,10 +65,8 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 // applyStarted begins a turn. An id that is absent, or taken, is made from the
 // ordinal.
 func (l *log) applyStarted(ordinal int64, payload json.RawMessage) {
-	var e protocol.TaskStarted
-	if json.Unmarshal(payload, &e) != nil {
-		return
-	}
+	members := gjson.GetManyBytes(payload, "turn_id", "root_turn_id", "started_at", "model_context_window")
+	e := protocol.TaskStarted{TurnID: members[0].Str, RootTurnID: optional(members[1].Str), StartedAt: integer(members[2]), ModelContextWindow: integer(members[3])}
 	if _, taken := l.turnAt[e.TurnID]; taken || e.TurnID == "" {
 		e.TurnID = turnName(ordinal)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"appserver/protocol"
 )
@@ -22,7 +21,7 @@ type log struct {
 	turns    []turnRecord
 	turnAt   map[string]int // the places of turns, by id
 	usage    protocol.ThreadTokenUsage
-	updated  time.Time
+	written  string // when the last line was, as it says
 	callIDs  map[string]bool
 	// environment and instructions are the texts last put into the history.
 	environment, instructions string
@@ -77,9 +76,7 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineEventMsg:
 		l.applyEvent(ordinal, line)
 	}
-	if at, err := time.Parse(time.RFC3339, line.Timestamp); err == nil {
-		l.updated = at
-	}
+	l.written = line.Timestamp
 }
 
 // applyMeta keeps the first session_meta: forks carry those of their parents too.

@@ -12,7 +12,7 @@ import (
 func (t *Thread) View(includeTurns bool) protocol.Thread {
 	v := View(Summary{
 		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.preview,
-		Path: t.options.Path, Updated: t.updated, Ephemeral: t.options.Ephemeral,
+		Path: t.options.Path, Updated: parseTime(t.written), Ephemeral: t.options.Ephemeral,
 	})
 	v.Status = t.status()
 	if includeTurns {
@@ -35,8 +35,8 @@ type Summary struct {
 
 // View is a thread that is not loaded, as clients see it. It has no turns.
 func View(s Summary) protocol.Thread {
-	created, err := time.Parse(time.RFC3339, s.Meta.Timestamp)
-	if err != nil {
+	created := parseTime(s.Meta.Timestamp)
+	if created.IsZero() {
 		created = s.Updated
 	}
 	v := protocol.Thread{
@@ -45,7 +45,7 @@ func View(s Summary) protocol.Thread {
 		// Clients that read "paginated" would page with methods that are not served.
 		HistoryMode:   "legacy",
 		ModelProvider: s.Settings.Provider, Model: optional(s.Settings.Model), ReasoningEffort: s.Settings.Effort,
-		CreatedAt: created.Unix(), UpdatedAt: s.Updated.Unix(), RecencyAt: pointer(s.Updated.Unix()),
+		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: pointer(seconds(s.Updated)),
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
 		Path:   optional(s.Path), Cwd: s.Settings.Cwd, CliVersion: s.Meta.CliVersion,
 		Originator: optional(s.Meta.Originator), Source: s.Meta.Source, ThreadSource: s.Meta.ThreadSource,
@@ -55,6 +55,23 @@ func View(s Summary) protocol.Thread {
 		v.Source = json.RawMessage(`"unknown"`)
 	}
 	return v
+}
+
+// parseTime reads a timestamp of a rollout; the zero time where it is none.
+func parseTime(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// seconds is Unix time, 0 for the zero time.
+func seconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
 }
 
 func gitInfo(g *protocol.StoredGitInfo) *protocol.GitInfo {
