@@ -57,6 +57,8 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 		l.applyAborted(payload)
 	case protocol.EventTokenCount:
 		l.applyUsage(payload)
+	case protocol.EventSettings:
+		l.applySettings(payload)
 	case protocol.EventNameUpdated:
 		l.name = peek(payload, "thread_name")
 	}

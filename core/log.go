@@ -14,6 +14,7 @@ type log struct {
 	id       string
 	meta     protocol.SessionMeta
 	settings Settings
+	applied  string // the last thread_settings_applied event
 	name     string
 	preview  string
 	next     int64 // the ordinal of the next line
@@ -102,21 +103,50 @@ type storedContext struct {
 	ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
 }
 
-// applyTurnContext takes the settings of a turn. An approval policy that is not
-// known asks on request; where there is none, the one before stays.
+// storedSettings is a thread_settings_applied event whose words may be those of
+// other versions.
+type storedSettings struct {
+	protocol.StoredSettings
+	ApprovalPolicy    json.RawMessage `json:"approval_policy"`
+	ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
+}
+
+// applySettings takes the settings that the reference implementation keeps.
+func (l *log) applySettings(payload json.RawMessage) {
+	var e struct {
+		ThreadSettings *storedSettings `json:"thread_settings"`
+	}
+	if json.Unmarshal(payload, &e) != nil || e.ThreadSettings == nil {
+		return
+	}
+	s := e.ThreadSettings
+	l.settings.Cwd, l.settings.Model, l.settings.Provider = s.Cwd, s.Model, s.ModelProviderID
+	l.settings.Effort = s.CollaborationMode.Settings.ReasoningEffort
+	l.settings.Sandbox = s.PermissionProfile.Policy(s.Cwd)
+	l.applyApprovals(s.ApprovalPolicy, s.ApprovalsReviewer)
+	l.applied = string(payload)
+}
+
+// applyApprovals takes who is asked and when. A policy that is not known asks on
+// request; where there is none, the one before stays.
+func (l *log) applyApprovals(policy, reviewer json.RawMessage) {
+	if len(policy) > 0 && json.Unmarshal(policy, &l.settings.ApprovalPolicy) != nil {
+		l.settings.ApprovalPolicy = protocol.AskForApproval{Mode: protocol.ApprovalOnRequest}
+	}
+	var who protocol.ApprovalsReviewer
+	if json.Unmarshal(reviewer, &who) == nil {
+		l.settings.Reviewer = who
+	}
+}
+
+// applyTurnContext takes the settings of a turn.
 func (l *log) applyTurnContext(payload json.RawMessage) {
 	var c storedContext
 	if json.Unmarshal(payload, &c) != nil {
 		return
 	}
 	l.settings.Cwd, l.settings.Model, l.settings.Sandbox = c.Cwd, c.Model, c.SandboxPolicy.Policy()
-	if len(c.ApprovalPolicy) > 0 && json.Unmarshal(c.ApprovalPolicy, &l.settings.ApprovalPolicy) != nil {
-		l.settings.ApprovalPolicy = protocol.AskForApproval{Mode: protocol.ApprovalOnRequest}
-	}
-	var reviewer protocol.ApprovalsReviewer
-	if json.Unmarshal(c.ApprovalsReviewer, &reviewer) == nil {
-		l.settings.Reviewer = reviewer
-	}
+	l.applyApprovals(c.ApprovalPolicy, c.ApprovalsReviewer)
 	l.settings.Effort, l.settings.Summary, l.settings.ServiceTier = c.Effort, c.Summary, c.ServiceTier
 	if c.ModelProvider != "" {
 		l.settings.Provider = c.ModelProvider

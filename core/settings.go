@@ -25,6 +25,9 @@ type Options struct {
 	Ephemeral bool
 	// Path is the rollout's, "" for ephemeral threads.
 	Path string
+	// Name is the thread's where other programs keep names, "" where they keep none.
+	// It is newer than what the rollout says.
+	Name string
 	// Next is the least ordinal of the next line: damaged lines have ordinals too.
 	Next int64
 	// CompletedFloor is the least time between the answer of turn/start or

@@ -39,13 +39,16 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 		t.apply(&lines[i])
 	}
 	t.next = max(t.next, o.Next)
+	if o.Name != "" {
+		t.name = o.Name
+	}
 	return t
 }
 
 // Again is the thread as its rollout has it, after lines could not be appended. It
 // takes a StorageFailed first.
-func (t *Thread) Again(lines []protocol.RolloutLine, next int64) *Thread {
-	t.options.Next = next
+func (t *Thread) Again(lines []protocol.RolloutLine, next int64, name string) *Thread {
+	t.options.Next, t.options.Name = next, name
 	again := Load(t.id, t.options, t.settings, lines)
 	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
 	return again
@@ -140,7 +143,7 @@ func (s *step) start(in Start) {
 	s.options = in.Options
 	s.settings = in.Settings
 	s.record(protocol.LineSessionMeta, in.Meta)
-	s.record(protocol.LineTurnContext, s.turnContext(""))
+	s.recordSettings("")
 	s.say(Reply{in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.World)}})
 	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
 }

@@ -49,7 +49,7 @@ func (s *step) turnStart(in TurnStart) {
 		s.waiting = append(s.waiting, in)
 	default:
 		s.settings = s.settings.WithTurn(in.Params)
-		s.record(protocol.LineTurnContext, s.turnContext(s.active.id))
+		s.recordSettings(s.active.id)
 		s.out.Sync = true
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
 		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
@@ -70,7 +70,7 @@ func (s *step) beginTurn(in TurnStart) {
 	}
 	id, at := s.active.id, s.Now.Unix()
 	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: id, RootTurnID: in.Params.RootTurnID, StartedAt: &at, ModelContextWindow: in.World.Provider.ContextWindow})
-	s.record(protocol.LineTurnContext, s.turnContext(id))
+	s.recordSettings(id)
 	s.describeWorld(in.World)
 	s.out.Sync = true
 

@@ -150,22 +150,6 @@ func (t *Thread) settingsView(w World) protocol.ThreadSettingsView {
 	return v
 }
 
-func (t *Thread) turnContext(turnID string) protocol.TurnContext {
-	s := t.settings
-	return protocol.TurnContext{
-		TurnID: turnID, Cwd: s.Cwd, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
-		SandboxPolicy: s.Sandbox.Stored(), Model: s.Model, ModelProvider: s.Provider, Effort: s.Effort,
-		Summary: summaryOr(s.Summary), ServiceTier: s.ServiceTier,
-	}
-}
-
-func summaryOr(s string) string {
-	if s == "" {
-		return "auto"
-	}
-	return s
-}
-
 // inputText is the text of a user's input.
 func inputText(content []protocol.UserInput) string {
 	var parts []string

@@ -136,6 +136,7 @@ const (
 	EventTokenCount     = "token_count"
 	EventItemCompleted  = "item_completed"
 	EventNameUpdated    = "thread_name_updated"
+	EventSettings       = "thread_settings_applied"
 )
 
 // TaskStarted marks the begin of a turn. StartedAt is in Unix seconds, the context

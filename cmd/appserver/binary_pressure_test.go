@@ -109,6 +109,32 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 	c.close()
 }
 
+// TestBinaryBoundsOutput has a command that writes 64 MiB: the client sees half of it,
+// is told so, and 40 KB are kept for the model.
+func TestBinaryBoundsOutput(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	base := c.memoryKiB("VmRSS")
+	c.beginTurn(c.startTrusted(), "run: echo first; head -c 67108864 /dev/zero | tr '\\0' x; echo; echo last")
+	kept := c.untilCommand().AggregatedOutput
+	require.Less(t, c.memoryKiB("VmHWM")-base, 64<<10, "KiB")
+	c.awaitTurn()
+	c.close()
+
+	require.True(t, strings.HasPrefix(kept, "first\n") && strings.HasSuffix(kept, "\nlast\n"), "head and tail")
+	require.Less(t, len(kept), 41_000)
+	var text strings.Builder
+	for _, m := range c.seen {
+		if m.Method == "item/commandExecution/outputDelta" {
+			var p struct{ Delta string }
+			require.NoError(t, json.Unmarshal(m.Params, &p))
+			text.WriteString(p.Delta)
+		}
+	}
+	require.InDelta(t, 32<<20, text.Len(), 200)
+	require.Contains(t, text.String()[32<<20:], "more than 33554432 bytes of output")
+}
+
 // TestBinaryAnswersLongLines sends lines of 64 MiB, and of one byte more.
 func TestBinaryAnswersLongLines(t *testing.T) {
 	t.Parallel()

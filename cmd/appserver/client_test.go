@@ -87,12 +87,18 @@ type client struct {
 	seen     []message
 }
 
-// serverCommand is the binary with a home and arguments. What it writes to stderr is shown
-// where the test fails.
+// serverCommand is the binary with a home and arguments.
 func serverCommand(t testing.TB, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
+	return processCommand(t, home, path, args...)
+}
+
+// processCommand is a server with a home and arguments. What it writes to stderr is shown
+// where the test fails.
+func processCommand(t testing.TB, home, path string, args ...string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), "CODEX_HOME="+home, "HOME="+home, "OPENAI_API_KEY=", "SHELL=/bin/bash")
 	stderr, err := os.CreateTemp(t.TempDir(), "stderr")

@@ -251,7 +251,7 @@ func (a *actor) recover(cause error, lost []core.Message, asked []uint64) {
 		a.say([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		return
 	}
-	a.thread = a.thread.Again(contents.Lines, contents.Next)
+	a.thread = a.thread.Again(contents.Lines, contents.Next, a.engine.nameOf(a.id))
 	a.step(core.StorageFailed{Err: cause, Requests: asked})
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.uber.org/zap"
+
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
@@ -36,7 +38,7 @@ func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := core.Load(p.ThreadID, core.Options{Path: path}, e.Setup.Defaults(), contents.Lines)
+	t := core.Load(p.ThreadID, core.Options{Path: path, Name: e.nameOf(p.ThreadID)}, e.Setup.Defaults(), contents.Lines)
 	v := t.View(p.IncludeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	return protocol.ThreadReadResponse{Thread: v}, nil
@@ -104,10 +106,7 @@ func (e *Engine) list(q rollout.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := e.Store.Names()
-	if err != nil {
-		e.Log.Warn("the index of names cannot be read")
-	}
+	names := e.names()
 	answer := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
 	for _, h := range page.Heads {
 		answer.Data = append(answer.Data, e.listed(h, names[h.ID]))
@@ -117,6 +116,17 @@ func (e *Engine) list(q rollout.Query) (any, error) {
 	}
 	return answer, nil
 }
+
+// names are the threads' names by id, as all programs on this home keep them.
+func (e *Engine) names() map[string]string {
+	names, err := e.Store.Names()
+	if err != nil {
+		e.Log.Warn("the index of names cannot be read", zap.Error(err))
+	}
+	return names
+}
+
+func (e *Engine) nameOf(id string) string { return e.names()[id] }
 
 // listed is a thread of a list: what the head of its file tells.
 func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {

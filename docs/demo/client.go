@@ -27,7 +27,8 @@ const patience = 20 * time.Second
 
 func dial(binary, home string, p *printer) (*client, error) {
 	cmd := exec.Command(binary, "-c", "model_provider=offline")
-	cmd.Env = append(os.Environ(), "CODEX_HOME="+home)
+	// The shell and its profile are the same for everybody.
+	cmd.Env = append(os.Environ(), "CODEX_HOME="+home, "HOME="+home, "SHELL=/bin/sh")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -7,8 +7,9 @@
 //
 //	go run ./docs/demo [-stable] bin/appserver
 //
-// With -stable, ids, times and paths are replaced by names, so that the output can
-// be compared.
+// With -stable, what differs from session to session and from machine to machine
+// is replaced: ids and paths by names, times and counts of tokens by 0. So the output
+// can be compared.
 //
 // # Goroutines
 //
@@ -25,7 +26,7 @@ import (
 )
 
 func main() {
-	stable := flag.Bool("stable", false, "replace ids, times and paths by names")
+	stable := flag.Bool("stable", false, "replace what differs from session to session by names")
 	width := flag.Int("width", 240, "cut printed messages to this many characters; 0 means not at all")
 	flag.Parse()
 	if flag.NArg() != 1 {

@@ -1,0 +1,194 @@
+//go:build reference
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/schema/conform"
+)
+
+// Run with REFERENCE_SCHEMA naming a folder that the reference implementation wrote
+// its stable schema files to:
+//
+//	REFERENCE_SCHEMA=DIR go test -tags reference -run TestReference ./cmd/appserver
+
+func referenceSchemas(t *testing.T) *conform.Schemas {
+	t.Helper()
+	dir := os.Getenv("REFERENCE_SCHEMA")
+	require.NotEmpty(t, dir, "set REFERENCE_SCHEMA to the folder of the reference's schema files")
+	s, err := conform.Load(os.DirFS(dir))
+	require.NoError(t, err)
+	return s
+}
+
+// conforms checks what the server wrote.
+func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) {
+	t.Helper()
+	report := conform.ValidateTranscript(reference, single(lines))
+	require.Positive(t, report.Checked)
+	require.Empty(t, report.Unchecked, "the reference has no schemas for these methods")
+	for _, problem := range report.Problems {
+		t.Error(problem)
+	}
+}
+
+// single takes batches apart. What the client sends with an id and no method becomes
+// a request: it is answered as one.
+func single(lines []conform.Line) (messages []conform.Line) {
+	for _, line := range lines {
+		var elements []json.RawMessage
+		if json.Unmarshal(line.Message, &elements) != nil {
+			elements = []json.RawMessage{line.Message}
+		}
+		for _, element := range elements {
+			messages = append(messages, conform.Line{Number: line.Number, FromServer: line.FromServer, Message: element})
+			if id := idOfMalformed(element); id != nil && !line.FromServer {
+				messages[len(messages)-1].Message = fmt.Appendf(nil, `{"id":%s,"method":"malformed"}`, id)
+			}
+		}
+	}
+	return messages
+}
+
+// idOfMalformed is nil where the message is what it should be, or has no id.
+func idOfMalformed(raw json.RawMessage) json.RawMessage {
+	var m struct{ ID, Method, Result, Error json.RawMessage }
+	if json.Unmarshal(raw, &m) != nil || m.Result != nil || m.Error != nil || strings.HasPrefix(string(m.Method), `"`) {
+		return nil
+	}
+	return m.ID
+}
+
+func TestReferenceTakesTranscripts(t *testing.T) {
+	reference := referenceSchemas(t)
+	paths, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			conforms(t, reference, conform.ParseTranscript(string(archive.Files[len(archive.Files)-1].Data)))
+		})
+	}
+}
+
+func TestReferenceTakesDocuments(t *testing.T) {
+	reference := referenceSchemas(t)
+	paths, err := filepath.Glob("../../docs/transcripts/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			conforms(t, reference, conform.ParseTranscript(string(text)))
+		})
+	}
+}
+
+// TestReferenceTakesSessions records a session with the real binary that has every
+// method and the messages that come of it.
+func TestReferenceTakesSessions(t *testing.T) {
+	home := t.TempDir()
+	writeConfig(t, home, "model_provider = \"offline\"\nunknown_key = 1\n[model_providers.offline]\nscript = \"script.json\"\n")
+	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
+		{"match":"plan","toolCalls":[{"name":"update_plan","arguments":{"plan":[{"step":"one","status":"in_progress"}]}},{"name":"no_tool"}]},
+		{"match":"fail","error":{"status":401,"message":"no"}},
+		{"match":"fail","error":{"status":429,"message":"slow down","retryAfterMs":1}}]}`), 0o600))
+	var lines []conform.Line
+	dialRecorded := func() *client {
+		c := startServer(t, home)
+		c.onLine = func(direction, line string) {
+			lines = append(lines, conform.Line{Number: len(lines) + 1, FromServer: direction == "<-", Message: []byte(line)})
+		}
+		c.initialize()
+		return c
+	}
+	c := dialRecorded()
+	c.onAsk = func(message) any { return object{"decision": "accept"} }
+	id := c.startThread(object{"cwd": t.TempDir()})
+	c.turn(id, "think, then run: ls -l; cat /etc/hostname; grep -r x .; touch file; echo done")
+	for _, text := range []string{"run: exit 3", "plan", "fail", "fail"} {
+		c.turn(id, text)
+	}
+	c.onAsk = func(message) any { return object{"decision": "decline"} }
+	c.turn(id, "run: touch other")
+	for _, end := range []string{"turn/interrupt", "turn/steer"} {
+		turn := c.beginTurn(id, "run: cat; sleep 600")
+		c.call("turn/steer", object{"threadId": id, "expectedTurnId": turn, "input": textInput("wait")})
+		c.refused(end, object{"threadId": id, "turnId": strangerID, "expectedTurnId": strangerID, "input": []object{}})
+		c.call("turn/interrupt", object{"threadId": id, "turnId": turn})
+		c.awaitTurn()
+	}
+	c.call("thread/name/set", object{"threadId": id, "name": "Named"})
+	c.call("thread/list", object{})
+	c.call("thread/loaded/list", object{})
+	c.call("model/list", object{})
+	c.call("config/read", object{"includeLayers": true})
+	c.startThread(object{"ephemeral": true})
+	c.call("thread/unsubscribe", object{"threadId": id})
+	c.refused("thread/read", object{"threadId": strangerID})
+	c.refused("no/such", object{})
+	c.close()
+	damageLine(t, home)
+
+	c = dialRecorded()
+	c.readThread(id)
+	c.threadOf("thread/resume", object{"threadId": id})
+	c.call("thread/resume", object{"threadId": id, "excludeTurns": true})
+	c.turn(id, "hello")
+	c.close()
+	conforms(t, referenceSchemas(t), lines)
+	require.Empty(t, neverWritten(lines), "the session lacks methods")
+}
+
+// neverWritten are the methods of the tables that no line has, but for those that no
+// session brings about: thread/closed is said of a thread whose rollout could neither
+// be written nor be read again, and Chat Completions know no summaries of reasoning.
+func neverWritten(lines []conform.Line) (methods []string) {
+	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true}
+	for _, line := range lines {
+		var m message
+		if json.Unmarshal(line.Message, &m) == nil {
+			seen[m.Method] = true
+		}
+	}
+	for _, m := range protocol.Methods() {
+		methods = append(methods, m.Name)
+	}
+	for _, n := range protocol.Notifications() {
+		methods = append(methods, n.Method)
+	}
+	for _, r := range protocol.ServerRequests() {
+		methods = append(methods, r.Name)
+	}
+	return slices.DeleteFunc(methods, func(method string) bool { return seen[method] })
+}
+
+// damageLine makes the second line of the only rollout unreadable.
+func damageLine(t *testing.T, home string) {
+	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, paths, 1)
+	text, err := os.ReadFile(paths[0])
+	require.NoError(t, err)
+	for i, b := range text {
+		if b == '\n' {
+			text[i+1] = 'x'
+			break
+		}
+	}
+	require.NoError(t, os.WriteFile(paths[0], text, 0o600))
+}

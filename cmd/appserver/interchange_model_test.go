@@ -1,0 +1,226 @@
+//go:build reference
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// The paths of the two protocols: we speak the first, the reference implementation
+// the second.
+const (
+	chatPath      = "/v1/chat/completions"
+	responsesPath = "/v1/responses"
+)
+
+// bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
+// what it was told. "run: COMMAND" is answered with a call of the shell and, after its
+// output, "done"; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
+type bilingual struct {
+	server *httptest.Server
+
+	mu    sync.Mutex
+	calls int
+	heard map[string]modelRequest // the last one, by path
+}
+
+func newBilingual(t *testing.T) *bilingual {
+	m := &bilingual{heard: map[string]modelRequest{}}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+chatPath, m.serve(chatEvents))
+	mux.Handle("POST "+responsesPath, m.serve(responsesEvents))
+	m.server = httptest.NewServer(mux)
+	t.Cleanup(m.server.Close)
+	return m
+}
+
+// serve answers with the events that write makes of the answer.
+func (m *bilingual) serve(write func(io.Writer, modelAnswer)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request modelRequest
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer, err := m.answer(r.URL.Path, request)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		write(w, answer)
+	})
+}
+
+// modelAnswer is a text, or a call of a tool where it has a call id.
+type modelAnswer struct{ text, callID, tool, arguments string }
+
+func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.heard[path] = r
+	told := r.told()
+	if len(told) == 0 {
+		return modelAnswer{}, fmt.Errorf("the request to %s says nothing", path)
+	}
+	last := told[len(told)-1]
+	if strings.HasPrefix(last, "output ") {
+		return modelAnswer{text: "done"}, nil
+	}
+	text := strings.TrimPrefix(last, "user: ")
+	script, isCommand := strings.CutPrefix(text, "run: ")
+	if !isCommand {
+		return modelAnswer{text: "answer to " + text}, nil
+	}
+	m.calls++
+	return r.shellCall(fmt.Sprintf("call_%d", m.calls), script)
+}
+
+// told is what the last request on a path told the model.
+func (m *bilingual) told(path string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.heard[path].told()
+}
+
+// chatEvents is an answer in Chat Completions.
+func chatEvents(w io.Writer, a modelAnswer) {
+	if a.callID == "" {
+		says(a.text)(w)
+		return
+	}
+	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": a.tool, "arguments": a.arguments}}
+	fmt.Fprint(w, streamed(object{"role": "assistant", "tool_calls": []object{call}}, nil), streamed(object{}, "tool_calls"), "data: [DONE]\n\n")
+}
+
+// responsesEvents is an answer in Responses.
+func responsesEvents(w io.Writer, a modelAnswer) {
+	item := object{"type": "message", "role": "assistant", "content": []object{{"type": "output_text", "text": a.text}}}
+	if a.callID != "" {
+		item = object{"type": "function_call", "call_id": a.callID, "name": a.tool, "arguments": a.arguments}
+	}
+	item["id"] = "item"
+	event := func(kind, member string, value object) {
+		text, err := json.Marshal(object{"type": kind, "output_index": 0, member: value})
+		if err != nil {
+			panic(err) // of maps and strings
+		}
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, text)
+	}
+	event("response.created", "response", object{"id": "response"})
+	event("response.output_item.done", "item", item)
+	event("response.completed", "response", object{"id": "response", "usage": object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}})
+}
+
+// modelRequest is what matters of a request in either protocol.
+type modelRequest struct {
+	Messages []modelEntry // of Chat Completions
+	Input    []modelEntry // of Responses
+	Tools    []struct {
+		Name     string
+		Function struct{ Name string }
+	}
+}
+
+// modelEntry is a message of Chat Completions, or an item of Responses.
+type modelEntry struct {
+	Type, Role      string
+	Content, Output modelText
+	Arguments       string
+	CallID          string `json:"call_id"`
+	ToolCallID      string `json:"tool_call_id"`
+	ToolCalls       []struct {
+		ID       string
+		Function struct{ Arguments string }
+	} `json:"tool_calls"`
+}
+
+// modelText is a text, written as a string or in parts.
+type modelText string
+
+// UnmarshalJSON joins the parts.
+func (m *modelText) UnmarshalJSON(b []byte) error {
+	var text *string
+	if json.Unmarshal(b, &text) == nil {
+		if text != nil {
+			*m = modelText(*text)
+		}
+		return nil
+	}
+	var parts []struct{ Text string }
+	err := json.Unmarshal(b, &parts)
+	for _, p := range parts {
+		*m += modelText(p.Text)
+	}
+	return err
+}
+
+// shellWords are the names of shell tools, and of the member with the command.
+var shellWords = map[string]string{"shell": "command", "exec_command": "cmd", "shell_command": "command"}
+
+// shellCall calls the shell that the request offers.
+func (r modelRequest) shellCall(id, script string) (modelAnswer, error) {
+	for _, tool := range r.Tools {
+		name := tool.Name + tool.Function.Name
+		if word, ok := shellWords[name]; ok {
+			arguments, err := json.Marshal(map[string]string{word: script})
+			return modelAnswer{callID: id, tool: name, arguments: string(arguments)}, err
+		}
+	}
+	return modelAnswer{}, fmt.Errorf("the request offers no shell to run %q", script)
+}
+
+// told is the conversation of a request, a line for each thing said, called and put out.
+// It leaves out instructions and the description of the environment, which are each
+// server's own.
+func (r modelRequest) told() (lines []string) {
+	for _, e := range append(r.Messages, r.Input...) {
+		lines = append(lines, e.told()...)
+	}
+	return lines
+}
+
+func (e modelEntry) told() (lines []string) {
+	text, _, _ := strings.Cut(string(e.Content), "\n")
+	switch {
+	case e.Type == "function_call":
+		return []string{calledLine(e.CallID, e.Arguments)}
+	case e.Type == "function_call_output":
+		return []string{outputLine(e.CallID, string(e.Output))}
+	case e.Role == "tool":
+		return []string{outputLine(e.ToolCallID, string(e.Content))}
+	case e.Role != "user" && e.Role != "assistant" || text == "<environment_context>":
+		return nil
+	case text != "":
+		lines = append(lines, e.Role+": "+text)
+	}
+	for _, call := range e.ToolCalls {
+		lines = append(lines, calledLine(call.ID, call.Function.Arguments))
+	}
+	return lines
+}
+
+func calledLine(id, arguments string) string {
+	var a struct{ Command, Cmd string }
+	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+		return "call " + id + ": " + err.Error()
+	}
+	return "call " + id + ": " + a.Command + a.Cmd
+}
+
+// outputLine has the output without what the servers put before it: how long the
+// command ran, and how it ended.
+func outputLine(id, output string) string {
+	_, text, found := strings.Cut(output, "Output:\n")
+	if !found {
+		text = output[strings.LastIndex(output, "\n")+1:]
+	}
+	return "output " + id + ": " + text
+}

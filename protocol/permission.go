@@ -1,0 +1,165 @@
+package protocol
+
+import "slices"
+
+// SettingsApplied is the event in which the reference implementation keeps the
+// settings of a thread. It takes the sandbox policy of a paginated thread from
+// here only.
+type SettingsApplied struct {
+	Type           string         `json:"type"`
+	ThreadID       string         `json:"thread_id"`
+	ThreadSettings StoredSettings `json:"thread_settings"`
+}
+
+// StoredSettings are the settings of a thread as rollouts keep them.
+type StoredSettings struct {
+	Model             string            `json:"model"`
+	ModelProviderID   string            `json:"model_provider_id"`
+	ApprovalPolicy    AskForApproval    `json:"approval_policy"`
+	ApprovalsReviewer ApprovalsReviewer `json:"approvals_reviewer"`
+	PermissionProfile PermissionProfile `json:"permission_profile"`
+	Cwd               string            `json:"cwd"`
+	CollaborationMode StoredMode        `json:"collaboration_mode"`
+}
+
+// StoredMode carries the reasoning effort.
+type StoredMode struct {
+	Mode     string             `json:"mode"`
+	Settings StoredModeSettings `json:"settings"`
+}
+
+// StoredModeSettings are the settings of a StoredMode.
+type StoredModeSettings struct {
+	Model                 string  `json:"model"`
+	ReasoningEffort       *string `json:"reasoning_effort"`
+	DeveloperInstructions *string `json:"developer_instructions"`
+}
+
+// PermissionProfile is a sandbox policy spelled out: what may be read and written,
+// and whether there is a network. Type is disabled, external or managed.
+type PermissionProfile struct {
+	Type       string      `json:"type"`
+	FileSystem *FileAccess `json:"file_system,omitempty"`
+	Network    string      `json:"network,omitempty"`
+}
+
+// FileAccess lists what files commands may touch. Type is restricted.
+type FileAccess struct {
+	Type    string            `json:"type"`
+	Entries []FileAccessEntry `json:"entries"`
+}
+
+// FileAccessEntry gives read or write access to a path and what is below it. A later
+// entry narrows an earlier one.
+type FileAccessEntry struct {
+	Path                FileAccessPath `json:"path"`
+	Access              string         `json:"access"`
+	MissingPathBehavior string         `json:"missing_path_behavior,omitempty"`
+}
+
+// FileAccessPath is a path, or a special place: root, tmpdir or slash_tmp.
+type FileAccessPath struct {
+	Type  string             `json:"type"`
+	Path  string             `json:"path,omitempty"`
+	Value *FileAccessSpecial `json:"value,omitempty"`
+}
+
+// FileAccessSpecial names a special place.
+type FileAccessSpecial struct {
+	Kind string `json:"kind"`
+}
+
+// The types of a PermissionProfile, and the words for access.
+const (
+	profileDisabled = "disabled"
+	profileExternal = "external"
+	profileManaged  = "managed"
+	accessRead      = "read"
+	accessWrite     = "write"
+)
+
+func specialPlace(kind, access string) FileAccessEntry {
+	return FileAccessEntry{Path: FileAccessPath{Type: "special", Value: &FileAccessSpecial{kind}}, Access: access}
+}
+
+func place(path, access string) FileAccessEntry {
+	return FileAccessEntry{Path: FileAccessPath{Type: "path", Path: path}, Access: access}
+}
+
+// protectedFolders stay unwritable in a writable working directory.
+var protectedFolders = []string{".git", ".agents", ".codex"}
+
+// Profile spells the policy out for a working directory.
+func (p SandboxPolicy) Profile(cwd string) PermissionProfile {
+	switch v := p.SandboxPolicyVariant.(type) {
+	case *DangerFullAccess:
+		return PermissionProfile{Type: profileDisabled}
+	case *ExternalSandbox:
+		return PermissionProfile{Type: profileExternal, Network: v.NetworkAccess}
+	case *WorkspaceWrite:
+		return managed(v.NetworkAccess, v.entries(cwd)...)
+	case *ReadOnly:
+		return managed(v.NetworkAccess)
+	}
+	return managed(false)
+}
+
+func managed(network bool, entries ...FileAccessEntry) PermissionProfile {
+	p := PermissionProfile{Type: profileManaged, Network: NetworkRestricted,
+		FileSystem: &FileAccess{"restricted", append([]FileAccessEntry{specialPlace("root", accessRead)}, entries...)}}
+	if network {
+		p.Network = NetworkEnabled
+	}
+	return p
+}
+
+func (w *WorkspaceWrite) entries(cwd string) []FileAccessEntry {
+	entries := []FileAccessEntry{place(cwd, accessWrite)}
+	if !w.ExcludeSlashTmp {
+		entries = append(entries, specialPlace("slash_tmp", accessWrite))
+	}
+	if !w.ExcludeTmpdirEnvVar {
+		entries = append(entries, specialPlace("tmpdir", accessWrite))
+	}
+	for _, root := range w.WritableRoots {
+		entries = append(entries, place(root, accessWrite))
+	}
+	for _, folder := range protectedFolders {
+		e := place(cwd+"/"+folder, accessRead)
+		e.MissingPathBehavior = "skip"
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// Policy is the policy that a profile spells out, as near as policies come to it:
+// never wider.
+func (p PermissionProfile) Policy(cwd string) SandboxPolicy {
+	network := p.Network == NetworkEnabled
+	switch {
+	case p.Type == profileDisabled:
+		return SandboxPolicy{&DangerFullAccess{}}
+	case p.Type == profileExternal:
+		return SandboxPolicy{&ExternalSandbox{NetworkAccess: p.Network}}
+	case p.FileSystem == nil || !slices.ContainsFunc(p.FileSystem.Entries, func(e FileAccessEntry) bool { return e.writes(cwd) }):
+		return SandboxPolicy{&ReadOnly{NetworkAccess: network}}
+	}
+	w := &WorkspaceWrite{WritableRoots: []string{}, NetworkAccess: network, ExcludeTmpdirEnvVar: true, ExcludeSlashTmp: true}
+	for _, e := range p.FileSystem.Entries {
+		switch {
+		case e.Access != accessWrite || e.writes(cwd):
+		case e.Path.Value == nil:
+			w.WritableRoots = append(w.WritableRoots, e.Path.Path)
+		case e.Path.Value.Kind == "slash_tmp":
+			w.ExcludeSlashTmp = false
+		case e.Path.Value.Kind == "tmpdir":
+			w.ExcludeTmpdirEnvVar = false
+		}
+	}
+	return SandboxPolicy{w}
+}
+
+// writes tells whether an entry makes the path itself writable.
+func (e FileAccessEntry) writes(path string) bool {
+	return e.Access == accessWrite && e.Path.Value == nil && e.Path.Path == path
+}
