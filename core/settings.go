@@ -25,6 +25,9 @@ type Options struct {
 	Ephemeral bool
 	// Path is the rollout's, "" for ephemeral threads.
 	Path string
+	// Began is when the thread began as the file's name tells, for rollouts that have
+	// lost their first line.
+	Began time.Time
 	// Name is the thread's where other programs keep names, "" where they keep none.
 	// It is newer than what the rollout says.
 	Name string

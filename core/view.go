@@ -12,7 +12,7 @@ import (
 func (t *Thread) View(includeTurns bool) protocol.Thread {
 	v := View(Summary{
 		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.preview,
-		Path: t.options.Path, Updated: parseTime(t.written), Ephemeral: t.options.Ephemeral,
+		Path: t.options.Path, Began: t.options.Began, Updated: parseTime(t.written), Ephemeral: t.options.Ephemeral,
 	})
 	v.Status = t.status()
 	if includeTurns {
@@ -23,22 +23,22 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 
 // Summary is what is known of a thread without its turns.
 type Summary struct {
-	ID        string
-	Meta      protocol.SessionMeta
-	Settings  Settings
-	Name      string
-	Preview   string
-	Path      string
+	ID       string
+	Meta     protocol.SessionMeta
+	Settings Settings
+	Name     string
+	Preview  string
+	Path     string
+	// Began is when the thread began, where Meta does not tell.
+	Began     time.Time
 	Updated   time.Time
 	Ephemeral bool
 }
 
 // View is a thread that is not loaded, as clients see it. It has no turns.
 func View(s Summary) protocol.Thread {
-	created := parseTime(s.Meta.Timestamp)
-	if created.IsZero() {
-		created = s.Updated
-	}
+	created := firstTime(parseTime(s.Meta.Timestamp), s.Began, s.Updated)
+	s.Updated = firstTime(s.Updated, created)
 	v := protocol.Thread{
 		ID: s.ID, SessionID: s.ID, ForkedFromID: s.Meta.ForkedFromID,
 		Preview: s.Preview, Ephemeral: s.Ephemeral,
@@ -64,6 +64,16 @@ func parseTime(text string) time.Time {
 		return time.Time{}
 	}
 	return at
+}
+
+// firstTime is the first time that is known, the zero time where none is.
+func firstTime(times ...time.Time) time.Time {
+	for _, t := range times {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
 }
 
 // seconds is Unix time, 0 for the zero time.

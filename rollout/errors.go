@@ -132,3 +132,9 @@ func advice(err error) string {
 	}
 	return "try again"
 }
+
+// absent tells whether an error says that there is no such file, be it that what
+// should be a folder above it is none.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

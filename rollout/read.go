@@ -18,6 +18,8 @@ type Contents struct {
 	Path string
 	// ThreadID comes from the file's name; it is "" where that has none.
 	ThreadID string
+	// Began is the time in the file's name; the zero time where it has none.
+	Began time.Time
 	// Lines all have ordinals.
 	Lines  []protocol.RolloutLine
 	Damage []Damage
@@ -70,6 +72,7 @@ func readContents(path string, file File) (*Contents, []byte, error) {
 		return nil, nil, diskError("read", path, err)
 	}
 	c := &Contents{Path: path, ThreadID: threadID(path), Size: int64(len(data)), ModTime: info.ModTime()}
+	c.Began, _ = nameTimeOf(path) // the zero time where it has none
 	c.parse(data, shares(len(data)))
 	return c, data, nil
 }

@@ -3,8 +3,6 @@ package rollout
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -30,7 +28,7 @@ type namedThread struct {
 func (s *Store) Names() (map[string]string, error) {
 	path := filepath.Join(s.home, namesFile)
 	file, info, err := s.open(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return map[string]string{}, nil
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"errors"
 	"io/fs"
 	"iter"
 	"path/filepath"
@@ -30,7 +29,7 @@ func (s *Store) walk(w walk) iter.Seq2[string, error] {
 func (s *Store) visit(w walk, dir string, yield func(string, error) bool) bool {
 	full := filepath.Join(s.home, w.root, dir)
 	entries, err := s.disk.ReadDir(full)
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		return true
 	}
 	if err != nil {

@@ -79,7 +79,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 
 // dispatch takes options before and after the command's name.
 func dispatch(args []string, s streams) error {
-	o := &options{}
+	o := defaults()
 	rest, err := o.parse(args, s.err)
 	if err != nil {
 		return err
@@ -113,6 +113,9 @@ func generate(write func(dir string) error) func([]string, streams, *options) er
 		flags.Bool("experimental", true, "accepted; everything that is served is written")
 		if err := flags.Parse(args); err != nil {
 			return usage(err)
+		}
+		if flags.NArg() > 0 {
+			return usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
 		}
 		if *dir == "" {
 			return usageError{errors.New("--out DIR is missing")}

@@ -31,7 +31,17 @@ func (l *list) Set(v string) error {
 	return nil
 }
 
-// parse reads flags up to the first other argument.
+// defaults are the options that no flag sets.
+func defaults() *options {
+	return &options{
+		logLevel: envOr("APPSERVER_LOG", "warn"), logFormat: envOr("LOG_FORMAT", "console"),
+		listen: listenStdio, parentExit: true,
+	}
+}
+
+const listenStdio = "stdio://"
+
+// parse reads flags up to the first other argument. What they do not set stays.
 func (o *options) parse(args []string, errs io.Writer) (rest []string, err error) {
 	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
 	flags.SetOutput(errs)
@@ -47,18 +57,15 @@ func (o *options) define(flags *flag.FlagSet) {
 	flags.Var(&o.overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
 	flags.Var(&o.overrides, "config", "the same as -c `KEY=VALUE`")
 	flags.StringVar(&o.provider, "model-provider", o.provider, "the `NAME` of the model provider")
-	flags.StringVar(&o.logLevel, "log-level", envOr(o.logLevel, "APPSERVER_LOG", "warn"), "debug, info, warn or error")
-	flags.StringVar(&o.logFormat, "log-format", envOr(o.logFormat, "LOG_FORMAT", "console"), "console or json")
-	flags.StringVar(&o.listen, "listen", "stdio://", "where to listen; only stdio:// is served")
-	flags.BoolVar(&o.parentExit, "exit-with-parent", true, "end when the parent process has ended")
+	flags.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
+	flags.StringVar(&o.logFormat, "log-format", o.logFormat, "console or json")
+	flags.StringVar(&o.listen, "listen", o.listen, "where to listen; only stdio:// is served")
+	flags.BoolVar(&o.parentExit, "exit-with-parent", o.parentExit, "end when the parent process has ended")
 	flags.BoolVar(&o.version, "version", o.version, "print the version")
 	flags.Bool("analytics-default-enabled", false, "accepted and ignored: nothing is sent anywhere")
 }
 
-func envOr(value, name, otherwise string) string {
-	if value != "" {
-		return value
-	}
+func envOr(name, otherwise string) string {
 	if v := os.Getenv(name); v != "" {
 		return v
 	}

@@ -42,7 +42,7 @@ func serve(args []string, s streams, o *options) error {
 	if len(rest) > 0 {
 		return usageError{fmt.Errorf("unexpected argument %q", rest[0])}
 	}
-	if o.listen != "stdio://" {
+	if o.listen != listenStdio {
 		return usageError{fmt.Errorf("cannot listen on %q: only stdio:// is served", o.listen)}
 	}
 	log := server.NewLogger(s.err, o.logLevel, o.logFormat == "json")

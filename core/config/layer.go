@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"appserver/protocol"
 )
@@ -69,7 +70,7 @@ func readLayer(home string) (*layer, error) {
 	}
 	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerUser, File: file})
 	text, err := readFile(file)
-	if home == "" || errors.Is(err, os.ErrNotExist) {
+	if home == "" || errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return l, nil
 	}
 	if err != nil {

@@ -143,7 +143,7 @@ func (a *actor) openLog(path string) (*rollout.Contents, error) {
 		return nil, err
 	}
 	a.journal, a.path = log, path
-	a.options = core.Options{Path: path, Name: a.engine.nameOf(a.id), Next: contents.Next, CompletedFloor: a.engine.CompletedFloor}
+	a.options = core.Options{Path: path, Began: contents.Began, Name: a.engine.nameOf(a.id), Next: contents.Next, CompletedFloor: a.engine.CompletedFloor}
 	return contents, nil
 }
 

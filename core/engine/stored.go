@@ -38,7 +38,7 @@ func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := core.Load(p.ThreadID, core.Options{Path: path, Name: e.nameOf(p.ThreadID)}, e.Setup.Defaults(), contents.Lines)
+	t := core.Load(p.ThreadID, core.Options{Path: path, Began: contents.Began, Name: e.nameOf(p.ThreadID)}, e.Setup.Defaults(), contents.Lines)
 	v := t.View(p.IncludeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	return protocol.ThreadReadResponse{Thread: v}, nil
@@ -137,7 +137,7 @@ func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
 	if settings.Provider == "" {
 		settings.Provider = e.Setup.Defaults().Provider
 	}
-	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Name: name, Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
+	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: name, Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
 	if a := e.find(h.ID); a != nil && a.ready.Load() {
 		v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
 		if id := a.turn.Load(); id != nil && *id != "" {
