@@ -27,14 +27,16 @@ var offeredDecisions = []json.RawMessage{
 	json.RawMessage(`"accept"`), json.RawMessage(`"acceptForSession"`), json.RawMessage(`"decline"`), json.RawMessage(`"cancel"`),
 }
 
-// repeatRequests asks again what a client that joins has not seen.
-func (s *step) repeatRequests() {
+// repeatRequests asks a client that joins what it has not seen.
+func (s *step) repeatRequests(to uint64) {
 	if s.active == nil {
 		return
 	}
 	for _, c := range s.active.calls {
 		if c.state == callAsking {
-			s.say(s.request(c))
+			r := s.request(c)
+			r.Only = to
+			s.say(r)
 		}
 	}
 }

@@ -121,14 +121,13 @@ func (s *step) settleLastTurn() {
 
 // storageFailed tells that the turn which the lost lines belonged to has failed.
 func (s *step) storageFailed(in StorageFailed) {
-	last := s.lastTurn()
-	open := last != nil && last.status == protocol.TurnInProgress
-	s.failed = open || last != nil && last.status == protocol.TurnFailed
-	if !open || s.told != nil && s.told.turnID == last.id {
+	s.settings, s.active, s.waiting = in.Settings, nil, nil
+	s.failed = in.Turn != "" || s.lastFailed()
+	if in.Turn == "" {
 		s.notifyStatus()
 		return
 	}
-	s.told = &toldEnd{last.id, protocol.TurnError{
+	s.told = &toldEnd{in.Turn, protocol.TurnError{
 		Message:        fmt.Sprintf("the conversation could not be saved: %v", in.Err),
 		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 	}}
@@ -136,10 +135,19 @@ func (s *step) storageFailed(in StorageFailed) {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: id})
 	}
 	s.notifyStatus()
-	s.notify(protocol.ErrorNotification{Error: s.told.err, ThreadID: s.id, TurnID: last.id})
-	ended := last.head()
+	s.notify(protocol.ErrorNotification{Error: s.told.err, ThreadID: s.id, TurnID: in.Turn})
+	ended := (&turnRecord{id: in.Turn, root: in.Turn}).head()
+	if i, ok := s.turnAt[in.Turn]; ok {
+		ended = s.turns[i].head()
+	}
 	ended.Status, ended.Error = protocol.TurnFailed, &s.told.err
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: ended})
+}
+
+// lastFailed tells whether the last turn is one that clients know to have failed.
+func (s *step) lastFailed() bool {
+	last := s.lastTurn()
+	return last != nil && (last.status == protocol.TurnFailed || s.told != nil && s.told.turnID == last.id)
 }
 
 func storedError(err *protocol.TurnError) *protocol.StoredError {

@@ -82,6 +82,10 @@ type Shutdown struct{}
 type StorageFailed struct {
 	Err      error
 	Requests []uint64
+	// Turn is the one that clients know to be under way, "" for none.
+	Turn string
+	// Settings are those before the step whose lines were lost.
+	Settings Settings
 }
 
 // ModelPiece is a part of a model's answer as it streams in.

@@ -90,11 +90,11 @@ func (m *machine) stamp() core.Stamp {
 // take runs an input and returns what is said and done of it.
 func (m *machine) take(in core.Input) core.Output {
 	m.lost = 0
-	asked := m.thread.OpenRequests()
+	before := core.StorageFailed{Err: errDiskFull, Requests: m.thread.OpenRequests(), Turn: m.thread.ActiveTurn(), Settings: m.thread.Settings()}
 	m.running = slices.DeleteFunc(m.running, func(e core.Effect) bool { return ends(in, e) })
 	out := m.thread.Step(m.stamp(), in)
 	if m.full && len(out.Lines) > 0 {
-		return m.lose(in, out, asked)
+		return m.lose(in, out, before)
 	}
 	m.lines = append(m.lines, out.Lines...)
 	for _, e := range out.Effects {
@@ -111,12 +111,12 @@ var errDiskFull = errors.New("no space left on device")
 // lose goes back to what the disk holds: nothing of the step is said, who was to be
 // answered is refused, and the thread is loaded anew and told which requests the
 // client has open.
-func (m *machine) lose(in core.Input, out core.Output, asked []uint64) core.Output {
+func (m *machine) lose(in core.Input, out core.Output, before core.StorageFailed) core.Output {
 	m.witness.refused(in, out, m.thread.OpenCallers())
 	m.running = nil
 	m.thread = m.thread.Again(m.lines, 0, "")
 	m.pace = 0
-	said := m.take(core.StorageFailed{Err: errDiskFull, Requests: asked})
+	said := m.take(before)
 	m.lost = len(out.Lines)
 	return said
 }

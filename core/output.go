@@ -42,6 +42,8 @@ type Request struct {
 	ID     uint64
 	Method string
 	Params any
+	// Only is the one connection to ask, 0 for all.
+	Only uint64
 }
 
 func (Reply) message()   {}

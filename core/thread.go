@@ -161,7 +161,7 @@ func (s *step) resume(in Resume) {
 	for _, w := range in.Warnings {
 		s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: w})
 	}
-	s.repeatRequests()
+	s.repeatRequests(in.To.Conn)
 }
 
 func (s *step) setName(in SetName) {

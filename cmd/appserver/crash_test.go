@@ -153,6 +153,16 @@ func (c *crasher) notice(m message) {
 	}
 }
 
+// noticeUntilAnswered reads up to the answer to the last request.
+func (c *crasher) noticeUntilAnswered() {
+	c.t.Helper()
+	last := fmt.Sprint(c.lastID)
+	c.until(func(m message) bool {
+		c.notice(m)
+		return m.Method == "" && string(m.ID) == last
+	})
+}
+
 // quiet is true when the server may have nothing more to say.
 func (c *crasher) quiet() bool {
 	return len(c.waiting) == 0 && !slices.ContainsFunc(c.witnesses, func(w *witness) bool { return w.turn != "" })
@@ -257,6 +267,11 @@ func TestCrashRightAfterTheAnswer(t *testing.T) {
 		"thread/start":    func(c *crasher) { c.begin() },
 		"turn/start":      func(c *crasher) { c.say(c.witnesses[0]) },
 		"thread/name/set": func(c *crasher) { c.name(c.witnesses[0]) },
+		"another name": func(c *crasher) {
+			c.name(c.witnesses[0])
+			c.noticeUntilAnswered()
+			c.name(c.witnesses[0])
+		},
 		"turn/steer": func(c *crasher) {
 			w := c.witnesses[0]
 			w.turn = c.beginTurn(w.id, "run: sleep 600")
@@ -269,10 +284,9 @@ func TestCrashRightAfterTheAnswer(t *testing.T) {
 			c := newCrasher(t)
 			c.restart()
 			c.begin()
-			c.notice(c.untilAnswer("2"))
+			c.noticeUntilAnswered()
 			act(c)
-			last := fmt.Sprint(c.lastID)
-			c.until(func(m message) bool { c.notice(m); return string(m.ID) == last && m.Method == "" })
+			c.noticeUntilAnswered()
 			c.crash()
 			c.restart()
 			require.Equal(t, "completed", c.turn(c.witnesses[0].id, "hello").Status)
@@ -287,7 +301,7 @@ func TestCrashAfterEachItem(t *testing.T) {
 	c := newCrasher(t)
 	c.restart()
 	c.begin()
-	c.notice(c.untilAnswer("2"))
+	c.noticeUntilAnswered()
 	for range 2 {
 		for item := 1; item <= 4; item++ { // user, reasoning, command, answer
 			c.later("turn/start", object{"threadId": c.witnesses[0].id, "input": textInput("think, then run: echo hello")}, func(json.RawMessage) {})

@@ -34,11 +34,12 @@ const (
 	resultBuffer = 64
 )
 
-// request is something to do in a thread's goroutine. refuse is what it is told
-// instead where the thread is gone.
+// request is something to do in a thread's goroutine: with the thread, or where it is
+// not loaded. Without the latter the caller is refused.
 type request struct {
+	to     protocol.Caller
 	do     func(a *actor)
-	refuse func(err *protocol.Error)
+	absent func(a *actor)
 }
 
 // result is an input of an effect. generation tells effects of a thread that was
@@ -58,8 +59,6 @@ type actor struct {
 	quit     chan struct{} // closed by stop
 	quitOnce sync.Once
 	gone     chan struct{} // closed when run returns
-	mu       sync.Mutex    // guards closed, and sends to requests
-	closed   bool
 	turn     atomic.Pointer[string]
 	ready    atomic.Bool // the thread can be listed as loaded
 
@@ -70,7 +69,6 @@ type actor struct {
 	subscribers []uint64
 	effects     map[core.EffectID]*running
 	generation  int
-	failed      bool // the thread could not be loaded
 }
 
 func newActor(e *Engine, id string) *actor {
@@ -84,26 +82,9 @@ func newActor(e *Engine, id string) *actor {
 
 func (a *actor) stop() { a.quitOnce.Do(func() { close(a.quit) }) }
 
-// post hands over a request without waiting. Either it returns an error, or r.do or
-// r.refuse is called once.
-func (a *actor) post(r request) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.closed {
-		return errShuttingDown()
-	}
-	select {
-	case a.requests <- r:
-		return nil
-	default:
-		return &protocol.Error{Code: protocol.CodeOverloaded, Message: "thread " + a.id + " has too many requests waiting; retry later",
-			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
-	}
-}
-
 func (a *actor) run() {
-	defer a.leave()
-	for !a.failed {
+	defer close(a.gone)
+	for {
 		results := a.results
 		clear := a.congestion()
 		if clear != nil {
@@ -111,15 +92,35 @@ func (a *actor) run() {
 		}
 		select {
 		case r := <-a.requests:
-			r.do(a)
+			a.serve(r)
 		case r := <-results:
 			a.take(r)
 		case <-clear:
 		case <-a.quit:
 			a.wind()
+			a.letGo()
+			a.engine.forget(a)
+			return
+		}
+		if a.thread == nil && a.engine.forget(a) {
 			return
 		}
 	}
+}
+
+func (a *actor) serve(r request) {
+	switch {
+	case a.thread != nil:
+		r.do(a)
+	case r.absent != nil:
+		r.absent(a)
+	default:
+		a.engine.Outbox.Refuse(r.to, errNotLoaded(a.id))
+	}
+}
+
+func errNotLoaded(id string) *protocol.Error {
+	return protocol.Refuse(protocol.KindThreadNotFound, "thread not found: %s", id)
 }
 
 // congestion is nil while all subscribers keep up.
@@ -146,50 +147,52 @@ func (a *actor) take(r result) {
 
 // wind serves what was accepted, ends the turn and waits for its effects.
 func (a *actor) wind() {
-	for len(a.requests) > 0 && !a.failed {
-		r := <-a.requests
-		r.do(a)
+	for len(a.requests) > 0 {
+		a.serve(<-a.requests)
 	}
-	if a.thread == nil || a.failed {
+	if a.thread == nil {
 		return
 	}
 	a.step(core.Shutdown{})
-	for len(a.effects) > 0 && !a.failed {
+	for len(a.effects) > 0 {
 		a.take(<-a.results)
 	}
 }
 
-// leave closes the journal and refuses what nobody will do any more.
-func (a *actor) leave() {
-	a.engine.remove(a.id)
-	a.mu.Lock()
-	a.closed = true
-	a.mu.Unlock()
-	close(a.gone)
+// letGo unloads the thread.
+func (a *actor) letGo() {
+	a.ready.Store(false)
+	a.turn.Store(nil)
 	a.cancelEffects()
+	a.generation++
 	if err := a.journal.Close(); err != nil {
 		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 	}
-	for {
-		select {
-		case r := <-a.requests:
-			r.refuse(errShuttingDown())
-		default:
-			return
-		}
-	}
+	a.journal, a.thread, a.subscribers, a.path = ephemeral{}, nil, nil, ""
 }
 
 // step runs one input: state, then disk, then words, then effects.
 func (a *actor) step(in core.Input) {
-	asked := a.thread.OpenRequests()
-	out := a.thread.Step(a.stamp(), in)
-	if len(out.Lines) > 0 {
-		if err := a.journal.Append(out.Lines, out.Sync); err != nil {
-			a.recover(err, out.Messages, asked)
-			return
-		}
+	before := core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(), Settings: a.thread.Settings()}
+	out, err := a.commit(in)
+	if err != nil {
+		before.Err = err
+		a.recover(before, out)
+		return
 	}
+	a.speak(out)
+}
+
+// commit changes the state, and the disk.
+func (a *actor) commit(in core.Input) (core.Output, error) {
+	out := a.thread.Step(a.stamp(), in)
+	if len(out.Lines) == 0 {
+		return out, nil
+	}
+	return out, a.journal.Append(out.Lines, out.Sync)
+}
+
+func (a *actor) speak(out core.Output) {
 	a.publish()
 	a.say(out.Messages)
 	for _, e := range out.Effects {
@@ -223,7 +226,9 @@ func (a *actor) say(messages []core.Message) {
 			}
 		case core.Request:
 			for _, conn := range a.subscribers {
-				out.Ask(conn, m.ID, m.Method, m.Params, a.answerTo(m.ID))
+				if m.Only == 0 || m.Only == conn {
+					out.Ask(conn, m.ID, m.Method, m.Params, a.answerTo(m.ID))
+				}
 			}
 		}
 	}
@@ -237,26 +242,38 @@ func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
 	}
 }
 
-// recover takes a thread back to what its rollout holds, after lines could not be
-// appended. Whoever was to be answered is refused. Asked are the requests that the
-// client had not answered before the step.
-func (a *actor) recover(cause error, lost []core.Message, asked []uint64) {
-	a.engine.Log.Error("appending to the rollout failed", zap.String("thread", a.id), zap.Error(cause))
-	a.refuseLost(lost, protocol.Internal(protocol.KindStorage, "%v", cause))
+// recover takes a thread back to what its rollout held before a step whose lines could
+// not be appended. Whoever was to be answered is refused. Where the rollout cannot be
+// read either, the thread is unloaded.
+func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
+	a.engine.Log.Error("appending to the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
+	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
 	contents, err := a.engine.Store.Read(a.path)
 	if err != nil {
-		a.failed = true
+		a.speak(a.thread.Step(a.stamp(), failure))
 		a.say([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+		a.letGo()
 		return
 	}
-	a.thread = a.thread.Again(contents.Lines, contents.Next, a.engine.nameOf(a.id))
-	a.step(core.StorageFailed{Err: cause, Requests: asked})
+	held := before(contents.Lines, *lost.Lines[0].Ordinal)
+	a.thread = a.thread.Again(held, contents.Next, a.engine.nameOf(a.id))
+	a.speak(a.thread.Step(a.stamp(), failure))
+}
+
+// before are the lines up to one that was lost, which the disk may show for a while.
+func before(lines []protocol.RolloutLine, lost int64) []protocol.RolloutLine {
+	for i, l := range lines {
+		if l.Ordinal != nil && *l.Ordinal >= lost {
+			return lines[:i]
+		}
+	}
+	return lines
 }
 
 // refuseLost answers the callers of a step that is undone, and those that waited.
-func (a *actor) refuseLost(lost []core.Message, err *protocol.Error) {
+func (a *actor) refuseLost(err *protocol.Error, lost []core.Message) {
 	for _, m := range lost {
 		switch m := m.(type) {
 		case core.Reply:
@@ -268,6 +285,10 @@ func (a *actor) refuseLost(lost []core.Message, err *protocol.Error) {
 	for _, to := range a.thread.OpenCallers() {
 		a.engine.Outbox.Refuse(to, err)
 	}
+}
+
+func errStorage(cause error) *protocol.Error {
+	return protocol.Internal(protocol.KindStorage, "%v", cause)
 }
 
 func (a *actor) subscribe(conn uint64) {

@@ -32,6 +32,9 @@ func (a *actor) start(e core.Effect) {
 			r.cancel()
 		}
 	case core.RecordName:
+		if a.options.Ephemeral {
+			return
+		}
 		if err := a.engine.Store.AppendName(a.id, e.Name, time.Now()); err != nil {
 			a.engine.Log.Warn("the thread's name could not be put into the index", zap.String("thread", a.id), zap.Error(err))
 		}
@@ -54,7 +57,7 @@ func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 			a.postResult(ctx, result{generation, in})
 		})
 	}()
-	go func() {
+	a.engine.work.Go(func() {
 		terminal := givenUp
 		select {
 		case terminal = <-ended:
@@ -62,7 +65,7 @@ func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 			a.engine.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id), zap.Uint64("effect", uint64(id)))
 		}
 		a.postTerminal(id, result{generation, terminal})
-	}()
+	})
 }
 
 // after fires some time after ctx has ended.

@@ -112,30 +112,56 @@ func newID() string {
 	return id.String()
 }
 
-// add makes an actor for the id, or gives the one that is there.
-func (e *Engine) add(id string) (a *actor, fresh bool, err error) {
+// post hands a request to the thread's actor without waiting. Where there is none it is
+// made, or found is false.
+func (e *Engine) post(id string, create bool, r request) (found bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing {
-		return nil, false, errShuttingDown()
+		return false, errShuttingDown()
 	}
-	if a := e.threads[id]; a != nil {
-		return a, false, nil
+	a := e.threads[id]
+	if a == nil && !create {
+		return false, nil
 	}
-	a = newActor(e, id)
-	e.threads[id] = a
-	e.order = append(e.order, id)
-	e.work.Add(1)
-	go func() {
-		defer e.work.Done()
-		a.run()
-	}()
-	return a, true, nil
+	if a == nil {
+		a = e.addLocked(id)
+	}
+	select {
+	case a.requests <- r:
+		return true, nil
+	default:
+		return true, &protocol.Error{Code: protocol.CodeOverloaded, Message: "thread " + a.id + " has too many requests waiting; retry later",
+			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
+	}
 }
 
-func (e *Engine) remove(id string) {
+func (e *Engine) addLocked(id string) *actor {
+	a := newActor(e, id)
+	e.threads[id] = a
+	e.order = append(e.order, id)
+	e.work.Go(a.run)
+	return a
+}
+
+// forget removes an actor that nothing waits for.
+func (e *Engine) forget(a *actor) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if len(a.requests) > 0 {
+		return false
+	}
+	e.removeLocked(a.id)
+	return true
+}
+
+func (e *Engine) isClosing() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closing
+}
+
+func (e *Engine) removeLocked(id string) {
 	delete(e.threads, id)
 	for i, o := range e.order {
 		if o == id {
@@ -196,14 +222,18 @@ func (e *Engine) background(to protocol.Caller, answer func() (any, error)) erro
 		defer e.work.Done()
 		e.readers <- struct{}{}
 		defer func() { <-e.readers }()
-		result, err := answer()
-		if err != nil {
-			e.Outbox.Refuse(to, coded(err))
-			return
-		}
-		e.Outbox.Reply(to, result)
+		e.answer(to, answer)
 	}()
 	return nil
+}
+
+func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
+	result, err := answer()
+	if err != nil {
+		e.Outbox.Refuse(to, coded(err))
+		return
+	}
+	e.Outbox.Reply(to, result)
 }
 
 func errShuttingDown() *protocol.Error {

@@ -21,24 +21,28 @@ const gitTimeout = 2 * time.Second
 
 // ThreadStart makes a thread.
 func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	a, _, err := e.add(e.NewID())
-	if err != nil {
-		return err
-	}
-	return a.post(request{
-		do:     func(a *actor) { a.open(to, a.begin(to, p)) },
-		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
-	})
+	_, err := e.post(e.NewID(), true, request{to: to, absent: func(a *actor) { a.open(to, a.begin(to, p)) }})
+	return err
 }
 
-// open refuses the caller where the thread could not be made or loaded, and ends it.
+// open refuses the caller where the thread could not be made or loaded.
 func (a *actor) open(to protocol.Caller, err error) {
-	if err == nil {
-		a.ready.Store(true)
-		return
+	if err != nil {
+		a.letGo()
+		a.engine.Outbox.Refuse(to, coded(err))
 	}
-	a.failed = true
-	a.engine.Outbox.Refuse(to, coded(err))
+}
+
+// enter is the first step of a thread: its client hears of it once it is on the disk.
+func (a *actor) enter(to protocol.Caller, in core.Input) error {
+	out, err := a.commit(in)
+	if err != nil {
+		return errStorage(err)
+	}
+	a.subscribe(to.Conn)
+	a.ready.Store(true)
+	a.speak(out)
+	return nil
 }
 
 func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
@@ -61,9 +65,7 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 		a.options.Path = log.Path()
 	}
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
-	a.subscribe(to.Conn)
-	a.step(core.Start{To: to, Meta: a.meta(to, p, template, now), Settings: template.Settings, Options: a.options, World: world})
-	return nil
+	return a.enter(to, core.Start{To: to, Meta: a.meta(to, p, template, now), Settings: template.Settings, Options: a.options, World: world})
 }
 
 func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template, now time.Time) protocol.SessionMeta {
@@ -88,29 +90,16 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams) error {
 	id, path := p.ThreadID, ""
 	if p.Path != nil {
-		head, err := e.Store.ReadHead(*p.Path)
-		if err != nil {
-			return coded(err)
-		}
-		id, path = head.ID, *p.Path
+		id, path = idInName(*p.Path), *p.Path
 	}
 	if err := checkID("invalid session id", id); err != nil {
 		return err
 	}
-	a, fresh, err := e.add(id)
-	if err != nil {
-		return err
-	}
-	return a.post(request{
-		do: func(a *actor) {
-			if fresh {
-				a.open(to, a.load(to, p, path))
-				return
-			}
-			a.join(to, p)
-		},
-		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
+	_, err := e.post(id, true, request{
+		to: to, do: func(a *actor) { a.join(to, p) },
+		absent: func(a *actor) { a.open(to, a.load(to, p, path)) },
 	})
+	return err
 }
 
 func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path string) error {
@@ -124,9 +113,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 		// A thread whose directory or provider is gone can still be read and changed.
 		a.engine.Log.Info("the thread's surroundings are gone", zap.String("thread", a.id), zap.Error(err))
 	}
-	a.subscribe(to.Conn)
-	a.step(core.Resume{To: to, Params: p, World: world, Fresh: true, Warnings: warnings(contents)})
-	return nil
+	return a.enter(to, core.Resume{To: to, Params: p, World: world, Fresh: true, Warnings: warnings(contents)})
 }
 
 // openLog takes the rollout for writing.
@@ -154,6 +141,12 @@ func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	}
 	a.subscribe(to.Conn)
 	a.step(core.Resume{To: to, Params: p, World: world})
+}
+
+// idInName is the thread's id in the name of its rollout, "" where there is none.
+func idInName(path string) string {
+	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	return stem[max(0, len(stem)-36):]
 }
 
 // checkID accepts UUIDs as the protocol writes them.

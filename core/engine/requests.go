@@ -13,11 +13,11 @@ func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) erro
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
-	a := e.find(id)
-	if a == nil {
-		return protocol.Refuse(protocol.KindThreadNotFound, "thread not found: %s", id)
+	found, err := e.post(id, false, request{to: to, do: do})
+	if err == nil && !found {
+		err = errNotLoaded(id)
 	}
-	return a.post(request{do: do, refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) }})
+	return err
 }
 
 // TurnStart gives a thread input.
@@ -47,7 +47,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 	}
 	settings = settings.WithTurn(in.Params)
 	if err := a.engine.Setup.Ready(settings); err != nil {
-		return in, protocol.Refuse(protocol.KindProviderNotReady, "%v", err)
+		return in, err
 	}
 	var err error
 	if in.World, err = a.engine.Setup.World(settings); err != nil {
@@ -58,11 +58,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 }
 
 func images(input []protocol.UserInput) (map[string]string, error) {
-	urls, err := workspace.Images(input)
-	if err != nil {
-		return nil, protocol.InvalidParams("input", "%v", err)
-	}
-	return urls, nil
+	return workspace.Images(input)
 }
 
 // TurnSteer gives the turn under way input.
@@ -84,7 +80,10 @@ func (e *Engine) TurnInterrupt(to protocol.Caller, p *protocol.TurnInterruptPara
 		if p.TurnID == "" {
 			return protocol.InvalidParams("threadId", "%v", &protocol.MissingFieldError{Field: "threadId"})
 		}
-		if id = e.threadOfTurn(p.TurnID); id == "" {
+		if id = e.threadOfTurn(p.TurnID); id == "" && e.isClosing() {
+			return errShuttingDown()
+		}
+		if id == "" {
 			return protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt")
 		}
 	}
@@ -110,20 +109,11 @@ func (e *Engine) ThreadSetName(to protocol.Caller, p *protocol.ThreadSetNamePara
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err
 	}
-	a, fresh, err := e.add(p.ThreadID)
-	if err != nil {
-		return err
-	}
-	return a.post(request{
-		do: func(a *actor) {
-			if fresh {
-				a.visit(to, name)
-				return
-			}
-			a.step(core.SetName{To: to, Name: name})
-		},
-		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
+	_, err := e.post(p.ThreadID, true, request{
+		to: to, do: func(a *actor) { a.step(core.SetName{To: to, Name: name}) },
+		absent: func(a *actor) { a.visit(to, name) },
 	})
+	return err
 }
 
 // visit names a stored thread and lets it go again.
@@ -134,12 +124,14 @@ func (a *actor) visit(to protocol.Caller, name string) {
 		return
 	}
 	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
-	a.subscribe(to.Conn)
-	a.step(core.SetName{To: to, Name: name})
-	a.failed = len(a.requests) == 0
-	if !a.failed { // somebody else wants it by now
-		a.ready.Store(true)
+	out, err := a.commit(core.SetName{To: to, Name: name})
+	if err != nil {
+		a.open(to, errStorage(err))
+		return
 	}
+	a.subscribe(to.Conn)
+	a.speak(out)
+	a.letGo()
 }
 
 // ThreadLoadedList lists loaded threads, oldest first.
@@ -182,12 +174,9 @@ func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubsc
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err
 	}
-	a := e.find(p.ThreadID)
-	if a == nil {
-		e.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: "notLoaded"})
-		return nil
-	}
-	return a.post(request{
+	absent := func(*actor) { e.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: "notLoaded"}) }
+	found, err := e.post(p.ThreadID, false, request{
+		to: to, absent: absent,
 		do: func(a *actor) {
 			status := "notSubscribed"
 			if a.unsubscribe(to.Conn) {
@@ -195,6 +184,9 @@ func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubsc
 			}
 			e.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: status})
 		},
-		refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
 	})
+	if err == nil && !found {
+		absent(nil)
+	}
+	return err
 }

@@ -16,11 +16,12 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err
 	}
-	if a := e.find(p.ThreadID); a != nil {
-		return a.post(request{
-			do:     func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
-			refuse: func(err *protocol.Error) { e.Outbox.Refuse(to, err) },
-		})
+	found, err := e.post(p.ThreadID, false, request{
+		to: to, do: func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
+		absent: func(*actor) { e.answer(to, func() (any, error) { return e.read(p) }) },
+	})
+	if err != nil || found {
+		return err
 	}
 	return e.background(to, func() (any, error) { return e.read(p) })
 }
@@ -153,6 +154,9 @@ func coded(err error) *protocol.Error {
 	var missing *rollout.NotFoundError
 	var locked *rollout.LockedError
 	var cursor *rollout.CursorError
+	var disk *rollout.DiskError
+	var special *rollout.KindError
+	var name *rollout.NameError
 	switch {
 	case errors.As(err, &ready):
 		return ready
@@ -162,8 +166,10 @@ func coded(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindThreadLocked, "%v", err)
 	case errors.As(err, &cursor):
 		return protocol.InvalidParams("cursor", "%v", err)
+	case errors.As(err, &disk), errors.As(err, &special), errors.As(err, &name):
+		return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
 	}
-	return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
+	return protocol.Internal(protocol.KindInternal, "%v", err)
 }
 
 func damageText(path string, d rollout.Damage) string {

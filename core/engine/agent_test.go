@@ -1,0 +1,201 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"appserver/core"
+	"appserver/core/engine"
+	"appserver/protocol"
+)
+
+// agent is a model and a shell that do what the user's words and the commands say.
+type agent struct {
+	// released ends what ignores its cancellation.
+	released chan struct{}
+	once     sync.Once
+	// emitted counts pieces of floods, running what is under way.
+	emitted, running, tries atomic.Int64
+
+	mu       sync.Mutex
+	prompts  []*core.Prompt
+	commands []core.Command
+}
+
+func newAgent() *agent { return &agent{released: make(chan struct{})} }
+
+func (a *agent) release() { a.once.Do(func() { close(a.released) }) }
+
+// Stream answers the last words of the user. The first of them is what to do:
+//
+//	say TEXT     says it
+//	run COMMAND  calls the shell
+//	fail, error  fails
+//	flaky        fails in a way that may pass; the next request says "passed"
+//	panic        panics
+//	hang         says something, then waits for its cancellation
+//	flood        says something each millisecond until it is cancelled
+//	linger       as hang, but after its cancellation it goes on for a second, and succeeds
+//	ignore       as hang, but does not heed its cancellation before release
+//
+// After a command it says "done".
+func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	a.running.Add(1)
+	defer a.running.Add(-1)
+	a.mu.Lock()
+	a.prompts = append(a.prompts, p)
+	a.mu.Unlock()
+	word, rest, _ := strings.Cut(lastWords(p), " ")
+	say := func(text string) { emit(core.Piece{Text: text}) }
+	switch word {
+	case "run":
+		arguments, err := json.Marshal(map[string]string{"command": rest})
+		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: "shell", Arguments: string(arguments)}}}, err
+	case "fail":
+		return core.Answer{}, &core.ModelError{Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+	case "error":
+		return core.Answer{}, errors.New("no error of the core's")
+	case "flaky":
+		if a.tries.Add(1)%2 == 1 {
+			return core.Answer{}, &core.ModelError{Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, Retry: true}
+		}
+		say("passed")
+	case "say":
+		say(rest)
+	default:
+		if err := a.misbehave(ctx, word, say); err != nil {
+			return core.Answer{}, err
+		}
+	}
+	return core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: 7, OutputTokens: 3, TotalTokens: 10}}, nil
+}
+
+func lastWords(p *core.Prompt) string {
+	last := p.Items[len(p.Items)-1]
+	switch v := last.ResponseItemVariant.(type) {
+	case *protocol.FunctionCallOutput:
+		return "say done"
+	case *protocol.Message:
+		return v.Content[0].Text
+	}
+	return ""
+}
+
+// Run does what the command's first word says: as Stream, and
+//
+//	touch FILE   says so and succeeds
+func (a *agent) Run(ctx context.Context, c core.Command, started func(string), output func(string)) core.ToolResult {
+	a.running.Add(1)
+	defer a.running.Add(-1)
+	script := c.Argv[len(c.Argv)-1]
+	a.mu.Lock()
+	a.commands = append(a.commands, c)
+	a.mu.Unlock()
+	word, rest, _ := strings.Cut(script, " ")
+	started("7")
+	if word == "touch" {
+		output("touched " + rest + "\n")
+	} else if err := a.misbehave(ctx, word, output); err != nil {
+		return core.ToolResult{Failure: err.Error()}
+	}
+	return core.ToolResult{Output: "touched\n", ExitCode: new(0)}
+}
+
+func (a *agent) misbehave(ctx context.Context, word string, say func(string)) error {
+	switch word {
+	case "panic":
+		panic("the effect has a fault")
+	case "hang":
+		say("…")
+		<-ctx.Done()
+		return ctx.Err()
+	case "linger":
+		say("…")
+		<-ctx.Done()
+		say("late")
+		time.Sleep(time.Second)
+		say("later")
+	case "ignore":
+		say("…")
+		<-a.released
+		say("late")
+	case "flood":
+		for ctx.Err() == nil {
+			say("x")
+			a.emitted.Add(1)
+			time.Sleep(time.Millisecond)
+		}
+		return ctx.Err()
+	}
+	return nil
+}
+
+// ran are the commands so far.
+func (a *agent) ran() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	scripts := []string{}
+	for _, c := range a.commands {
+		scripts = append(scripts, c.Argv[len(c.Argv)-1])
+	}
+	return scripts
+}
+
+// asked are the prompts so far.
+func (a *agent) asked() []*core.Prompt {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.prompts)
+}
+
+// setup is what threads run with. A turn's world is asked for in the thread's own
+// goroutine, so enter can hold up a thread.
+type setup struct {
+	policy  string
+	persist bool
+	ready   error
+	mu      sync.Mutex
+	enter   func(model string) error
+}
+
+func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error) {
+	settings := s.Defaults()
+	if p.Model != nil {
+		settings.Model = *p.Model
+	}
+	return engine.Template{Settings: settings, Persist: s.persist}, nil
+}
+
+func (s *setup) Defaults() core.Settings {
+	return core.Settings{
+		Model: "model-1", Provider: "mock", Cwd: "/nowhere", ApprovalPolicy: protocol.AskForApproval{Mode: s.policy},
+		Reviewer: protocol.ReviewerUser, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Summary: "auto",
+	}
+}
+
+func (s *setup) World(settings core.Settings) (core.World, error) {
+	s.mu.Lock()
+	enter := s.enter
+	s.mu.Unlock()
+	if enter != nil {
+		if err := enter(settings.Model); err != nil {
+			return core.World{}, err
+		}
+	}
+	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}}, nil
+}
+
+func (s *setup) Ready(core.Settings) error { return s.ready }
+
+// onWorld sets what is called, with the thread's model, when a world is asked for.
+func (s *setup) onWorld(enter func(model string) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enter = enter
+}

@@ -1,0 +1,196 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// message is something that was said to a client.
+type message struct {
+	to     protocol.Caller // of notices and questions, Conn alone
+	kind   kind
+	method string          // of the request that is answered, or of the message itself
+	body   gjson.Result    // as it goes over the wire
+	err    *protocol.Error // of refusals
+	id     uint64          // of questions
+	answer func(result json.RawMessage, err error)
+}
+
+type kind string
+
+const (
+	reply    kind = "answers"
+	refusal  kind = "refuses"
+	notice   kind = "tells"
+	question kind = "asks"
+)
+
+// String is short and has no ids.
+func (m message) String() string {
+	text := fmt.Sprintf("%d: %s %s", m.to.Conn, m.kind, m.method)
+	for _, path := range []string{"item.type", "item.status", "status.type", "turn.status", "delta"} {
+		if v := m.body.Get(path); v.Type == gjson.String {
+			text += " " + strings.TrimSpace(v.Str)
+		}
+	}
+	if m.err != nil && m.err.Data != nil {
+		text += " " + string(m.err.Data.Kind)
+	}
+	return text
+}
+
+// clients are all clients: an outbox that a witness listens to.
+type clients struct {
+	diary   *diary
+	witness *witness
+	mu      sync.Mutex
+	heard   []message
+	slow    map[uint64]chan struct{}
+	awaited map[protocol.Caller]chan message
+	// overhear is called after each message, by the goroutine that says it.
+	overhear func(message)
+}
+
+// onMessage sets what is called after each message.
+func (c *clients) onMessage(overhear func(message)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.overhear = overhear
+}
+
+func (c *clients) say(m message) {
+	c.mu.Lock()
+	c.heard = append(c.heard, m)
+	overhear, awaited := c.overhear, c.awaited[m.to]
+	if m.kind == reply || m.kind == refusal {
+		delete(c.awaited, m.to)
+	}
+	c.mu.Unlock()
+	c.diary.note(m.String())
+	c.witness.see(m)
+	if awaited != nil && (m.kind == reply || m.kind == refusal) {
+		awaited <- m
+	}
+	if overhear != nil {
+		overhear(m)
+	}
+}
+
+// await gives a channel for the answer to a request that is about to be posted.
+func (c *clients) await(to protocol.Caller) <-chan message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answer := make(chan message, 1)
+	c.awaited[to] = answer
+	return answer
+}
+
+func (c *clients) Reply(to protocol.Caller, result any) {
+	c.say(message{to: to, kind: reply, method: c.witness.methodOf(to), body: gjson.Parse(encode(result))})
+}
+
+func (c *clients) Refuse(to protocol.Caller, err *protocol.Error) {
+	c.say(message{to: to, kind: refusal, method: c.witness.methodOf(to), err: err})
+}
+
+func (c *clients) Notify(conn uint64, n protocol.Notification) {
+	c.say(message{to: protocol.Caller{Conn: conn}, kind: notice, method: n.NotificationMethod(), body: gjson.Parse(encode(n))})
+}
+
+func (c *clients) Ask(conn, id uint64, method string, params any, answer func(json.RawMessage, error)) {
+	c.say(message{to: protocol.Caller{Conn: conn}, kind: question, method: method, body: gjson.Parse(encode(params)), id: id, answer: answer})
+}
+
+func (c *clients) Congested(conn uint64) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room := c.slow[conn]; room != nil {
+		return room
+	}
+	return nil
+}
+
+// congest makes a client slow; relieve lets it keep up again.
+func (c *clients) congest(conn uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.slow[conn] == nil {
+		c.slow[conn] = make(chan struct{})
+	}
+}
+
+func (c *clients) relieve(conn uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room := c.slow[conn]; room != nil {
+		close(room)
+		delete(c.slow, conn)
+	}
+}
+
+// all are the messages to a client so far that a filter lets through.
+func (c *clients) all(conn uint64, pass func(message) bool) []message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []message
+	for _, m := range c.heard {
+		if m.to.Conn == conn && pass(m) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// answersTo are the answers to one request, once all is quiet.
+func (c *clients) answersTo(to protocol.Caller) []message {
+	synctest.Wait()
+	return c.all(to.Conn, func(m message) bool { return m.to == to && (m.kind == reply || m.kind == refusal) })
+}
+
+// told are the notices with a method.
+func (c *clients) told(conn uint64, method string) []message {
+	return c.all(conn, func(m message) bool { return m.kind == notice && m.method == method })
+}
+
+// open are the questions to a client that were not resolved, one for each id, the
+// last where one was repeated.
+func (c *clients) open(conn uint64) []message {
+	var open []message
+	for _, m := range c.all(conn, func(m message) bool { return true }) {
+		id := m.id
+		if m.method == "serverRequest/resolved" {
+			id = m.body.Get("requestId").Uint()
+		}
+		if m.kind == question || m.method == "serverRequest/resolved" {
+			open = slices.DeleteFunc(open, func(o message) bool { return o.id == id })
+		}
+		if m.kind == question {
+			open = append(open, m)
+		}
+	}
+	return open
+}
+
+func (c *clients) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard = nil
+}
+
+func encode(v any) string {
+	b, err := protocol.Marshal(v)
+	if err != nil {
+		return `"cannot be encoded: ` + err.Error() + `"`
+	}
+	return string(b)
+}
+
+func decision(word string) json.RawMessage { return json.RawMessage(`{"decision":"` + word + `"}`) }

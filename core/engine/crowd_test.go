@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/rollout/faultfs"
+)
+
+// crowdVariable is set in the process that TestCrowd starts.
+const crowdVariable = "APPSERVER_TEST_CROWD"
+
+// TestCrowd lets many clients ask for the same threads at the same time: each is
+// answered for what is true of the thread, whatever the others do. It runs in a
+// process of its own, for a thread that panics takes the process with it.
+func TestCrowd(t *testing.T) {
+	if os.Getenv(crowdVariable) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCrowd$", "-test.count=1")
+		cmd.Env = append(os.Environ(), crowdVariable+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out[:min(len(out), 2000)])
+		return
+	}
+	mem := faultfs.NewMem(home)
+	r := newRig(t, mem, mem)
+	var ids []string
+	for i := range 500 {
+		ids = append(ids, fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", i))
+	}
+	crowd(r, func(conn uint64) {
+		for _, id := range ids {
+			r.post(conn, resume(id))
+		}
+	})
+	crowd(r, func(conn uint64) {
+		for _, id := range ids[:50] {
+			m := r.converse(conn, setName(id, "n"))
+			if m.err == nil || m.err.Data.Kind != protocol.KindThreadNotFound {
+				t.Errorf("%v: %v", m, m.err)
+			}
+		}
+	})
+	require.NoError(t, r.close(time.Minute))
+	r.witness.ended()
+	require.Empty(t, r.witness.faults())
+	for conn := range uint64(crowdSize) {
+		require.Len(t, r.clients.all(conn, func(m message) bool { return m.kind == refusal && m.err.Data.Kind == protocol.KindThreadNotFound }), len(ids)+50)
+	}
+}
+
+const crowdSize = 16
+
+// crowd runs a client's part for many clients at the same time.
+func crowd(r *rig, part func(conn uint64)) {
+	r.t.Helper()
+	var all sync.WaitGroup
+	for conn := range uint64(crowdSize) {
+		all.Go(func() { part(conn) })
+	}
+	all.Wait()
+}

@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// TestAFullMailbox checks that a thread that is held up takes a bounded number of
+// requests, refuses more, and serves all it took.
+func TestAFullMailbox(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id, other := r.begin(1), r.begin(1)
+		g := r.block(id)
+		var taken []protocol.Caller
+		for range mailbox {
+			taken = append(taken, r.post(1, read(id)))
+		}
+		began := time.Now()
+		for _, c := range []call{read(id), turn(id, "say x"), interrupt(id, ""), setName(id, "n"), resume(id), unsubscribe(id), steer(id, "t", "x")} {
+			m := r.answer(r.post(1, c))
+			require.NotNil(t, m.err, c.method)
+			require.Equal(t, protocol.CodeOverloaded, m.err.Code)
+			require.Equal(t, protocol.KindOverloaded, m.err.Data.Kind)
+		}
+		require.Nil(t, r.answer(r.post(1, read(other))).err, "other threads have room")
+		require.Zero(t, time.Since(began), "nobody waits")
+		g.open()
+		for _, to := range taken {
+			require.Nil(t, r.answer(to).err)
+		}
+		require.Nil(t, r.answer(r.post(1, read(id))).err, "there is room again")
+	})
+}
+
+// TestCongestion checks that a client that does not keep up slows its thread's effects
+// down, while its requests are served.
+func TestCongestion(t *testing.T) {
+	for _, words := range []string{"flood", "run flood"} {
+		t.Run(words, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				id := r.begin(1)
+				turn := r.turn(1, id, words)
+				r.clients.congest(1)
+				time.Sleep(time.Minute)
+				stopped := r.agent.emitted.Load()
+				heard := len(r.unasked(1))
+				require.Less(t, stopped, int64(200), "a buffer's worth")
+				time.Sleep(time.Minute)
+				require.Equal(t, stopped, r.agent.emitted.Load(), "the effect waits")
+				require.Equal(t, heard, len(r.unasked(1)))
+				require.Equal(t, turn, r.ask(1, read(id)).Get("thread.turns.0.id").Str)
+				r.ask(1, setName(id, "n"))
+				r.clients.relieve(1)
+				time.Sleep(time.Second)
+				require.Greater(t, r.agent.emitted.Load(), stopped+900, "the effect goes on")
+				r.clients.congest(1)
+				time.Sleep(time.Minute)
+				r.ask(1, interrupt(id, turn))
+				time.Sleep(time.Minute)
+				require.Zero(t, r.agent.running.Load(), "the effect ends though nobody takes its pieces")
+				r.clients.relieve(1)
+				require.Equal(t, []string{"interrupted"}, r.ends(1))
+			})
+		})
+	}
+}
+
+// TestOneSlowClient checks that each of a thread's clients slows it down, and no other.
+func TestOneSlowClient(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.ask(2, resume(id))
+		r.clients.congest(2)
+		r.clients.congest(3)
+		r.turn(1, id, "say hello")
+		require.Empty(t, r.ends(1))
+		r.ask(2, unsubscribe(id))
+		require.Equal(t, []string{"completed"}, r.ends(1), "who has left slows nobody down")
+		r.ask(2, resume(id))
+		r.turn(1, id, "say more")
+		require.Len(t, r.ends(1), 1)
+		r.clients.relieve(2)
+		require.Equal(t, []string{"completed", "completed"}, r.ends(1))
+		require.Equal(t, []string{"completed"}, r.ends(2))
+	})
+}
+
+// TestCongestedDecision checks that a decision that comes while its client is slow is
+// not lost.
+func TestCongestedDecision(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.setup.policy = protocol.ApprovalUntrusted
+		r.turn(1, r.begin(1), "run touch a")
+		r.clients.congest(1)
+		go r.clients.open(1)[0].answer(decision("accept"), nil)
+		synctest.Wait()
+		r.clients.relieve(1)
+		require.Equal(t, []string{"completed"}, r.ends(1))
+		require.Equal(t, []string{"touch a"}, r.agent.ran())
+	})
+}
+
+func TestCloseWhileCongested(t *testing.T) {
+	for _, words := range []string{"flood", "run flood", "run hang"} {
+		t.Run(words, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				id := r.begin(1)
+				r.turn(1, id, words)
+				r.clients.congest(1)
+				time.Sleep(time.Minute)
+				require.NoError(t, r.close(grace))
+				require.Equal(t, []string{"interrupted"}, r.ends(1))
+			})
+		})
+	}
+}

@@ -1,0 +1,296 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"appserver/core"
+	"appserver/core/engine"
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/faultfs"
+)
+
+const (
+	home = "/home/codex"
+	// grace is how long a cancelled effect may take to end.
+	grace = 5 * time.Second
+	// mailbox is how many requests wait for a thread.
+	mailbox = 128
+)
+
+// rig is an engine in a bubble, with a disk, clients, a model and a shell that a
+// test has in hand.
+type rig struct {
+	t *testing.T
+	*engine.Engine
+	mem     *faultfs.Mem
+	disk    *disk
+	diary   *diary
+	witness *witness
+	clients *clients
+	agent   *agent
+	setup   *setup
+	logs    *observer.ObservedLogs
+	gates   []*gate
+	floor   time.Duration
+	last    atomic.Uint64 // request
+}
+
+// bubble runs a test in a bubble with a new rig, closes the engine and lets the
+// witness speak.
+func bubble(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	bubbleOn(t, faultfs.Fault{}, func(t *testing.T, r *rig, _ *faultfs.Disk) { test(t, r) })
+}
+
+// bubbleOn is bubble with a disk that has a fault.
+func bubbleOn(t *testing.T, f faultfs.Fault, test func(t *testing.T, r *rig, faulty *faultfs.Disk)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		mem := faultfs.NewMem(home)
+		faulty := faultfs.Wrap(mem, f)
+		r := newRig(t, mem, faulty)
+		t.Cleanup(r.release)
+		test(t, r, faulty)
+		r.end()
+		require.Empty(t, r.witness.faults())
+	})
+}
+
+func newRig(t *testing.T, mem *faultfs.Mem, below rollout.FS) *rig {
+	r := &rig{t: t, mem: mem, diary: &diary{}, witness: newWitness(mem), agent: newAgent(), setup: &setup{policy: protocol.ApprovalNever, persist: true}}
+	r.disk = &disk{FS: below, diary: r.diary}
+	r.clients = &clients{diary: r.diary, witness: r.witness, slow: map[uint64]chan struct{}{}, awaited: map[protocol.Caller]chan message{}}
+	r.restart()
+	return r
+}
+
+// afterCrash is another machine with what a crash now leaves.
+func (r *rig) afterCrash() *rig {
+	mem := worstCrash(r.mem)
+	crashed := newRig(r.t, mem, mem)
+	crashed.setup = r.setup
+	crashed.restart()
+	r.t.Cleanup(crashed.release)
+	return crashed
+}
+
+// restart puts a new engine in the place of the old one.
+func (r *rig) restart() {
+	watched, logs := observer.New(zapcore.DebugLevel)
+	r.logs = logs
+	r.Engine = engine.New(engine.Parts{
+		Store: rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched),
+		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
+	})
+	r.witness.restarted()
+}
+
+// release lets everything go on that a test has stopped, so that the bubble can end.
+func (r *rig) release() {
+	for _, g := range r.gates {
+		g.open()
+	}
+	r.agent.release()
+	_ = r.close(time.Minute)
+	time.Sleep(2 * grace)
+}
+
+func (r *rig) close(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return r.Close(ctx)
+}
+
+// end closes the engine and checks what then holds.
+func (r *rig) end() {
+	r.t.Helper()
+	for _, g := range r.gates {
+		g.open()
+	}
+	require.NoError(r.t, r.close(time.Minute))
+	r.witness.ended()
+	r.witness.keeps(r.mem, "the disk")
+	require.Empty(r.t, r.mem.Held(), "threads are unlocked")
+}
+
+func (r *rig) gate() *gate {
+	g := newGate()
+	r.gates = append(r.gates, g)
+	return g
+}
+
+// post hands over a request. Errors become refusals, as in the server.
+func (r *rig) post(conn uint64, c call) protocol.Caller {
+	to := protocol.Caller{Conn: conn, Request: r.last.Add(1)}
+	r.postAs(to, c)
+	return to
+}
+
+// converse posts a request and waits for its answer.
+func (r *rig) converse(conn uint64, c call) message {
+	to := protocol.Caller{Conn: conn, Request: r.last.Add(1)}
+	answer := r.clients.await(to)
+	r.postAs(to, c)
+	return <-answer
+}
+
+func (r *rig) postAs(to protocol.Caller, c call) {
+	r.witness.asked(to, c)
+	err := c.do(r.Engine, to)
+	if err == nil {
+		return
+	}
+	var coded *protocol.Error
+	if !errors.As(err, &coded) {
+		coded = &protocol.Error{Message: err.Error()}
+	}
+	r.clients.Refuse(to, coded)
+}
+
+// answer is what a request was answered with, once all is quiet.
+func (r *rig) answer(to protocol.Caller) message {
+	r.t.Helper()
+	got := r.clients.answersTo(to)
+	require.Len(r.t, got, 1, "answers to %s", r.witness.methodOf(to))
+	return got[0]
+}
+
+// ask posts a request that is to succeed, and gives its result.
+func (r *rig) ask(conn uint64, c call) gjson.Result {
+	r.t.Helper()
+	m := r.answer(r.post(conn, c))
+	require.Nil(r.t, m.err, "%s is refused", c.method)
+	return m.body
+}
+
+// refused posts a request that is to be refused, and gives the error's kind.
+func (r *rig) refused(conn uint64, c call) protocol.Kind {
+	r.t.Helper()
+	return r.refusal(r.post(conn, c))
+}
+
+func (r *rig) refusal(to protocol.Caller) protocol.Kind {
+	r.t.Helper()
+	m := r.answer(to)
+	require.NotNil(r.t, m.err, "%s is not refused: %s", m.method, m.body)
+	return m.err.Data.Kind
+}
+
+// begin starts a thread for a client.
+func (r *rig) begin(conn uint64) string {
+	r.t.Helper()
+	return r.ask(conn, start()).Get("thread.id").Str
+}
+
+// turn gives a thread something to do, and gives the turn's id once all is quiet.
+func (r *rig) turn(conn uint64, thread, words string) string {
+	r.t.Helper()
+	return r.ask(conn, turn(thread, words)).Get("turn.id").Str
+}
+
+// stored makes a thread with a turn that no engine has loaded.
+func (r *rig) stored(words string) string {
+	r.t.Helper()
+	id := r.begin(9)
+	r.turn(9, id, words)
+	require.NoError(r.t, r.close(time.Minute))
+	r.restart()
+	r.clients.forget()
+	r.diary.read()
+	return id
+}
+
+// ends are the statuses of the turns that a client was told the end of.
+func (r *rig) ends(conn uint64) []string {
+	synctest.Wait()
+	statuses := []string{}
+	for _, m := range r.clients.told(conn, "turn/completed") {
+		statuses = append(statuses, m.body.Get("turn.status").Str)
+	}
+	return statuses
+}
+
+// loaded are the ids of the loaded threads.
+func (r *rig) loaded() []string {
+	r.t.Helper()
+	ids := []string{}
+	for _, id := range r.ask(99, loadedList(protocol.ThreadLoadedListParams{})).Get("data").Array() {
+		ids = append(ids, id.Str)
+	}
+	return ids
+}
+
+// requireKept checks that a thread that does nothing is what its file says.
+func (r *rig) requireKept(thread string) {
+	r.t.Helper()
+	require.Empty(r.t, r.difference(thread))
+}
+
+// difference is what thread/read of an idle thread shows other than its file, beside
+// the status.
+func (r *rig) difference(thread string) string {
+	got := r.clients.answersTo(r.post(99, read(thread)))
+	if len(got) != 1 || got[0].err != nil {
+		return fmt.Sprintf("thread/read is answered with %v", got)
+	}
+	live := got[0].body.Get("thread")
+	path := live.Get("path").Str
+	contents, err := rollout.NewStore(r.mem, home).Read(path)
+	if err != nil {
+		return err.Error()
+	}
+	names, err := rollout.NewStore(r.mem, home).Names()
+	if err != nil {
+		return err.Error()
+	}
+	loaded := gjson.Parse(encode(core.Load(thread, core.Options{Path: path, Name: names[thread]}, r.setup.Defaults(), contents.Lines).View(true)))
+	return unlike(live, loaded)
+}
+
+// unlike names the members of two threads that differ.
+func unlike(live, loaded gjson.Result) string {
+	var found []string
+	live.ForEach(func(name, value gjson.Result) bool {
+		if other := loaded.Get(name.Str); name.Str != "status" && canonical(value.Raw) != canonical(other.Raw) {
+			found = append(found, fmt.Sprintf("%s: in memory %s, on the disk %s", name.Str, outline(value), outline(other)))
+		}
+		return true
+	})
+	return strings.Join(found, "\n")
+}
+
+// outline is short: of turns, how each ended and how many items it has.
+func outline(v gjson.Result) string {
+	if !v.IsArray() {
+		return v.Raw
+	}
+	var turns []string
+	for _, turn := range v.Array() {
+		turns = append(turns, fmt.Sprintf("%s with %d items", turn.Get("status"), len(turn.Get("items").Array())))
+	}
+	return fmt.Sprintf("%q", turns)
+}
+
+// canonical is the same JSON for the same value, however its strings are escaped.
+func canonical(text string) string {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return text
+	}
+	return encode(v)
+}

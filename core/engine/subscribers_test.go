@@ -1,0 +1,154 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// unasked are what a client was told or asked, in short.
+func (r *rig) unasked(conn uint64) []string {
+	synctest.Wait()
+	var heard []string
+	for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == notice || m.kind == question }) {
+		m.to = protocol.Caller{}
+		heard = append(heard, m.String()+" "+m.body.Raw)
+	}
+	return heard
+}
+
+func TestTwoClientsHearTheSame(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.setup.policy = protocol.ApprovalUntrusted
+		id := r.begin(1)
+		r.ask(2, resume(id))
+		r.clients.forget()
+		r.turn(2, id, "run touch a")
+		r.clients.open(1)[0].answer(decision("accept"), nil)
+		r.ask(1, setName(id, "n"))
+		require.Greater(t, len(r.unasked(1)), 10)
+		require.Equal(t, r.unasked(1), r.unasked(2))
+		answers := func(conn uint64) (methods []string) {
+			for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == reply }) {
+				methods = append(methods, m.method)
+			}
+			return methods
+		}
+		require.Equal(t, []string{"thread/name/set"}, answers(1))
+		require.Equal(t, []string{"turn/start"}, answers(2))
+	})
+}
+
+func TestTheFirstAnswerCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		word, late string
+		end        string
+		ran        []string
+	}{
+		"accept":  {"accept", "cancel", "completed", []string{"touch a"}},
+		"decline": {"decline", "accept", "completed", []string{}},
+		"cancel":  {"cancel", "accept", "interrupted", []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.setup.policy = protocol.ApprovalUntrusted
+				id := r.begin(1)
+				r.ask(2, resume(id))
+				r.turn(1, id, "run touch a")
+				one, two := r.clients.open(1), r.clients.open(2)
+				require.Len(t, one, 1)
+				require.Len(t, two, 1)
+				require.Equal(t, one[0].id, two[0].id)
+				two[0].answer(decision(c.word), nil)
+				one[0].answer(decision(c.late), nil)
+				require.Equal(t, []string{c.end}, r.ends(1))
+				require.Equal(t, c.ran, r.agent.ran())
+				for conn := range uint64(2) {
+					require.Len(t, r.clients.told(conn+1, "serverRequest/resolved"), 1)
+				}
+			})
+		})
+	}
+}
+
+func TestAClientThatCannotDecideDeclines(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.setup.policy = protocol.ApprovalUntrusted
+		r.turn(1, r.begin(1), "run touch a")
+		r.clients.open(1)[0].answer(nil, errors.New("method not found"))
+		require.Equal(t, []string{"completed"}, r.ends(1))
+		require.Empty(t, r.agent.ran())
+	})
+}
+
+// TestWhoJoinsIsAsked checks that a client that joins sees the open question, and that
+// nobody sees it a second time.
+func TestWhoJoinsIsAsked(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.setup.policy = protocol.ApprovalUntrusted
+		id := r.begin(1)
+		r.turn(1, id, "run touch a")
+		r.ask(2, resume(id))
+		questions := func(conn uint64) int {
+			return len(r.clients.all(conn, func(m message) bool { return m.kind == question }))
+		}
+		require.Equal(t, 1, questions(2))
+		require.Equal(t, 1, questions(1), "the client that was there is asked once")
+		r.clients.open(2)[0].answer(decision("accept"), nil)
+		require.Equal(t, []string{"completed"}, r.ends(1))
+	})
+}
+
+// TestNobodyToAsk checks that a question waits for a client.
+func TestNobodyToAsk(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.setup.policy = protocol.ApprovalUntrusted
+		id := r.begin(1)
+		r.setup.onWorld(func(string) error { r.setup.onWorld(nil); r.post(1, unsubscribe(id)); return nil })
+		r.post(1, turn(id, "run touch a"))
+		synctest.Wait()
+		require.Empty(t, r.clients.open(1))
+		r.ask(2, resume(id))
+		r.clients.open(2)[0].answer(decision("accept"), nil)
+		require.Equal(t, []string{"completed"}, r.ends(2))
+	})
+}
+
+func TestUnsubscribe(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.ask(2, resume(id))
+		turn := r.turn(1, id, "hang")
+		status := func(conn uint64) string { return r.ask(conn, unsubscribe(id)).Get("status").Str }
+		require.Equal(t, "unsubscribed", status(1))
+		require.Equal(t, "notSubscribed", status(1))
+		require.Equal(t, "notSubscribed", status(3))
+		before := r.unasked(1)
+		r.ask(1, interrupt(id, turn))
+		require.Equal(t, before, r.unasked(1), "answers still come, notices do not")
+		require.Equal(t, []string{"interrupted"}, r.ends(2), "others still hear")
+		require.Equal(t, []string{id}, r.loaded())
+		r.ask(1, resume(id))
+		r.turn(2, id, "say hello")
+		require.Equal(t, []string{"completed"}, r.ends(1))
+		require.Equal(t, "unsubscribed", status(1))
+		require.Equal(t, "unsubscribed", status(2))
+		r.turn(1, id, "say on my own")
+		require.Equal(t, "completed", r.ask(1, read(id)).Get("thread.turns.2.status").Str)
+	})
+}
+
+// TestResumeTwice checks that a client that resumes again hears everything once.
+func TestResumeTwice(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.ask(1, resume(id))
+		r.ask(1, resume(id))
+		r.turn(1, id, "say hello")
+		require.Equal(t, []string{"completed"}, r.ends(1))
+	})
+}

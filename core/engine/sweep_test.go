@@ -1,0 +1,186 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+	"appserver/rollout/faultfs"
+)
+
+// TestEveryDiskOperationMayFail lives a life on a disk whose n-th operation fails, for
+// n = 0, 1, 2, … until none does. Each failure costs at most one request or one turn,
+// which is told; everything else is as if nothing had happened.
+func TestEveryDiskOperationMayFail(t *testing.T) {
+	for name, f := range map[string]faultfs.Fault{
+		"one operation":          {Count: 1, Err: syscall.EIO},
+		"one, in part":           {Count: 1, Err: syscall.ENOSPC, Part: true},
+		"two":                    {Count: 2, Err: syscall.EIO},
+		"three, in part":         {Count: 3, Err: syscall.ENOSPC, Part: true},
+		"one write":              {Count: 1, Err: syscall.ENOSPC, Part: true, Only: []faultfs.Op{faultfs.OpWrite}},
+		"two writes":             {Count: 2, Err: syscall.ENOSPC, Part: true, Only: []faultfs.Op{faultfs.OpWrite}},
+		"one sync":               {Count: 1, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSync, faultfs.OpSyncDir}},
+		"sync, and the way back": {Count: 2, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSync, faultfs.OpTruncate}},
+	} {
+		t.Run(name, func(t *testing.T) { sweep(t, f) })
+	}
+}
+
+// sweep moves a fault along the life until the life passes, and reports each kind of
+// problem once.
+func sweep(t *testing.T, f faultfs.Fault) {
+	found := map[string][]int{}
+	for hit := true; hit; f.First++ {
+		var problems []string
+		problems, hit = live(t, f)
+		for _, p := range problems {
+			p = unnamed.ReplaceAllString(p, "ID")
+			found[p] = append(found[p], f.First)
+		}
+	}
+	require.Greater(t, f.First, 10, "the life has that many operations")
+	for p, at := range found {
+		t.Errorf("%s\n\tfailing operation: %v", p, at[:min(len(at), 10)])
+	}
+}
+
+// unnamed are ids.
+var unnamed = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// live lives a life with a fault. It tells what was wrong, and whether an operation
+// has failed.
+func live(t *testing.T, f faultfs.Fault) (problems []string, hit bool) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := faultfs.NewMem(home)
+		faulty := faultfs.Wrap(mem, f)
+		l := &life{rig: newRig(t, mem, faulty)}
+		defer l.release()
+		l.setup.policy = protocol.ApprovalUntrusted
+		l.run()
+		if l.costs > faulty.Hits() {
+			l.report("%d failures cost %d requests or turns", faulty.Hits(), l.costs)
+		}
+		problems, hit = append(l.problems, l.witness.faults()...), faulty.Hits() > 0
+	})
+	return problems, hit
+}
+
+// life is a thread's: it begins, has a turn with a command that the user allows, a
+// name, and another turn; it is loaded by another engine and has a third.
+type life struct {
+	*rig
+	thread   string
+	problems []string
+	// costs counts what was refused, or failed.
+	costs int
+}
+
+func (l *life) report(format string, args ...any) {
+	l.problems = append(l.problems, fmt.Sprintf(format, args...))
+}
+
+func (l *life) run() {
+	l.thread = l.insist(start).Get("thread.id").Str
+	l.do("run touch a")
+	l.insist(func() call { return setName(l.thread, "n") })
+	l.do("say more")
+	l.check()
+	l.leave()
+	l.restart()
+	l.insist(func() call { return resume(l.thread) })
+	l.do("say again")
+	l.check()
+	l.leave()
+}
+
+// insist repeats a request until it is served. A thread that was given up is loaded.
+func (l *life) insist(c func() call) gjson.Result {
+	for range 10 {
+		got := l.clients.answersTo(l.post(1, c()))
+		if len(got) != 1 {
+			l.report("%s has %d answers", c().method, len(got))
+			return gjson.Result{}
+		}
+		if got[0].err == nil {
+			return got[0].body
+		}
+		switch got[0].err.Data.Kind {
+		case protocol.KindThreadNotFound:
+			l.post(1, resume(l.thread))
+			synctest.Wait()
+		case protocol.KindStorage, protocol.KindRolloutUnreadable:
+			l.costs++
+		default:
+			l.report("%v %s, for a failure of the disk", got[0], got[0].err.Message)
+			l.costs++
+		}
+	}
+	l.report("%s never passes, though the disk has healed", c().method)
+	return gjson.Result{}
+}
+
+// do runs a turn to its end, whatever that is.
+func (l *life) do(words string) {
+	turnID := l.insist(func() call { return turn(l.thread, words) }).Get("turn.id").Str
+	for _, q := range l.clients.open(1) {
+		q.answer(decision("accept"), nil)
+	}
+	synctest.Wait()
+	ends := slices.DeleteFunc(l.clients.told(1, "turn/completed"), func(m message) bool { return m.body.Get("turn.id").Str != turnID })
+	if len(ends) != 1 {
+		l.report("%q: turn/completed is told %d times", words, len(ends))
+		return
+	}
+	if status := ends[0].body.Get("turn.status").Str; status == "failed" {
+		l.costs++
+	} else if status != "completed" {
+		l.report("%q: the turn is told to be %s", words, status)
+	}
+}
+
+// check looks at the thread while nothing is under way.
+func (l *life) check() {
+	l.insist(func() call { return setName(l.thread, "n") }) // also the end of a turn that could not be saved
+	if d := l.difference(l.thread); d != "" {
+		l.report("%s", d)
+	}
+	want := `["` + l.thread + `"]`
+	if len(l.clients.told(1, "thread/closed")) > 0 {
+		want = "[]"
+	}
+	got := l.clients.answersTo(l.post(1, loadedList(protocol.ThreadLoadedListParams{})))[0].body.Get("data").Raw
+	if got != want && got != `["`+l.thread+`"]` {
+		l.report("other threads are loaded than the client was told of: %s instead of %s", got, want)
+	}
+	l.keeps()
+}
+
+// keeps checks that nothing that was said is lost, whatever a crash takes.
+func (l *life) keeps() {
+	l.witness.keeps(l.mem, "the disk")
+	l.witness.keeps(worstCrash(l.mem), "a crash that loses all it may")
+	for seed := range uint64(3) {
+		l.witness.keeps(l.mem.CrashClone(rand.New(rand.NewPCG(seed, 1))), "a crash")
+	}
+}
+
+// leave ends the engine.
+func (l *life) leave() {
+	if err := l.close(time.Minute); err != nil {
+		l.report("%v", err)
+	}
+	l.witness.ended()
+	l.keeps()
+	if held := l.mem.Held(); len(held) > 0 {
+		l.report("locked after the end: %v", held)
+	}
+}
