@@ -227,7 +227,7 @@ func readInput(m *machine, a arguments) (core.Input, error) {
 func resumeInput(m *machine, a arguments) (core.Input, error) {
 	policy, err := policyOf(a)
 	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: a.has("exclude"), Model: a.option("model"), ApprovalPolicy: policy}
-	return core.Resume{To: m.caller(), Params: p, World: m.world, Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
+	return core.Resume{To: m.caller(), Params: p, World: m.world, Settings: m.thread.Settings().WithResume(p), Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
 }
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {

@@ -60,7 +60,7 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	case protocol.EventSettings:
 		l.applySettings(payload)
 	case protocol.EventNameUpdated:
-		l.name = peek(payload, "thread_name")
+		l.name, l.namedAt = peek(payload, "thread_name"), line.Timestamp
 	}
 }
 

@@ -96,7 +96,8 @@ func (w *witness) hear(m *machine, out core.Output, i int, n core.Notice) {
 	if turn == "" {
 		turn = gjson.Get(params, "turn.id").String()
 	}
-	if turn != "" && method != "turn/started" && !w.turns[turn] && turn != w.cut {
+	// What a thread has cost is told when it is resumed, too.
+	if turn != "" && method != "turn/started" && method != "thread/tokenUsage/updated" && !w.turns[turn] && turn != w.cut {
 		w.report("%s of turn %s, which is not under way: %s", method, turn, params)
 	}
 	switch method {

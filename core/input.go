@@ -27,15 +27,22 @@ type Start struct {
 	Settings Settings
 	Options  Options
 	World    World
+	// Warnings are told to the client: what it asked for and does not get.
+	Warnings []string
 }
 
 // Resume joins a client to a thread. Where Fresh is set the thread was loaded for
-// this, and the overrides of the params hold; a loaded thread keeps its settings.
+// this, and takes Settings and the instructions; a loaded thread keeps its own.
 type Resume struct {
 	To     protocol.Caller
 	Params *protocol.ThreadResumeParams
 	World  World
 	Fresh  bool
+	// Settings are the stored ones with the client's overrides.
+	Settings Settings
+	// BaseInstructions and DeveloperInstructions are the client's, nil where it gave
+	// none.
+	BaseInstructions, DeveloperInstructions *string
 	// Warnings are told to the client: what of the rollout could not be read.
 	Warnings []string
 }
@@ -121,6 +128,9 @@ type SampleDone struct {
 type Answer struct {
 	Calls []ToolCall
 	Usage *protocol.TokenUsageBreakdown
+	// Cut says why the provider ended the answer before the model did, "" where it did
+	// not.
+	Cut string
 }
 
 // ToolCall is a tool call of the model. Arguments is the JSON text that it wrote,

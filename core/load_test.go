@@ -40,7 +40,7 @@ func goOnFrom(t *testing.T, m *machine) {
 	t.Helper()
 	m.load()
 	seeShown(t, m)
-	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: m.world, Fresh: true})
+	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: m.world, Settings: m.thread.Settings(), Fresh: true})
 	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, World: m.world})
 	for m.thread.ActiveTurn() != "" && len(m.running) > 0 {
 		m.take(calmEnd(m.running[0]))

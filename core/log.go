@@ -16,6 +16,7 @@ type log struct {
 	settings Settings
 	applied  string // the last thread_settings_applied event
 	name     string
+	namedAt  string // when, as the line says
 	preview  string
 	next     int64 // the ordinal of the next line
 	history  []ContextItem
@@ -111,7 +112,8 @@ type storedSettings struct {
 	ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
 }
 
-// applySettings takes the settings that the reference implementation keeps.
+// applySettings takes the settings that the reference implementation keeps. Those that
+// are absent stay.
 func (l *log) applySettings(payload json.RawMessage) {
 	var e struct {
 		ThreadSettings *storedSettings `json:"thread_settings"`
@@ -120,9 +122,15 @@ func (l *log) applySettings(payload json.RawMessage) {
 		return
 	}
 	s := e.ThreadSettings
-	l.settings.Cwd, l.settings.Model, l.settings.Provider = s.Cwd, s.Model, s.ModelProviderID
-	l.settings.Effort = s.CollaborationMode.Settings.ReasoningEffort
-	l.settings.Sandbox = s.PermissionProfile.Policy(s.Cwd)
+	set(&l.settings.Cwd, optional(s.Cwd))
+	set(&l.settings.Model, optional(s.Model))
+	set(&l.settings.Provider, optional(s.ModelProviderID))
+	if s.CollaborationMode.Mode != "" {
+		l.settings.Effort = s.CollaborationMode.Settings.ReasoningEffort
+	}
+	if s.PermissionProfile.Type != "" {
+		l.settings.Sandbox = s.PermissionProfile.Policy(l.settings.Cwd)
+	}
 	l.applyApprovals(s.ApprovalPolicy, s.ApprovalsReviewer)
 	l.applied = string(payload)
 }
@@ -145,7 +153,11 @@ func (l *log) applyTurnContext(payload json.RawMessage) {
 	if json.Unmarshal(payload, &c) != nil {
 		return
 	}
-	l.settings.Cwd, l.settings.Model, l.settings.Sandbox = c.Cwd, c.Model, c.SandboxPolicy.Policy()
+	set(&l.settings.Cwd, optional(c.Cwd))
+	set(&l.settings.Model, optional(c.Model))
+	if c.SandboxPolicy.Type != "" {
+		l.settings.Sandbox = c.SandboxPolicy.Policy()
+	}
 	l.applyApprovals(c.ApprovalPolicy, c.ApprovalsReviewer)
 	l.settings.Effort, l.settings.Summary, l.settings.ServiceTier = c.Effort, c.Summary, c.ServiceTier
 	if c.ModelProvider != "" {

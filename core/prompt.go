@@ -19,13 +19,18 @@ func (t *Thread) Prompt() *Prompt {
 	return p
 }
 
+// systemPrompt is made of what the client gave when it resumed the thread, else when
+// it began it, else of this server's own.
 func (t *Thread) systemPrompt() string {
-	prompt := BaseInstructions
+	prompt, developer := BaseInstructions, ""
 	if b := t.meta.BaseInstructions; b != nil && b.Text != "" {
 		prompt = b.Text
 	}
-	if d := t.meta.DeveloperInstructions; d != nil && *d != "" {
-		prompt += "\n\n" + *d
+	set(&prompt, t.base)
+	set(&developer, t.meta.DeveloperInstructions)
+	set(&developer, t.developer)
+	if developer != "" {
+		prompt += "\n\n" + developer
 	}
 	return prompt
 }

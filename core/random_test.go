@@ -52,7 +52,7 @@ func TestAnyCrash(t *testing.T) {
 
 // goOnWith resumes a loaded thread and runs a turn in it.
 func (e *explorer) goOnWith(t *rapid.T) {
-	e.take(core.Resume{To: e.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: e.world, Fresh: true})
+	e.take(core.Resume{To: e.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: e.world, Settings: e.thread.Settings(), Fresh: true})
 	for _, turn := range e.thread.View(true).Turns {
 		if turn.Status == protocol.TurnInProgress {
 			t.Fatalf("turn %s is still in progress", turn.ID)
@@ -177,7 +177,7 @@ func (e *explorer) crash(t *rapid.T) {
 		if rapid.IntRange(0, 3).Draw(t, "override") == 0 {
 			p.Model = new("model-5")
 		}
-		e.run(t, core.Resume{To: e.caller(), Params: p, World: e.world, Fresh: true})
+		e.run(t, core.Resume{To: e.caller(), Params: p, World: e.world, Settings: e.thread.Settings().WithResume(p), Fresh: true})
 	}
 }
 

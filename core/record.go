@@ -1,20 +1,33 @@
 package core
 
 import (
+	"bytes"
+
 	"appserver/protocol"
 )
 
-// recordSettings writes the settings of a turn, "" before the first one.
-func (s *step) recordSettings(turnID string) {
-	s.record(protocol.LineTurnContext, s.turnContext(turnID))
-	applied := protocol.SettingsApplied{Type: protocol.EventSettings, ThreadID: s.id, ThreadSettings: s.storedSettings()}
+// changeSettings makes settings those of a turn, "" before the first one: it writes
+// them, and the lines change the state.
+func (s *step) changeSettings(next Settings, turnID string) {
+	s.record(protocol.LineTurnContext, turnContext(next, turnID))
+	applied := protocol.SettingsApplied{Type: protocol.EventSettings, ThreadID: s.id, ThreadSettings: next.stored()}
 	if raw, err := protocol.Marshal(applied); err == nil && string(raw) != s.applied {
 		s.event(applied)
 	}
+	s.out.Sync = true
 }
 
-func (t *Thread) storedSettings() protocol.StoredSettings {
-	s := t.settings
+// adjustSettings does so only where they differ from those in force.
+func (s *step) adjustSettings(next Settings, turnID string) {
+	was, errWas := protocol.Marshal(turnContext(s.settings, turnID))
+	is, errIs := protocol.Marshal(turnContext(next, turnID))
+	if errWas != nil || errIs != nil || !bytes.Equal(was, is) {
+		s.changeSettings(next, turnID)
+	}
+}
+
+// stored is the form of the event that keeps settings.
+func (s Settings) stored() protocol.StoredSettings {
 	return protocol.StoredSettings{
 		Model: s.Model, ModelProviderID: s.Provider, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		PermissionProfile: s.Sandbox.Profile(s.Cwd), Cwd: s.Cwd,
@@ -22,8 +35,7 @@ func (t *Thread) storedSettings() protocol.StoredSettings {
 	}
 }
 
-func (t *Thread) turnContext(turnID string) protocol.TurnContext {
-	s := t.settings
+func turnContext(s Settings, turnID string) protocol.TurnContext {
 	return protocol.TurnContext{
 		TurnID: turnID, Cwd: s.Cwd, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		SandboxPolicy: s.Sandbox.Stored(), Model: s.Model, ModelProvider: s.Provider, Effort: s.Effort,

@@ -141,6 +141,9 @@ func (s *step) sampleDone(in SampleDone) {
 	s.completeMessage(m)
 	s.addUsage(in.Answer.Usage)
 	s.out.Sync = true
+	if in.Answer.Cut != "" {
+		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})
+	}
 	if len(in.Answer.Calls) == 0 {
 		s.conclude(protocol.TurnCompleted, nil)
 		return

@@ -28,9 +28,10 @@ type Options struct {
 	// Began is when the thread began as the file's name tells, for rollouts that have
 	// lost their first line.
 	Began time.Time
-	// Name is the thread's where other programs keep names, "" where they keep none.
-	// It is newer than what the rollout says.
-	Name string
+	// Name is the thread's where other programs keep names, "" where they keep none,
+	// and NamedAt when it got it. The newer of it and the rollout's counts.
+	Name    string
+	NamedAt time.Time
 	// Next is the least ordinal of the next line: damaged lines have ordinals too.
 	Next int64
 	// CompletedFloor is the least time between the answer of turn/start or

@@ -19,6 +19,9 @@ type Thread struct {
 	allowed map[string]bool
 	// warned is set once the client was told that commands are not confined.
 	warned bool
+	// base and developer are the instructions that the client gave when it resumed the
+	// thread; nil are those that it began with.
+	base, developer *string
 	// told is the turn that clients were told has failed because its lines could not
 	// be appended. The rollout does not say so before the next line.
 	told       *toldEnd
@@ -39,7 +42,7 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 		t.apply(&lines[i])
 	}
 	t.next = max(t.next, o.Next)
-	if o.Name != "" {
+	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
 	return t
@@ -47,10 +50,11 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 
 // Again is the thread as its rollout has it, after lines could not be appended. It
 // takes a StorageFailed first.
-func (t *Thread) Again(lines []protocol.RolloutLine, next int64, name string) *Thread {
-	t.options.Next, t.options.Name = next, name
+func (t *Thread) Again(lines []protocol.RolloutLine, next int64) *Thread {
+	t.options.Next = next
 	again := Load(t.id, t.options, t.settings, lines)
 	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
+	again.base, again.developer = t.base, t.developer
 	return again
 }
 
@@ -141,30 +145,36 @@ func (s *step) takeResult(in Input) {
 
 func (s *step) start(in Start) {
 	s.options = in.Options
-	s.settings = in.Settings
 	s.record(protocol.LineSessionMeta, in.Meta)
-	s.recordSettings("")
-	s.say(Reply{in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.World)}})
+	s.changeSettings(in.Settings, "")
+	s.reply(in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.World)})
 	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
+	s.warn(in.Warnings)
 }
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
 		s.settleLastTurn()
-		s.settings = s.settings.WithResume(in.Params)
+		s.adjustSettings(in.Settings, "")
+		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
 	}
 	s.reply(in.To, protocol.ThreadResumeResponse{
 		Thread:             s.View(!in.Params.ExcludeTurns),
 		ThreadSettingsView: s.settingsView(in.World),
 	})
-	for _, w := range in.Warnings {
-		s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: w})
+	if in.Fresh && s.usage.Total.TotalTokens > 0 {
+		s.notifyUsage(s.currentTurn())
 	}
+	s.warn(in.Warnings)
 	s.repeatRequests(in.To.Conn)
 }
 
 func (s *step) setName(in SetName) {
+	if s.options.Ephemeral {
+		s.refuse(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
+		return
+	}
 	s.settleLastTurn()
 	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
 	s.out.Sync = true
@@ -198,6 +208,12 @@ func (s *step) reply(to protocol.Caller, result any) { s.say(Reply{to, result}) 
 func (s *step) refuse(to protocol.Caller, err *protocol.Error) { s.say(Refusal{to, err}) }
 
 func (s *step) notify(n protocol.Notification) { s.say(Notice{n}) }
+
+func (s *step) warn(warnings []string) {
+	for _, w := range warnings {
+		s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: w})
+	}
+}
 
 func (s *step) effect(e Effect) { s.out.Effects = append(s.out.Effects, e) }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"time"
@@ -47,13 +48,21 @@ func (s *step) turnStart(in TurnStart) {
 		s.beginTurn(in)
 	case s.active.interrupted():
 		s.waiting = append(s.waiting, in)
+	case len(in.Params.Input) == 0:
+		s.refuse(in.To, errEmptyInput())
+	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
+		s.refuse(in.To, protocol.Refuse(protocol.KindTurnActive, "failed to submit turn input: the output schema is not that of the turn under way, %s; "+
+			"leave it out, or wait for the turn's end", s.active.id))
 	default:
-		s.settings = s.settings.WithTurn(in.Params)
-		s.recordSettings(s.active.id)
-		s.out.Sync = true
+		s.adjustSettings(s.settings.WithTurn(in.Params), s.active.id)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
 		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
 	}
+}
+
+func errEmptyInput() *protocol.Error {
+	return &protocol.Error{Code: protocol.CodeInvalidParams, Message: "input must not be empty while a turn runs",
+		Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "input"}}
 }
 
 func (t *turn) interrupted() bool {
@@ -62,7 +71,6 @@ func (t *turn) interrupted() bool {
 
 func (s *step) beginTurn(in TurnStart) {
 	s.settleLastTurn()
-	s.settings = s.settings.WithTurn(in.Params)
 	s.failed = false
 	s.active = &turn{
 		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
@@ -70,9 +78,8 @@ func (s *step) beginTurn(in TurnStart) {
 	}
 	id, at := s.active.id, s.Now.Unix()
 	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: id, RootTurnID: in.Params.RootTurnID, StartedAt: &at, ModelContextWindow: in.World.Provider.ContextWindow})
-	s.recordSettings(id)
+	s.changeSettings(s.settings.WithTurn(in.Params), id)
 	s.describeWorld(in.World)
-	s.out.Sync = true
 
 	answer := s.startedTurn()
 	answer.StartedAt = nil
@@ -155,6 +162,8 @@ func (s *step) turnSteer(in TurnSteer) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
 	case s.active.id != in.Params.ExpectedTurnID:
 		s.refuse(in.To, s.wrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
+	case len(in.Params.Input) == 0:
+		s.refuse(in.To, errEmptyInput())
 	default:
 		s.reply(in.To, protocol.TurnSteerResponse{TurnID: s.active.id})
 		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
@@ -220,6 +229,9 @@ func (s *step) shutdown() {
 		s.refuse(w.To, protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down"))
 	}
 	s.waiting = nil
+	if s.active == nil && s.told != nil {
+		s.settleLastTurn()
+	}
 	if s.active != nil {
 		s.active.notBefore = time.Time{}
 		s.stopTimer()

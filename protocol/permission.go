@@ -87,7 +87,7 @@ func place(path, access string) FileAccessEntry {
 }
 
 // protectedFolders stay unwritable in a writable working directory.
-var protectedFolders = []string{".git", ".agents", ".codex"}
+var protectedFolders = []string{".git", ".agents", ".codex", ".aws"}
 
 // Profile spells the policy out for a working directory.
 func (p SandboxPolicy) Profile(cwd string) PermissionProfile {
@@ -133,21 +133,32 @@ func (w *WorkspaceWrite) entries(cwd string) []FileAccessEntry {
 }
 
 // Policy is the policy that a profile spells out, as near as policies come to it:
-// never wider.
+// never wider. What narrows a writable place in a way that no policy does makes
+// everything unwritable.
 func (p PermissionProfile) Policy(cwd string) SandboxPolicy {
 	network := p.Network == NetworkEnabled
+	readOnly := SandboxPolicy{&ReadOnly{NetworkAccess: network}}
 	switch {
 	case p.Type == profileDisabled:
 		return SandboxPolicy{&DangerFullAccess{}}
+	case p.Type == profileExternal && network:
+		return SandboxPolicy{&ExternalSandbox{NetworkAccess: NetworkEnabled}}
 	case p.Type == profileExternal:
-		return SandboxPolicy{&ExternalSandbox{NetworkAccess: p.Network}}
-	case p.FileSystem == nil || !slices.ContainsFunc(p.FileSystem.Entries, func(e FileAccessEntry) bool { return e.writes(cwd) }):
-		return SandboxPolicy{&ReadOnly{NetworkAccess: network}}
+		return SandboxPolicy{&ExternalSandbox{NetworkAccess: NetworkRestricted}}
+	case p.FileSystem == nil:
+		return readOnly
 	}
 	w := &WorkspaceWrite{WritableRoots: []string{}, NetworkAccess: network, ExcludeTmpdirEnvVar: true, ExcludeSlashTmp: true}
-	for _, e := range p.FileSystem.Entries {
+	inside := false
+	for i, e := range p.FileSystem.Entries {
+		if p.FileSystem.overridden(i) || e.Access == accessRead && !e.narrows(cwd) {
+			continue
+		}
 		switch {
-		case e.Access != accessWrite || e.writes(cwd):
+		case e.Access != accessWrite:
+			return readOnly
+		case e.Path.Value == nil && e.Path.Path == cwd:
+			inside = true
 		case e.Path.Value == nil:
 			w.WritableRoots = append(w.WritableRoots, e.Path.Path)
 		case e.Path.Value.Kind == "slash_tmp":
@@ -156,10 +167,21 @@ func (p PermissionProfile) Policy(cwd string) SandboxPolicy {
 			w.ExcludeTmpdirEnvVar = false
 		}
 	}
+	if !inside {
+		return readOnly
+	}
 	return SandboxPolicy{w}
 }
 
-// writes tells whether an entry makes the path itself writable.
-func (e FileAccessEntry) writes(path string) bool {
-	return e.Access == accessWrite && e.Path.Value == nil && e.Path.Path == path
+// overridden tells whether a later entry is about the same path.
+func (f *FileAccess) overridden(i int) bool {
+	return slices.ContainsFunc(f.Entries[i+1:], func(e FileAccessEntry) bool {
+		return e.Path.Value == nil && f.Entries[i].Path.Value == nil && e.Path.Path == f.Entries[i].Path.Path
+	})
+}
+
+// narrows tells whether an entry for reading takes away what a policy would allow: it
+// is a path, and none of the folders that are protected anyway.
+func (e FileAccessEntry) narrows(cwd string) bool {
+	return e.Path.Value == nil && !slices.ContainsFunc(protectedFolders, func(folder string) bool { return e.Path.Path == cwd+"/"+folder })
 }

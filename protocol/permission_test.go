@@ -32,7 +32,10 @@ func TestForeignProfilesAreNeverWidened(t *testing.T) {
 	for raw, want := range map[string]protocol.SandboxPolicyVariant{
 		`{"type":"managed"}`: &protocol.ReadOnly{},
 		`{"type":"new"}`:     &protocol.ReadOnly{},
-		`{"type":"managed","file_system":{"type":"restricted","entries":[{"path":{"type":"path","path":"/else"},"access":"write"}]},"network":"enabled"}`: &protocol.ReadOnly{NetworkAccess: true},
+		`{"type":"managed","file_system":{"type":"restricted","entries":[{"path":{"type":"path","path":"/else"},"access":"write"}]},"network":"enabled"}`:                                            &protocol.ReadOnly{NetworkAccess: true},
+		`{"type":"managed","file_system":{"type":"restricted","entries":[{"path":{"type":"path","path":"/repo"},"access":"write"},{"path":{"type":"path","path":"/repo"},"access":"read"}]}}`:        &protocol.ReadOnly{},
+		`{"type":"managed","file_system":{"type":"restricted","entries":[{"path":{"type":"path","path":"/repo"},"access":"write"},{"path":{"type":"path","path":"/repo/secret"},"access":"none"}]}}`: &protocol.ReadOnly{},
+		`{"type":"external"}`: &protocol.ExternalSandbox{NetworkAccess: protocol.NetworkRestricted},
 	} {
 		var profile protocol.PermissionProfile
 		require.NoError(t, json.Unmarshal([]byte(raw), &profile))

@@ -26,10 +26,29 @@ type namedThread struct {
 // Names are the threads' names by id. The last line for a thread wins; lines that are
 // none are skipped, and where there is no file there are no names.
 func (s *Store) Names() (map[string]string, error) {
+	lines, err := s.namedThreads()
+	names := make(map[string]string, len(lines))
+	for id, named := range lines {
+		names[id] = named.Name
+	}
+	return names, err
+}
+
+// NameOf is a thread's name and when it got it; "" where it has none.
+func (s *Store) NameOf(id string) (name string, at time.Time, err error) {
+	lines, err := s.namedThreads()
+	if named, ok := lines[id]; ok {
+		name = named.Name
+		at, _ = time.Parse(time.RFC3339, named.UpdatedAt) // the zero time where it is none
+	}
+	return name, at, err
+}
+
+func (s *Store) namedThreads() (map[string]namedThread, error) {
 	path := filepath.Join(s.home, namesFile)
 	file, info, err := s.open(path, os.O_RDONLY)
 	if absent(err) {
-		return map[string]string{}, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -42,13 +61,13 @@ func (s *Store) Names() (map[string]string, error) {
 	return parseNames(data), nil
 }
 
-func parseNames(data []byte) map[string]string {
-	names := map[string]string{}
+func parseNames(data []byte) map[string]namedThread {
+	names := map[string]namedThread{}
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	for line := range bytes.Lines(data) {
 		var named namedThread
 		if json.Unmarshal(line, &named) == nil && named.ID != "" {
-			names[named.ID] = named.Name
+			names[named.ID] = named
 		}
 	}
 	return names

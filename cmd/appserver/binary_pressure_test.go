@@ -10,7 +10,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,8 +30,9 @@ func (c *client) memoryKiB(figure string) int {
 }
 
 // streamNumbered answers with that many deltas, each of 64 bytes with its number. It
-// calls still when all are written, or the server has taken nothing for a second.
-func streamNumbered(deltas int, still func()) func(w io.Writer) {
+// calls still with true when all are written, and with false when the server has
+// taken nothing for a second.
+func streamNumbered(deltas int, still func(done bool)) func(w io.Writer) {
 	return func(w io.Writer) {
 		conn, _, err := http.NewResponseController(w.(http.ResponseWriter)).Hijack()
 		if err != nil {
@@ -48,14 +48,14 @@ func streamNumbered(deltas int, still func()) func(w io.Writer) {
 			}
 		}
 		writePatiently(conn, append(body, streamed(object{}, "stop")+"data: [DONE]\n\n"...), still)
-		still()
+		still(true)
 	}
 }
 
 func numbered(i int) string { return fmt.Sprintf("%-63d\n", i) }
 
-// writePatiently writes, and calls stalled where nothing can be written for a second.
-func writePatiently(conn net.Conn, b []byte, stalled func()) {
+// writePatiently writes, and calls still where nothing can be written for a second.
+func writePatiently(conn net.Conn, b []byte, still func(done bool)) {
 	for len(b) > 0 {
 		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // fails with the write
 		n, err := conn.Write(b)
@@ -65,7 +65,7 @@ func writePatiently(conn net.Conn, b []byte, stalled func()) {
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return
 		case n == 0:
-			stalled()
+			still(false)
 		}
 	}
 }
@@ -75,8 +75,8 @@ func writePatiently(conn net.Conn, b []byte, stalled func()) {
 func TestBinaryHoldsBackStreams(t *testing.T) {
 	t.Parallel()
 	const deltas = 200_000
-	stalled := make(chan struct{})
-	p := newProvider(t, streamNumbered(deltas, sync.OnceFunc(func() { close(stalled) })))
+	still := make(chan bool, deltas)
+	p := newProvider(t, streamNumbered(deltas, func(done bool) { still <- done }))
 	c := startServer(t, p.home(t))
 	c.initialize()
 	id := c.startThread(object{})
@@ -84,9 +84,10 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 	resume := c.stopReading()
 	c.ask("turn/start", object{"threadId": id, "input": textInput("stream")})
 	select {
-	case <-stalled:
+	case done := <-still:
+		require.False(t, done, "the provider is not held back")
 	case <-time.After(patience):
-		t.Fatal("the provider is neither done nor held back")
+		t.Fatal("the provider can write on and on")
 	}
 	require.Less(t, c.memoryKiB("VmHWM")-base, 64<<10, "KiB")
 

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"reflect"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -32,7 +36,10 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if err != nil {
 		return t, err
 	}
-	if t.Settings, err = s.config.Settings(p, cwd); err != nil {
+	t.Scope, t.Warnings = c, scopeWarnings(c, p.Config)
+	own := *p
+	own.Config = nil // With has taken it
+	if t.Settings, err = c.Settings(&own, cwd); err != nil {
 		return t, err
 	}
 	t.Persist = c.History.SaveHistory
@@ -42,6 +49,64 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	}
 	t.BaseInstructions, err = baseInstructions(c, p)
 	return t, err
+}
+
+// scopeWarnings are about overrides of a thread that have no effect.
+func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []string {
+	warnings := c.Warnings
+	for key := range overrides {
+		if key == "model_providers" || strings.HasPrefix(key, "model_providers.") {
+			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+		}
+	}
+	return warnings
+}
+
+// Resumed are a stored thread's settings with the client's overrides: those of its
+// params are stronger than those of its config.
+func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
+	c, err := s.config.With(p.Config)
+	if err != nil {
+		return stored, nil, err
+	}
+	if p.Cwd != nil {
+		cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
+		if err != nil {
+			return stored, nil, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
+		}
+		own := *p
+		own.Cwd, p = &cwd, &own
+	}
+	if p.ModelProvider != nil {
+		if _, err := c.Provider(*p.ModelProvider); err != nil {
+			return stored, nil, err
+		}
+	}
+	settings := overridden(stored, s.defaults(s.config), s.defaults(c)).WithResume(p)
+	if p.Sandbox != nil {
+		settings.Sandbox = c.SandboxPolicy(*p.Sandbox)
+	}
+	return settings, c, nil
+}
+
+// overridden are stored settings, but for those that a thread's own configuration
+// changes.
+func overridden(stored, general, own core.Settings) core.Settings {
+	take(&stored.Model, general.Model, own.Model)
+	take(&stored.Provider, general.Provider, own.Provider)
+	take(&stored.ApprovalPolicy, general.ApprovalPolicy, own.ApprovalPolicy)
+	take(&stored.Reviewer, general.Reviewer, own.Reviewer)
+	take(&stored.Sandbox, general.Sandbox, own.Sandbox)
+	take(&stored.Effort, general.Effort, own.Effort)
+	take(&stored.Summary, general.Summary, own.Summary)
+	take(&stored.ServiceTier, general.ServiceTier, own.ServiceTier)
+	return stored
+}
+
+func take[T any](to *T, general, own T) {
+	if !reflect.DeepEqual(general, own) {
+		*to = own
+	}
 }
 
 // baseInstructions is the client's system prompt, the configured one, or nil.
@@ -57,30 +122,34 @@ func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string,
 }
 
 // Defaults are settings that a stored thread does not tell.
-func (s *setup) Defaults() core.Settings {
-	settings, err := s.config.Settings(&protocol.ThreadStartParams{}, s.cwd)
+func (s *setup) Defaults() core.Settings { return s.defaults(s.config) }
+
+func (s *setup) defaults(c *config.Config) core.Settings {
+	settings, err := c.Settings(&protocol.ThreadStartParams{}, s.cwd)
 	if err != nil { // no provider or model by default; threads that tell theirs can be used
-		settings = core.Settings{Provider: s.config.ModelProvider, Cwd: s.cwd, ApprovalPolicy: s.config.ApprovalPolicy,
-			Reviewer: s.config.ApprovalsReviewer, Sandbox: s.config.SandboxPolicy(s.config.SandboxMode)}
+		settings = core.Settings{Provider: c.ModelProvider, Cwd: s.cwd, ApprovalPolicy: c.ApprovalPolicy,
+			Reviewer: c.ApprovalsReviewer, Sandbox: c.SandboxPolicy(c.SandboxMode)}
 	}
 	return settings
 }
 
-// World is what a turn with these settings is to know.
-func (s *setup) World(settings core.Settings) (core.World, error) {
-	if _, err := s.config.Provider(settings.Provider); err != nil {
+// World is what a turn with these settings is to know. Where the provider is not
+// ready it says so, beside all that is known.
+func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, error) {
+	c, ok := scope.(*config.Config)
+	if !ok {
+		c = s.config
+	}
+	if _, err := c.Provider(settings.Provider); err != nil {
 		return core.World{}, err
 	}
-	files, warnings := workspace.Instructions(s.home, settings.Cwd, s.config.ProjectDocMaxBytes)
+	files, warnings := workspace.Instructions(s.home, settings.Cwd, c.ProjectDocMaxBytes)
 	for _, w := range warnings {
 		s.log.Warn(w)
 	}
 	date, zone := workspace.Today(time.Now())
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider: s.config.ProviderInfo(settings.Provider, settings.Model),
-	}, nil
+		Provider: c.ProviderInfo(settings.Provider, settings.Model),
+	}, c.Ready(settings.Provider)
 }
-
-// Ready tells what is missing before the provider can be used.
-func (s *setup) Ready(settings core.Settings) error { return s.config.Ready(settings.Provider) }

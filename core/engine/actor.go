@@ -66,6 +66,7 @@ type actor struct {
 	journal     Journal
 	path        string
 	options     core.Options
+	scope       Scope
 	subscribers []uint64
 	effects     map[core.EffectID]*running
 	generation  int
@@ -258,7 +259,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 		return
 	}
 	held := before(contents.Lines, *lost.Lines[0].Ordinal)
-	a.thread = a.thread.Again(held, contents.Next, a.engine.nameOf(a.id))
+	a.thread = a.thread.Again(held, contents.Next)
 	a.speak(a.thread.Step(a.stamp(), failure))
 }
 

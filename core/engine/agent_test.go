@@ -179,7 +179,7 @@ func (s *setup) Defaults() core.Settings {
 	}
 }
 
-func (s *setup) World(settings core.Settings) (core.World, error) {
+func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error) {
 	s.mu.Lock()
 	enter := s.enter
 	s.mu.Unlock()
@@ -188,10 +188,12 @@ func (s *setup) World(settings core.Settings) (core.World, error) {
 			return core.World{}, err
 		}
 	}
-	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}}, nil
+	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}}, s.ready
 }
 
-func (s *setup) Ready(core.Settings) error { return s.ready }
+func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
+	return stored.WithResume(p), nil, nil
+}
 
 // onWorld sets what is called, with the thread's model, when a world is asked for.
 func (s *setup) onWorld(enter func(model string) error) {

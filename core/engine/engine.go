@@ -48,11 +48,16 @@ type Setup interface {
 	Template(p *protocol.ThreadStartParams) (Template, error)
 	// Defaults are settings that a stored thread does not tell.
 	Defaults() core.Settings
-	// World is what a turn with these settings is to know. An error refuses the turn.
-	World(s core.Settings) (core.World, error)
-	// Ready tells what is missing before the provider can be used.
-	Ready(s core.Settings) error
+	// Resumed are a stored thread's settings with the client's overrides.
+	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
+	// World is what a turn with these settings is to know. An error refuses the turn;
+	// one of kind providerNotReady says what is missing.
+	World(scope Scope, s core.Settings) (core.World, error)
 }
+
+// Scope is what a Setup keeps for a thread: the configuration that holds for it. The
+// engine hands it back and looks at it never; nil stands for what holds for all.
+type Scope any
 
 // Template is what a new thread begins with.
 type Template struct {
@@ -61,6 +66,9 @@ type Template struct {
 	DeveloperInstructions *string
 	// Persist is false where threads are kept in memory only.
 	Persist bool
+	Scope   Scope
+	// Warnings are about what the client asked for and does not get.
+	Warnings []string
 }
 
 // Parts are what an engine is made of.
@@ -94,6 +102,7 @@ type Engine struct {
 	threads map[string]*actor
 	order   []string // ids of threads, oldest first
 	closing bool
+	ended   chan struct{} // closed when closing is set
 }
 
 // New is an engine without threads.
@@ -101,7 +110,7 @@ func New(p Parts) *Engine {
 	if p.NewID == nil {
 		p.NewID = newID
 	}
-	return &Engine{Parts: p, threads: map[string]*actor{}, readers: make(chan struct{}, maxReaders)}
+	return &Engine{Parts: p, threads: map[string]*actor{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
 }
 
 func newID() string {
@@ -192,7 +201,10 @@ func (e *Engine) loaded() []*actor {
 // journals. It gives up when ctx ends.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
-	e.closing = true
+	if !e.closing {
+		e.closing = true
+		close(e.ended)
+	}
 	e.mu.Unlock()
 	for _, a := range e.loaded() {
 		a.stop()
@@ -220,6 +232,7 @@ func (e *Engine) background(to protocol.Caller, answer func() (any, error)) erro
 	e.work.Add(1)
 	go func() {
 		defer e.work.Done()
+		e.awaitRoom(to.Conn)
 		e.readers <- struct{}{}
 		defer func() { <-e.readers }()
 		e.answer(to, answer)
@@ -234,6 +247,17 @@ func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
 		return
 	}
 	e.Outbox.Reply(to, result)
+}
+
+// awaitRoom waits while a client does not take what it was told.
+func (e *Engine) awaitRoom(conn uint64) {
+	for clear := e.Outbox.Congested(conn); clear != nil; clear = e.Outbox.Congested(conn) {
+		select {
+		case <-clear:
+		case <-e.ended:
+			return
+		}
+	}
 }
 
 func errShuttingDown() *protocol.Error {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
@@ -50,8 +51,9 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 	if err != nil {
 		return err
 	}
-	world, err := a.engine.Setup.World(template.Settings)
-	if err != nil {
+	a.scope = template.Scope
+	world, err := a.engine.Setup.World(a.scope, template.Settings)
+	if err != nil && !notReady(err) {
 		return err
 	}
 	now := time.Now()
@@ -65,7 +67,7 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 		a.options.Path = log.Path()
 	}
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
-	return a.enter(to, core.Start{To: to, Meta: a.meta(to, p, template, now), Settings: template.Settings, Options: a.options, World: world})
+	return a.enter(to, core.Start{To: to, Meta: a.meta(to, p, template, now), Settings: template.Settings, Options: a.options, World: world, Warnings: template.Warnings})
 }
 
 func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template, now time.Time) protocol.SessionMeta {
@@ -108,12 +110,30 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 		return err
 	}
 	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
-	world, err := a.engine.Setup.World(a.thread.Settings().WithResume(p))
+	settings, scope, err := a.engine.Setup.Resumed(p, a.thread.Settings())
 	if err != nil {
-		// A thread whose directory or provider is gone can still be read and changed.
-		a.engine.Log.Info("the thread's surroundings are gone", zap.String("thread", a.id), zap.Error(err))
+		return err
 	}
-	return a.enter(to, core.Resume{To: to, Params: p, World: world, Fresh: true, Warnings: warnings(contents)})
+	a.scope = scope
+	return a.enter(to, core.Resume{
+		To: to, Params: p, World: a.world(settings), Fresh: true, Settings: settings, Warnings: warnings(contents),
+		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
+	})
+}
+
+// world is what is there of the surroundings of a thread that is not to run now: one
+// whose directory or provider is gone can still be read and changed.
+func (a *actor) world(s core.Settings) core.World {
+	world, err := a.engine.Setup.World(a.scope, s)
+	if err != nil {
+		a.engine.Log.Info("the thread cannot run as it is", zap.String("thread", a.id), zap.Error(err))
+	}
+	return world
+}
+
+func notReady(err error) bool {
+	var refusal *protocol.Error
+	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
 // openLog takes the rollout for writing.
@@ -130,17 +150,13 @@ func (a *actor) openLog(path string) (*rollout.Contents, error) {
 		return nil, err
 	}
 	a.journal, a.path = log, path
-	a.options = core.Options{Path: path, Began: contents.Began, Name: a.engine.nameOf(a.id), Next: contents.Next, CompletedFloor: a.engine.CompletedFloor}
+	a.options = a.engine.options(a.id, path, contents)
 	return contents, nil
 }
 
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
-	world, err := a.engine.Setup.World(a.thread.Settings())
-	if err != nil {
-		a.engine.Log.Info("the thread's surroundings are gone", zap.String("thread", a.id), zap.Error(err))
-	}
 	a.subscribe(to.Conn)
-	a.step(core.Resume{To: to, Params: p, World: world})
+	a.step(core.Resume{To: to, Params: p, World: a.world(a.thread.Settings())})
 }
 
 // idInName is the thread's id in the name of its rollout, "" where there is none.

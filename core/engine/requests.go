@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 
 	"appserver/core"
@@ -45,19 +46,24 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		resolved.Cwd = &cwd
 		in.Params = &resolved
 	}
-	settings = settings.WithTurn(in.Params)
-	if err := a.engine.Setup.Ready(settings); err != nil {
-		return in, err
-	}
 	var err error
-	if in.World, err = a.engine.Setup.World(settings); err != nil {
+	if in.World, err = a.engine.Setup.World(a.scope, settings.WithTurn(in.Params)); err != nil {
 		return in, err
 	}
 	in.Images, err = images(p.Input)
 	return in, err
 }
 
+// images are the images that the input names by their files. What no model is sent is
+// refused.
 func images(input []protocol.UserInput) (map[string]string, error) {
+	for i, in := range input {
+		switch in.UserInputVariant.(type) {
+		case *protocol.AudioInput, *protocol.LocalAudioInput:
+			field := fmt.Sprintf("input.%d", i)
+			return nil, protocol.InvalidParams(field, "`%s`: audio cannot be sent to the model", field)
+		}
+	}
 	return workspace.Images(input)
 }
 

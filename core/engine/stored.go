@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"go.uber.org/zap"
 
@@ -39,7 +40,7 @@ func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := core.Load(p.ThreadID, core.Options{Path: path, Began: contents.Began, Name: e.nameOf(p.ThreadID)}, e.Setup.Defaults(), contents.Lines)
+	t := core.Load(p.ThreadID, e.options(p.ThreadID, path, contents), e.Setup.Defaults(), contents.Lines)
 	v := t.View(p.IncludeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	return protocol.ThreadReadResponse{Thread: v}, nil
@@ -52,16 +53,12 @@ const (
 
 // ThreadList lists stored threads.
 func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) error {
-	q, err := e.query(p)
-	if err != nil {
-		return err
-	}
+	q := e.query(p)
 	return e.background(to, func() (any, error) { return e.list(q) })
 }
 
-func (e *Engine) query(p *protocol.ThreadListParams) (rollout.Query, error) {
-	q := rollout.Query{Limit: defaultPage, Cwds: p.Cwd,
-		Providers: []string{e.Setup.Defaults().Provider}}
+func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
+	q := rollout.Query{Limit: defaultPage, Cwds: p.Cwd, Providers: []string{e.Setup.Defaults().Provider}}
 	if p.Limit != nil && *p.Limit > 0 {
 		q.Limit = int(min(*p.Limit, largestPage))
 	}
@@ -77,29 +74,32 @@ func (e *Engine) query(p *protocol.ThreadListParams) (rollout.Query, error) {
 	if p.ModelProviders != nil {
 		q.Providers = *p.ModelProviders
 	}
-	if p.SortDirection != nil {
-		if *p.SortDirection != "asc" && *p.SortDirection != "desc" {
-			return q, protocol.InvalidParams("sortDirection", "%v", &protocol.UnknownVariantError{Value: *p.SortDirection, Expected: []string{"asc", "desc"}})
-		}
-		q.Ascending = *p.SortDirection == "asc"
+	if p.SourceKinds != nil {
+		q.Sources = sources(*p.SourceKinds)
 	}
-	return q, sortKey(&q, p.SortKey)
+	q.Ascending = p.SortDirection != nil && *p.SortDirection == "asc"
+	if p.SortKey != nil && *p.SortKey != "created_at" { // what was written last was of interest last
+		q.SortKey = rollout.SortUpdated
+	}
+	return q
 }
 
-// sortKey maps the keys of the protocol to those of the files: what was written last
-// is what was of interest last.
-func sortKey(q *rollout.Query, key *string) error {
-	if key == nil {
-		return nil
+// sources are the words of session_meta for the protocol's kinds of sources.
+func sources(kinds []string) []string {
+	var words []string
+	for _, kind := range kinds {
+		switch {
+		case kind == "appServer":
+			words = append(words, "mcp", "app_server", kind)
+		case kind == "unknown":
+			words = append(words, "", kind)
+		case strings.HasPrefix(kind, "subAgent"):
+			words = append(words, "subagent", "sub_agent", "subAgent")
+		default:
+			words = append(words, kind)
+		}
 	}
-	switch *key {
-	case "created_at", "section_position": // there are no sections
-	case "updated_at", "recency_at":
-		q.SortKey = rollout.SortUpdated
-	default:
-		return protocol.InvalidParams("sortKey", "%v", &protocol.UnknownVariantError{Value: *key, Expected: []string{"created_at", "updated_at", "recency_at", "section_position"}})
-	}
-	return nil
+	return words
 }
 
 func (e *Engine) list(q rollout.Query) (any, error) {
@@ -127,7 +127,14 @@ func (e *Engine) names() map[string]string {
 	return names
 }
 
-func (e *Engine) nameOf(id string) string { return e.names()[id] }
+// options are those of a stored thread.
+func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
+	name, at, err := e.Store.NameOf(id)
+	if err != nil {
+		e.Log.Warn("the index of names cannot be read", zap.Error(err))
+	}
+	return core.Options{Path: path, Began: c.Began, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor}
+}
 
 // listed is a thread of a list: what the head of its file tells.
 func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {

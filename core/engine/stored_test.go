@@ -155,7 +155,7 @@ func TestList(t *testing.T) {
 		require.Empty(t, select1(protocol.ThreadListParams{ModelProviders: &[]string{"other"}}))
 		require.Empty(t, select1(protocol.ThreadListParams{Archived: new(true)}))
 		for field, p := range map[string]protocol.ThreadListParams{
-			"sortKey": {SortKey: new("size")}, "sortDirection": {SortDirection: new("up")}, "cursor": {Cursor: new("x")},
+			"cursor": {Cursor: new("x")},
 		} {
 			m := r.answer(r.post(1, list(p)))
 			require.NotNil(t, m.err, field)

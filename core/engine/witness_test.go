@@ -203,6 +203,7 @@ func (w *witness) seeTurn(m message, thread, turn string) {
 			w.report("%v: the turn was told before", m)
 		}
 		w.turns[key] = &turnState{thread, true}
+	case m.method == "thread/tokenUsage/updated" && (state == nil || !state.open): // told when a thread is resumed, too
 	case state == nil:
 		w.report("%v: the client does not know this turn", m)
 	case !state.open:

@@ -79,6 +79,12 @@ func (a *assembly) say(kind core.PieceKind, text string) {
 // finished tells whether the provider has said that the answer is whole.
 func (a *assembly) finished() bool { return a.finish != "" }
 
+// cutReasons are why a provider ends an answer that the model had not ended.
+var cutReasons = map[string]string{
+	finishLength: "the provider's limit of output tokens was reached",
+	finishFilter: "the provider's content filter stopped it",
+}
+
 // answer ends the assembly. An answer that the provider cut to nothing is an error.
 func (a *assembly) answer() (core.Answer, error) {
 	answer := core.Answer{Calls: a.calls.finish(a.prompt)}
@@ -86,6 +92,7 @@ func (a *assembly) answer() (core.Answer, error) {
 		answer.Usage = a.usage.breakdown()
 	}
 	if a.spoken || len(answer.Calls) > 0 {
+		answer.Cut = cutReasons[a.finish]
 		return answer, nil
 	}
 	switch a.finish {
