@@ -14,6 +14,9 @@ const (
 	// lockPatience bounds the wait for locks that are only ever held for an instant.
 	lockPatience = 5 * time.Second
 	lockPause    = 5 * time.Millisecond
+	// dyingPatience bounds the wait for a writer that was killed: a child that it was
+	// just starting holds a copy of its lock until it runs its program.
+	dyingPatience = 250 * time.Millisecond
 )
 
 // writerLock is held by the one writer of a thread.
@@ -35,7 +38,7 @@ func (s *Store) lock(id string) (*writerLock, error) {
 	}
 	defer func() { _ = gate.Close() }()
 	path := filepath.Join(dir, id+".lock")
-	held, err := s.disk.Lock(path, Exclusive)
+	held, err := s.awaitFor(path, Exclusive, dyingPatience)
 	if errors.Is(err, ErrHeld) {
 		return nil, &LockedError{id}
 	}
@@ -60,13 +63,19 @@ func gatePath(dir string) string { return filepath.Join(dir, gateName) }
 
 // await takes a lock that others hold for no longer than a moment.
 func (s *Store) await(path string, mode LockMode) (io.Closer, error) {
-	for end := time.Now().Add(lockPatience); ; time.Sleep(lockPause) {
+	lock, err := s.awaitFor(path, mode, lockPatience)
+	if err != nil {
+		return nil, diskError("lock", path, err)
+	}
+	return lock, nil
+}
+
+// awaitFor tries for a time to take a lock.
+func (s *Store) awaitFor(path string, mode LockMode, patience time.Duration) (io.Closer, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(lockPause) {
 		lock, err := s.disk.Lock(path, mode)
-		if err == nil {
-			return lock, nil
-		}
-		if !errors.Is(err, ErrHeld) || time.Now().After(end) {
-			return nil, diskError("lock", path, err)
+		if err == nil || !errors.Is(err, ErrHeld) || time.Now().After(end) {
+			return lock, err
 		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 	quiesceTime = 500 * time.Millisecond
 	// closeTime bounds the whole end: interrupting turns, ending their commands,
 	// writing their ends and handing what was said to the client.
-	closeTime = 2 * time.Second
+	closeTime = 2500 * time.Millisecond
 )
 
 // serve runs the server until its input ends, it is told to stop, or its parent is
@@ -45,6 +45,7 @@ func serve(args []string, s streams, o *options) error {
 	if o.listen != listenStdio {
 		return usageError{fmt.Errorf("cannot listen on %q: only stdio:// is served", o.listen)}
 	}
+	keepSecrets()
 	log := server.NewLogger(s.err, o.logLevel, o.logFormat == "json")
 	defer func() { _ = log.Sync() }() // standard error may be closed by now
 	p, err := assemble(o, log)

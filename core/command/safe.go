@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,11 +47,25 @@ func commented(file *syntax.File) bool {
 	return found
 }
 
+// revealing tells whether a word leads to where the environment of other processes,
+// with its keys, can be read.
+func revealing(text string) bool {
+	return strings.Contains(text, "/proc") || strings.HasPrefix(text, "proc/")
+}
+
+// treeReaders read whole trees; from the root down /proc is among them.
+var treeReaders = map[string]bool{"grep": true, "egrep": true, "fgrep": true, "rg": true}
+
+func isRoot(text string) bool { return path.Clean(text) == "/" }
+
 func (c call) safe() bool {
 	if slices.ContainsFunc(c.args, func(w word) bool { return w.loose }) {
 		return false
 	}
 	texts := c.texts()
+	if slices.ContainsFunc(texts, revealing) || treeReaders[texts[0]] && slices.ContainsFunc(texts, isRoot) {
+		return false
+	}
 	rule, known := readOnly[texts[0]]
 	return known && rule(texts[1:])
 }

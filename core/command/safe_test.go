@@ -235,6 +235,12 @@ var unsafeScripts = map[string]string{
 	"git grep -O a":            "runs a pager",
 	"git rev-parse --parseopt": "not needed",
 	"git ls-files --with-tree": "not needed, either",
+
+	"cat /proc/1/environ":        "shows keys",
+	"grep -a KEY ../proc/self/x": "shows keys",
+	"head proc/1/environ":        "shows keys, from the root",
+	"grep -r KEY /":              "finds keys",
+	"rg KEY //":                  "finds keys",
 }
 
 func TestSafe(t *testing.T) {

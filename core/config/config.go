@@ -213,6 +213,12 @@ func (c *Config) rank(key string) int {
 	return slices.Index(c.layers, n.place.layer)
 }
 
+// unserved are keys that are read for what is to come.
+var unserved = [][]string{
+	{"history", "maxSize"}, {"history", "sensitivePatterns"}, {"model_auto_compact_token_limit"},
+	{"context"}, {"compaction"}, {"memory"}, {"index"},
+}
+
 // check finds what is of the right type and yet of no use.
 func (c *Config) check(d *decoder) {
 	if effort := c.ModelReasoningEffort; effort != nil && *effort == "" {
@@ -220,6 +226,11 @@ func (c *Config) check(d *decoder) {
 	}
 	if n := c.root.find("openai_base_url"); n != nil {
 		d.checkURL(c.OpenAIBaseURL, n, []string{"openai_base_url"})
+	}
+	for _, path := range unserved {
+		if n := c.root.find(path...); n != nil {
+			d.warn(n, path, "has no effect yet")
+		}
 	}
 	for _, pattern := range c.History.SensitivePatterns {
 		if _, err := regexp.Compile(pattern); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // cancelGrace is how long a cancelled effect may take to end.
-const cancelGrace = 5 * time.Second
+const cancelGrace = 2 * time.Second
 
 // running is an effect under way.
 type running struct{ cancel func() }

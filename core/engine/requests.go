@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"appserver/core"
@@ -160,13 +161,11 @@ func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedLi
 // before.
 func pageOf(ids []string, cursor *string, limit *uint32) (page []string, next *string, err error) {
 	if cursor != nil {
-		i := len(ids)
-		for j, id := range ids {
-			if id == *cursor {
-				i = j + 1
-			}
+		i := slices.Index(ids, *cursor)
+		if i < 0 {
+			return nil, nil, protocol.InvalidParams("cursor", "invalid cursor: %s", *cursor)
 		}
-		ids = ids[i:]
+		ids = ids[i+1:]
 	}
 	if limit != nil && *limit > 0 && int(*limit) < len(ids) {
 		page = ids[:*limit]

@@ -27,7 +27,7 @@ import (
 const (
 	home = "/home/codex"
 	// grace is how long a cancelled effect may take to end.
-	grace = 5 * time.Second
+	grace = 2 * time.Second
 	// mailbox is how many requests wait for a thread.
 	mailbox = 128
 )
