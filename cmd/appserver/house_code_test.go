@@ -139,8 +139,7 @@ const maxGoroutines = 2.0
 // each does, what it may block on, and who ends it.
 func goroutineFiles() map[string]string {
 	return map[string]string{
-		"cmd/appserver/parent_linux.go": "waits for the parent's end",
-		"cmd/appserver/parent_other.go": "looks for the parent's end",
+		"cmd/appserver/parent.go": "waits for the parent's end",
 		"cmd/appserver/serve.go":        "serves while the command waits for a reason to end",
 		"core/engine/effects.go":        "runs an effect, and posts its end",
 		"core/engine/engine.go":         "runs threads, and reads of threads that are not loaded",
