@@ -140,17 +140,17 @@ const maxGoroutines = 2.0
 func goroutineFiles() map[string]string {
 	return map[string]string{
 		"cmd/appserver/parent.go": "waits for the parent's end",
-		"cmd/appserver/serve.go":        "serves while the command waits for a reason to end",
-		"core/engine/effects.go":        "runs an effect, and posts its end",
-		"core/engine/engine.go":         "runs threads, and reads of threads that are not loaded",
-		"core/tool/shell.go":            "hands a command's output on",
-		"core/tool/start.go":            "waits for a command's end",
-		"core/tool/supervise.go":        "takes the exits of a command's orphans",
-		"docs/demo/client.go":           "reads what the server says",
-		"rollout/read.go":               "reads parts of a large file at once",
-		"server/conn.go":                "writes what is said to the client",
-		"server/message.go":             "waits for the client's answer",
-		"server/stderr.go":              "writes the log, so that nobody waits for whoever reads it",
+		"cmd/appserver/serve.go":  "serves while the command waits for a reason to end",
+		"core/engine/effects.go":  "runs an effect, and posts its end",
+		"core/engine/engine.go":   "runs threads, and reads of threads that are not loaded",
+		"core/tool/shell.go":      "hands a command's output on",
+		"core/tool/start.go":      "waits for a command's end",
+		"core/tool/supervise.go":  "takes the exits of a command's orphans",
+		"docs/demo/client.go":     "reads what the server says",
+		"rollout/read.go":         "reads parts of a large file at once",
+		"server/conn.go":          "writes what is said to the client",
+		"server/message.go":       "waits for the client's answer",
+		"server/stderr.go":        "writes the log, so that nobody waits for whoever reads it",
 	}
 }
 
