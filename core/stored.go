@@ -100,7 +100,7 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 
 func storeCommand(v *protocol.CommandExecutionItem, argv []string) storedCommand {
 	c := storedCommand{
-		Type: storedCommandExecution, ID: v.ID, ProcessID: v.ProcessID, Command: argv, Cwd: (&url.URL{Scheme: "file", Path: v.Cwd}).String(),
+		Type: storedCommandExecution, ID: v.ID, ProcessID: v.ProcessID, Command: argv, Cwd: fileURL(v.Cwd),
 		Source: protocol.SnakeCase(v.Source), Status: protocol.SnakeCase(string(v.Status)),
 		AggregatedOutput: v.AggregatedOutput, ExitCode: v.ExitCode, ParsedCmd: []storedAction{},
 	}
@@ -194,10 +194,18 @@ func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 	return item
 }
 
-// pathOf is the path of a file URL, or the text itself.
+// fileURL is the URL of an absolute path, or the text itself.
+func fileURL(path string) string {
+	if !strings.HasPrefix(path, "/") {
+		return path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// pathOf is the path of a local file URL, or the text itself.
 func pathOf(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "file" {
+	if err != nil || u.Scheme != "file" || u.Host != "" || u.Path == "" {
 		return text
 	}
 	return u.Path
