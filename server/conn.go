@@ -118,6 +118,20 @@ func (c *conn) admitRequest(m incoming) []byte {
 	return requestStub(m.method, request.number)
 }
 
+// awaitRoom waits while a client sends on without reading what it is told: refusals
+// take room, too. Meanwhile the end of its input is not seen; that of its output is.
+func (c *conn) awaitRoom() {
+	if c.out.backlog() <= c.server.limits.flood {
+		return
+	}
+	if room := c.out.room(); room != nil {
+		select {
+		case <-room:
+		case <-c.released:
+		}
+	}
+}
+
 // refuse answers a message that did not become a request.
 func (c *conn) refuse(m incoming) {
 	c.answer(&call{id: m.echo(), batch: m.batch}, nil, m.err)

@@ -21,7 +21,8 @@
 // notifications. No line ends a connection.
 //
 // A request is refused as overloaded while 1,024 others of its connection are
-// unanswered, or 32 MiB wait for the client to read them.
+// unanswered, or 32 MiB wait for the client to read them. Above 64 MiB nothing more is
+// read of the client until it has read: refusals take room, too.
 //
 // # Order
 //

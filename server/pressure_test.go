@@ -121,6 +121,41 @@ func TestBacklogOfAnswers(t *testing.T) {
 	})
 }
 
+// TestFlood checks that nothing is read of a client that sends on without reading, so
+// that what it is owed is bounded, and that in the end every request has its answer.
+func TestFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const flood = 100 * entryOverhead
+		p := connect(t, func(s *Server) {
+			s.limits.backlog, s.limits.congestion, s.limits.flood = 10*entryOverhead, 20*entryOverhead, flood
+		})
+		defer p.hangUp()
+		p.say(initializeLine)
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			for i := range 5000 {
+				p.say(requestOf(fmt.Sprint(i)))
+			}
+		}()
+		synctest.Wait()
+		select {
+		case <-sent:
+			t.Fatal("the server reads on")
+		default:
+		}
+		require.Less(t, p.server.conn(1).out.backlog(), 2*flood)
+		go p.listen()
+		<-sent
+		heard := p.hear()[1:]
+		require.Len(t, heard, 5000)
+		for i, line := range heard {
+			require.Contains(t, line, fmt.Sprintf(`"id":%d,`, i))
+		}
+		p.leave()
+	})
+}
+
 // TestClientThatNeverReads checks that the exit does not wait for it beyond the
 // deadline.
 func TestClientThatNeverReads(t *testing.T) {

@@ -19,6 +19,7 @@ type limits struct {
 	batch      int // messages in a batch
 	unanswered int // requests without an answer, per connection
 	backlog    int // bytes that the client has not read; above, requests are refused
+	flood      int // bytes that the client has not read; above, nothing is read of it
 	congestion int // bytes that the client has not read; above, Congested says so
 }
 
@@ -27,6 +28,7 @@ const (
 	maxBatch      = 1 << 16
 	maxUnanswered = 1024
 	maxBacklog    = 32 << 20
+	maxFlood      = 64 << 20
 	maxQueued     = 8 << 20
 )
 
@@ -53,7 +55,7 @@ type Server struct {
 func New(log *zap.Logger) *Server {
 	return &Server{
 		log:     log,
-		limits:  limits{line: maxLine, batch: maxBatch, unanswered: maxUnanswered, backlog: maxBacklog, congestion: maxQueued},
+		limits:  limits{line: maxLine, batch: maxBatch, unanswered: maxUnanswered, backlog: maxBacklog, flood: maxFlood, congestion: maxQueued},
 		methods: methodTable(),
 		eof:     make(chan struct{}),
 		conns:   map[uint64]*conn{},

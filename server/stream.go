@@ -43,6 +43,7 @@ func (s *stream) ReadObject(v any) error {
 				return json.Unmarshal(stub, v)
 			}
 		}
+		s.conn.awaitRoom()
 		if err := s.readLine(); err != nil {
 			s.conn.end(err)
 			<-s.conn.released
