@@ -30,6 +30,7 @@ func importRules() []importRule {
 		{"core/config", []string{"protocol", "core"}, "it turns files into settings, whoever uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},
 		{"core/model/sse", nil, "it reads a text format"},
+		{"core/token", nil, "it counts text, whoever asks"},
 		{"core/tool", []string{"protocol", "core"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
 		{"core/engine", []string{"protocol", "core", "rollout", "core/workspace"}, "models, tools and clients reach it through interfaces of its own"},
@@ -116,6 +117,7 @@ type library struct {
 
 func libraries() []library {
 	return []library{
+		{"github.com/clipperhouse/uax29/v2", []string{"core"}, "previews of items are cut between graphemes, and nothing else is"},
 		{"github.com/gofrs/flock", []string{"rollout"}, "one owner of locks on files"},
 		{"github.com/google/uuid", []string{"core/engine", "rollout"}, "the engine makes ids; the rollout reads them in file names"},
 		{"github.com/invopop/jsonschema", []string{"schema/gen"}, "the program carries its schema ready made"},
@@ -126,6 +128,7 @@ func libraries() []library {
 		{"github.com/sourcegraph/jsonrpc2", []string{"server"}, "one connection to the client"},
 		{"github.com/stretchr/testify", nil, "for tests"},
 		{"github.com/tidwall/gjson", []string{"core", "protocol", "rollout"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume"},
+		{"github.com/tiktoken-go/tokenizer", []string{"core/token"}, "one owner of the tables, which are megabytes"},
 		{"go.uber.org/goleak", nil, "for tests"},
 		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},
 		{"go.yaml.in/yaml/v3", []string{"core/config"}, "one reader of config.yaml"},

@@ -1,0 +1,194 @@
+package token
+
+import "unicode/utf8"
+
+// The split patterns, as the library has them (codec/o200k_base.go,
+// codec/cl100k_base.go), one alternative a line, tried from the top:
+//
+//	o200k_base
+//	1  [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//	2  [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//	3  \p{N}{1,3}
+//	4   ?[^\s\p{L}\p{N}]+[\r\n/]*
+//	5  \s*[\r\n]+
+//	6  \s+(?!\S)
+//	7  \s+
+//
+//	cl100k_base
+//	1  (?i:'s|'t|'re|'ve|'m|'ll|'d)
+//	2  [^\r\n\p{L}\p{N}]?\p{L}+
+//	3  \p{N}{1,3}
+//	4   ?[^\s\p{L}\p{N}]+[\r\n]*
+//	5  \s*[\r\n]+
+//	6  \s+(?!\S)
+//	7  \s+
+//
+// The library's matcher, generated for speed, reads them in its own way twice, and its
+// way is ours. It has U+007F in no match; everything else is in one. And 5 ends behind
+// the first row of CR and LF, where the pattern has it end behind the last one in the
+// white space: "\n  \n" is two matches, and for the models one.
+//
+// A match depends on nothing before it, and, but for the lookahead of 6, on nothing
+// behind it that it could not hold itself. So text may be cut wherever a match is sure
+// to end, if the lookahead does not notice: if the character before the cut is no white
+// space, if it is CR or LF, since 4 or 5 then took it before 6 was asked, or if 6 takes
+// the same in front of the end of the text as in front of what was cut off.
+//
+// A match is sure to end, and the lookahead does not notice,
+//
+//   - between two characters that no alternative has side by side: pattern.follow
+//     lists for each class the classes that can come next in one match, or more. White
+//     space other than CR and LF never ends a chunk by this rule.
+//   - in o200k_base between a to z and A to Z: 1 and 2 take capitals before small
+//     letters only. "rE", "vE" and "lL" can be within a contraction.
+//   - in o200k_base before an apostrophe that no letter follows, behind a letter: only
+//     a contraction would hold both.
+//   - behind each three digits of a run: 3 alone takes digits, so a match begins where
+//     the run does.
+//   - behind two signs and before a letter: 4 takes both signs at once, since a match
+//     that takes one of them as the character before letters has no second. In
+//     o200k_base the tail of 4 can take a slash and then end, and 1 and 2 take
+//     marks as letters, so neither may be the first, nor a mark the second.
+//   - within blanks that begin a match, see pattern.cutBlanks.
+type pattern struct {
+	ascii  [utf8.RuneSelf]class
+	follow [numClasses]classes // what can follow a class within a match
+
+	// Of two characters of these classes, both are in one match that ends before a
+	// letter.
+	firstSign, secondSign classes
+}
+
+func letters() classes { return setOf(lower, upper, letter) }
+
+func everyClass() classes { return 1<<numClasses - 1 }
+
+func o200kPattern() *pattern {
+	word := letters() | setOf(mark, quote)
+	signs := letters() | setOf(mark, quote, slash, sign, newline)
+	return &pattern{
+		ascii: asciiClasses(),
+		follow: [numClasses]classes{
+			lower: word &^ setOf(upper), upper: word, letter: word,
+			mark: signs, slash: signs, quote: signs, sign: signs,
+			digit:   setOf(digit),
+			newline: setOf(newline, slash),
+			blank:   everyClass(), space: everyClass(),
+		},
+		firstSign:  setOf(quote, sign),
+		secondSign: setOf(quote, sign, slash),
+	}
+}
+
+func cl100kPattern() *pattern {
+	signs := letters() | setOf(mark, quote, slash, sign, newline)
+	return &pattern{
+		ascii: asciiClasses(),
+		follow: [numClasses]classes{
+			lower: letters(), upper: letters(), letter: letters(),
+			mark: signs, slash: signs, quote: signs, sign: signs,
+			digit:   setOf(digit),
+			newline: setOf(newline),
+			blank:   everyClass(), space: everyClass(),
+		},
+		firstSign:  setOf(mark, quote, slash, sign),
+		secondSign: setOf(mark, quote, slash, sign),
+	}
+}
+
+// cut is the length of the first chunk of text that is not empty: a match is sure to
+// end there, if one begins at its start.
+func (p *pattern) cut(text string) int {
+	i := p.blanks(text)
+	if end, found := p.cutBlanks(text, i); found {
+		return end
+	}
+	before, last := blank, blank // the classes of the two characters before i
+	digits := 0                  // how many digits end at i
+	for i < len(text) {
+		c, size := p.classAt(text, i)
+		switch {
+		case i > 0 && p.ends(text, i, before, last, c), c == digit && digits == 3:
+			return i
+		case c == digit:
+			digits++
+		default:
+			digits = 0
+		}
+		before, last = last, c
+		if i += size; c == lower {
+			i += smallLetters(text[i:])
+		}
+	}
+	return len(text)
+}
+
+// smallLetters is how many of a to z the text begins with. No match is sure to end
+// between two of them.
+func smallLetters(text string) (n int) {
+	for n < len(text) && 'a' <= text[n] && text[n] <= 'z' {
+		n++
+	}
+	return n
+}
+
+func (p *pattern) classAt(text string, i int) (c class, size int) {
+	if b := text[i]; b < utf8.RuneSelf {
+		return p.ascii[b], 1
+	}
+	r, size := utf8.DecodeRuneInString(text[i:])
+	return wideClass(r), size
+}
+
+// ends tells whether a match is sure to end at i, between characters of the classes
+// last and c. It leaves runs of digits and of white space to others.
+func (p *pattern) ends(text string, i int, before, last, c class) bool {
+	switch {
+	case !p.follow[last].has(c):
+		return c != upper || !inContraction(text[i-1:i+1])
+	case c <= letter:
+		return p.secondSign.has(last) && p.firstSign.has(before)
+	case c == quote && last <= letter:
+		return !p.letterAt(text, i+1)
+	}
+	return false
+}
+
+// inContraction tells whether a small letter and a capital can be in 're, 've or 'll.
+func inContraction(pair string) bool {
+	return pair == "rE" || pair == "vE" || pair == "lL"
+}
+
+// letterAt takes all characters beyond ASCII for letters.
+func (p *pattern) letterAt(text string, i int) bool {
+	return i < len(text) && (text[i] >= utf8.RuneSelf || p.ascii[text[i]] <= letter)
+}
+
+// blanks is how many blanks the text begins with.
+func (p *pattern) blanks(text string) (n int) {
+	for n < len(text) && text[n] < utf8.RuneSelf && p.ascii[text[n]] == blank {
+		n++
+	}
+	return n
+}
+
+// cutBlanks tells where to cut a text that begins with a match and with n blanks.
+//
+//   - Two or more, before anything but white space: 6 leaves the last one for what
+//     follows. The part before it has 6 to itself.
+//   - One, before a digit: 7 takes it, or 6 where it is cut off.
+//
+// Before white space it depends on what follows that.
+func (p *pattern) cutBlanks(text string, n int) (end int, found bool) {
+	if n == 0 || n == len(text) {
+		return 0, false
+	}
+	switch next, _ := p.classAt(text, n); {
+	case next == newline, next == space:
+		return 0, false
+	case n > 1:
+		return n - 1, true
+	default:
+		return n, next == digit
+	}
+}
