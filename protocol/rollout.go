@@ -21,6 +21,8 @@ const (
 	LineResponseItem = "response_item"
 	LineEventMsg     = "event_msg"
 	LineCompacted    = "compacted"
+
+	LineContextBackup = "context_backup"
 )
 
 // SessionMeta is the payload of the first line of a rollout. ID is the thread's, Cwd
@@ -207,6 +209,9 @@ type TokenCountInfo struct {
 	TotalTokenUsage    StoredUsage `json:"total_token_usage"`
 	LastTokenUsage     StoredUsage `json:"last_token_usage"`
 	ModelContextWindow *int64      `json:"model_context_window"`
+	// CountedInputTokens is what this server had counted for the last request, where it
+	// does not know the model's tokenizer.
+	CountedInputTokens int64 `json:"counted_input_tokens,omitempty"`
 }
 
 // StoredUsage is TokenUsageBreakdown as rollouts keep it.
@@ -252,4 +257,12 @@ type NameUpdated struct {
 type Compacted struct {
 	Message            string            `json:"message"`
 	ReplacementHistory []json.RawMessage `json:"replacement_history,omitempty"`
+}
+
+// ContextBackup tells that the lines before it are a selection of those in the first
+// Bytes bytes of the rollout's backup, whose CRC-32C (Castagnoli) is CRC32C. With 0
+// Bytes the lines before it are all there are.
+type ContextBackup struct {
+	Bytes  int64  `json:"bytes"`
+	CRC32C uint32 `json:"crc32c"`
 }

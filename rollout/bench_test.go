@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,6 +68,52 @@ func BenchmarkRead49MB(b *testing.B) {
 		contents, err := store.Read(path)
 		require.NoError(b, err)
 		require.Len(b, contents.Lines, 60_000)
+	}
+}
+
+// rewrittenLong is longThread rewritten without its events, the path of which it
+// returns.
+func rewrittenLong(b *testing.B, store *Store) string {
+	path := filepath.Join(store.home, fuzzName)
+	require.NoError(b, appendTo(store, path, longThread()))
+	rewriteLong(b, store, path, withoutEvents)
+	return path
+}
+
+func rewriteLong(b *testing.B, store *Store, path string, p Projection) {
+	log, _, err := store.Open(path)
+	require.NoError(b, err)
+	require.NoError(b, log.Append([]protocol.RolloutLine{lineOf([]byte("1"))}, false))
+	b.StartTimer()
+	require.NoError(b, log.CloseRewritten(p))
+	b.StopTimer()
+}
+
+func withoutEvents(l protocol.RolloutLine) (json.RawMessage, bool) {
+	return l.Payload, l.Type != protocol.LineEventMsg
+}
+
+func BenchmarkReadJoined49MB(b *testing.B) {
+	store := NewStore(OS(), b.TempDir())
+	path := rewrittenLong(b, store)
+	b.ResetTimer()
+	b.StartTimer()
+	b.ReportAllocs()
+	for range b.N {
+		contents, err := store.Read(path)
+		require.NoError(b, err)
+		require.True(b, contents.Backup.Joined)
+	}
+}
+
+// BenchmarkCloseRewritten49MB has a line to append to a backup, and rewrites the rest.
+func BenchmarkCloseRewritten49MB(b *testing.B) {
+	store := NewStore(OS(), b.TempDir())
+	path := rewrittenLong(b, store)
+	b.ResetTimer()
+	b.ReportAllocs()
+	for range b.N {
+		rewriteLong(b, store, path, withoutEvents)
 	}
 }
 

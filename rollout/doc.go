@@ -1,5 +1,6 @@
 // Package rollout is the durable log of a thread: one file of JSON lines that is
-// only ever appended to, and the folders that hold such files.
+// appended to, the backup that has all of it where the file has a selection, and the
+// folders that hold such files.
 //
 // # Format
 //
@@ -21,14 +22,50 @@
 // line and offset, and stays in the file. What stands behind the last LF counts if
 // it is a whole line; otherwise it is a torn tail, the trace of a write that was
 // never acknowledged: an end, not damage. The next append closes it off with LF,
-// from when on it is damage like any other. Nothing is ever taken out of a file
+// from when on it is damage like any other. Nothing is ever taken out of a log
 // except the bytes of a failed append.
 //
 // A line without an ordinal, an integer from 0 to 2^53, has one more than the line
 // before it. Damaged lines count as one each, so that the ordinals of sound lines
-// do not depend on the health of others.
+// do not depend on the health of others. From the first context_backup line on,
+// ordinals only grow: a lower one counts as none.
 //
-// # Durability
+// # Backup
+//
+// [Log.CloseRewritten] leaves in a file what a reader that knows of no edits shall see,
+// and the full log in the file of that name with .bak behind it. A line
+//
+//	{"timestamp":"…","ordinal":7,"type":"context_backup","payload":{"bytes":900,"crc32c":1}}
+//
+// in the file says: the lines before this are a selection of those in the first 900
+// bytes of the backup, which end with LF and have that CRC-32C (Castagnoli). With 0
+// bytes it says that the lines before it are all there are. The last such line counts;
+// lines behind it are newer than the backup. One whose payload lacks either number is
+// in force too, but fits no backup.
+//
+// The full log is those bytes of the backup, then those of the file from the
+// context_backup line on, and that is what Read and Open give. The backup must also be
+// the thread's: the first session_meta in it must not have another's id. One that
+// is not right is refused: then the lines are those of the file alone, and
+// [Contents].Backup tells why. Head and List look at the file only.
+//
+// The next rewrite appends to the backup what it takes from the file, so that each
+// state of the full log is the begin of all later ones, byte for byte, damage
+// included, and an older copy of the file still finds its backup. Bytes behind those
+// that the file names are cut off where they repeat the file's, as a rewrite that
+// broke off leaves them; others are kept, and nothing is rewritten. A file that
+// is whole gets the backup as a second name of itself, or as a copy where the disk has
+// no links; an earlier state of it that has the name gives way, whatever else has it
+// stays, and nothing is rewritten.
+//
+// Selected lines stand as they did, or with another payload and with the ordinal that
+// they have in the full log; their other members stay. Damage is left out. A file that
+// is made whole again is the full log byte for byte.
+//
+// A rollout whose path leads to a symbolic link is not rewritten, since its backup
+// would not be beside it. A backup may be a link to a file.
+//
+// // # Durability
 //
 // [Log.Append] is all or nothing. Its lines leave in one write; with sync they and
 // the folders that lead to them are on the disk when it returns nil. When it returns
@@ -38,13 +75,23 @@
 // later. Lines that were appended without sync before a sync that failed may be
 // missing after a power cut, though not after the death of the process.
 //
+// A rewrite first makes the log durable, then the full log in the backup with its name,
+// then the new content in a file with .tmp behind the rollout's name, and only then
+// renames that. So at each moment, also after a crash, the file and its backup are
+// readable and make up all lines. A crash leaves one of: the file as it was, and its
+// backup as it was, longer by a part or all of what is new, or just made; or the
+// new file with its backup. It may leave the .tmp file, too, which nobody reads and the
+// next rewrite removes: it may be a second name of the rollout, so none is written to.
+//
 // # Locks
 //
 // A thread has one writer among all processes that share a home. The locks are those
 // of the reference implementation, so each keeps off the other: flock on
 // home/thread-writer-locks/<id>.lock, opened and locked while a shared flock on
 // .coordination.lock in the same folder is held, and removed only by its holder under
-// an exclusive one. Reading takes no lock. Appends to session_index.jsonl hold flock
+// an exclusive one. A rollout is opened for appending under the lock, and rewritten
+// under it. Reading takes no lock: whichever of the states a reader finds the file in,
+// the backup has what that needs. Appends to session_index.jsonl hold flock
 // on session_index.jsonl.lock.
 //
 // # Concurrency

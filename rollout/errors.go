@@ -62,6 +62,53 @@ func kind(mode fs.FileMode) string {
 	return "special file"
 }
 
+// BackupError tells why a rollout's backup is of no use.
+type BackupError struct {
+	// Path is the backup's.
+	Path string
+	// Reason is said of the path: is missing, is damaged, …
+	Reason string
+	// Whole is set where the rollout is whole and so lacks nothing without it.
+	Whole bool
+	// Err is what the system said, nil where it said nothing.
+	Err error
+}
+
+// Error ends with the consequence, and what may help.
+func (e *BackupError) Error() string {
+	reason := e.Reason
+	if e.Err != nil {
+		reason += ": " + e.Err.Error()
+	}
+	return e.Path + " " + reason + ": " + e.consequence()
+}
+
+func (e *BackupError) consequence() string {
+	switch {
+	case e.Whole && e.Reason == backupMissing:
+		return "the rollout is whole and needs none"
+	case e.Whole:
+		return "the rollout is whole, but cannot be rewritten until that file is moved away"
+	case e.Reason == backupAhead:
+		return "they stay, and the rollout is not rewritten, until a rollout that knows of them is put back or they are removed"
+	}
+	return "excluded items cannot be shown or brought back until the right one is put back"
+}
+
+// Unwrap is what the system said.
+func (e *BackupError) Unwrap() error { return e.Err }
+
+// Reasons of a BackupError.
+const (
+	backupMissing    = "is missing"
+	backupUnreadable = "cannot be read"
+	backupForeign    = "is not the backup of this thread"
+	backupOther      = "is not an earlier state of this rollout"
+	backupDamaged    = "is damaged"
+	backupUnnamed    = "cannot be checked, since the rollout's context_backup line is damaged"
+	backupAhead      = "holds lines at its end that the rollout does not know of"
+)
+
 // DiskError tells what could not be done to which file, and what may help.
 type DiskError struct {
 	// Op is a verb: append to, open, read, …
@@ -84,10 +131,11 @@ func diskError(op, path string, err error) error {
 	var locked *LockedError
 	var special *KindError
 	var already *DiskError
+	var backup *BackupError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &locked), errors.As(err, &special), errors.As(err, &already):
+	case errors.As(err, &locked), errors.As(err, &special), errors.As(err, &already), errors.As(err, &backup):
 		return err
 	case errors.As(err, &pathErr) && pathErr.Path == path:
 		err = pathErr.Err
@@ -100,6 +148,9 @@ var (
 	errClosed   = errors.New("the log is closed")
 	errPayload  = errors.New("its payload is not JSON")
 	errNoType   = errors.New("it has no type")
+	errMoved    = errors.New("it is a link, or its name leads to another file by now")
+	errChanged  = errors.New("another program has written to it meanwhile")
+	errForeign  = errors.New("its session_meta is that of another thread")
 )
 
 var remedies = []struct {
@@ -121,6 +172,9 @@ var remedies = []struct {
 	{errTooLarge, "move it away"},
 	{errClosed, "open it again"},
 	{errPayload, "nothing was written; this is a fault of the caller"},
+	{errMoved, "it is left as it is; open the file itself"},
+	{errChanged, "it is left as it is; end that program"},
+	{errForeign, "it is left as it is; give it the name of its thread"},
 	{errNoType, "nothing was written; this is a fault of the caller"},
 }
 

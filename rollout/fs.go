@@ -17,8 +17,16 @@ type FS interface {
 	ReadDir(path string) ([]fs.DirEntry, error)
 	// Stat follows links.
 	Stat(path string) (fs.FileInfo, error)
+	// Lstat tells of a link itself.
+	Lstat(path string) (fs.FileInfo, error)
+	// SameFile tells whether both, of Stat, Lstat or File.Stat, are of one file.
+	SameFile(a, b fs.FileInfo) bool
 	// Remove takes away a file.
 	Remove(path string) error
+	// Link gives a file a second name, which must be free.
+	Link(path, second string) error
+	// Rename gives a file another name, at once also where another file has it.
+	Rename(path, to string) error
 	// SyncDir makes the entries of a folder durable.
 	SyncDir(path string) error
 	// Lock takes an advisory lock on a file, which it makes if need be, without

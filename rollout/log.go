@@ -20,8 +20,14 @@ type Log struct {
 	// named is set once the folders' entries that lead to the file are durable.
 	named bool
 	// dirty is set while lines wait for a sync.
-	dirty  bool
-	closed bool
+	dirty bool
+	// appended is set once lines were appended.
+	appended bool
+	// selection is set where the file was found to need a backup, refused where that
+	// could not be joined.
+	selection bool
+	refused   error
+	closed    bool
 }
 
 // Create begins the log of a new thread. Nothing touches the disk before the first
@@ -33,7 +39,7 @@ func (s *Store) Create(id string, at time.Time) (*Log, error) {
 	return &Log{store: s, id: id, path: s.PathFor(id, at)}, nil
 }
 
-// Open reads a rollout and takes the thread's lock, so that it can be appended to.
+// Open takes the thread's lock and reads its rollout, so that it can be appended to.
 // The path need not lie below home, but its name must carry the thread's id
 // (*NameError). Another writer makes it fail with a *LockedError.
 func (s *Store) Open(path string) (*Log, *Contents, error) {
@@ -41,11 +47,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 	if id == "" {
 		return nil, nil, &NameError{path}
 	}
-	file, _, err := s.open(path, os.O_RDWR|os.O_APPEND)
-	if err != nil {
-		return nil, nil, err
-	}
-	l := &Log{store: s, id: id, path: path, tail: &appender{file: file}}
+	l := &Log{store: s, id: id, path: path}
 	contents, err := l.load()
 	if err != nil {
 		_ = l.Close()
@@ -54,20 +56,27 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 	return l, contents, nil
 }
 
-// load reads under the lock what the lock protects.
+// load opens and reads under the lock what the lock protects: a file that was opened
+// before could have been rewritten since, and be its own backup now.
 func (l *Log) load() (*Contents, error) {
 	lock, err := l.store.lock(l.id)
 	if err != nil {
 		return nil, err
 	}
 	l.lock = lock
-	contents, data, err := readContents(l.path, l.tail.file)
+	file, _, err := l.store.open(l.path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}
-	l.tail.good = contents.Size
-	l.tail.open = len(data) > 0 && data[len(data)-1] != '\n'
-	return contents, nil
+	l.tail = &appender{file: file}
+	r, err := l.store.read(l.path, file)
+	if err != nil {
+		return nil, err
+	}
+	l.tail.good = r.Size
+	l.tail.open = len(r.data) > 0 && r.data[len(r.data)-1] != '\n'
+	l.selection, l.refused = r.Backup != (Backup{}), r.Backup.Err
+	return r.Contents, nil
 }
 
 // Path is the rollout's, whether it exists yet or not.
@@ -98,7 +107,7 @@ func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	if err := l.tail.append(encoded, commit); err != nil {
 		return diskError("append to", l.path, err)
 	}
-	l.dirty = !sync
+	l.dirty, l.appended = !sync, true
 	return nil
 }
 

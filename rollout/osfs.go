@@ -17,7 +17,11 @@ type osFS struct{}
 func (osFS) MkdirAll(path string, perm fs.FileMode) error { return os.MkdirAll(path, perm) }
 func (osFS) ReadDir(path string) ([]fs.DirEntry, error)   { return os.ReadDir(path) }
 func (osFS) Stat(path string) (fs.FileInfo, error)        { return os.Stat(path) }
+func (osFS) Lstat(path string) (fs.FileInfo, error)       { return os.Lstat(path) }
+func (osFS) SameFile(a, b fs.FileInfo) bool               { return os.SameFile(a, b) }
 func (osFS) Remove(path string) error                     { return os.Remove(path) }
+func (osFS) Link(path, second string) error               { return os.Link(path, second) }
+func (osFS) Rename(path, to string) error                 { return os.Rename(path, to) }
 
 // OpenFile adds O_NONBLOCK, without which opening a FIFO waits for its other end.
 // Regular files do not heed it.

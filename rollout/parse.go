@@ -35,9 +35,10 @@ type parsed struct {
 
 // run is the outcome of a stretch of lines.
 type run struct {
-	lines []parsed
-	// damage has lines and offsets within the run.
+	lines  []parsed
 	damage []Damage
+	// marker is the last context_backup line, nil without one.
+	marker *marker
 	// after counts the damaged lines behind the last sound one.
 	after int
 	// count is of all lines.
@@ -45,35 +46,57 @@ type run struct {
 	torn  bool
 }
 
-// parse fills c from the file's bytes, shared out to n goroutines.
-func (c *Contents) parse(data []byte, n int) {
+// parse fills c from a file's bytes, shared out to n goroutines.
+func (c *Contents) parse(data []byte, n int) { c.settle(parseRuns(data, n)) }
+
+// parseRuns shares the bytes of a file out to n goroutines.
+func parseRuns(data []byte, n int) []run {
 	parts := split(data, n)
 	runs := make([]run, len(parts))
 	parallel(len(parts), func(i int) { runs[i] = parseRun(parts[i], i == 0) })
+	line, offset := 0, int64(0)
+	for i := range runs {
+		runs[i].shift(line, offset)
+		line += runs[i].count
+		offset += int64(len(parts[i]))
+	}
+	return runs
+}
+
+// shift makes lines and offsets those of a file in which others stand before the run.
+func (r *run) shift(lines int, bytes int64) {
+	for i := range r.damage {
+		r.damage[i].Line += lines
+		r.damage[i].Offset += bytes
+	}
+	if r.marker != nil {
+		r.marker.line += lines
+		r.marker.offset += bytes
+	}
+}
+
+// settle fills c from runs that follow each other.
+func (c *Contents) settle(runs []run) {
 	total := 0
 	for _, r := range runs {
 		total += len(r.lines)
 	}
 	c.Lines = make([]protocol.RolloutLine, 0, total)
 	ordinals := make([]int64, total)
-	first, offset := 0, int64(0)
-	for i, r := range runs {
+	for _, r := range runs {
 		c.number(r.lines, ordinals[len(c.Lines):])
 		c.Next += int64(r.after)
-		for _, d := range r.damage {
-			c.Damage = append(c.Damage, Damage{first + d.Line, offset + d.Offset, d.Reason})
-		}
+		c.Damage = append(c.Damage, r.damage...)
 		c.Torn = c.Torn || r.torn
-		first += r.count
-		offset += int64(len(parts[i]))
 	}
 }
 
 // number appends lines, with ordinals that it keeps in a slice of the same length.
 func (c *Contents) number(lines []parsed, ordinals []int64) {
 	for i, p := range lines {
+		c.marked = c.marked || p.Type == protocol.LineContextBackup
 		ordinals[i] = c.Next + int64(p.before)
-		if p.ordinal >= 0 {
+		if p.ordinal >= 0 && (!c.marked || p.ordinal > ordinals[i]) {
 			ordinals[i] = p.ordinal
 		}
 		p.Ordinal = &ordinals[i]
@@ -122,9 +145,12 @@ func (r *run) add(line []byte, offset int64, whole bool) {
 	case reason == "":
 		p.before, r.after = r.after, 0
 		r.lines = append(r.lines, p)
+		if p.Type == protocol.LineContextBackup {
+			r.marker = &marker{line: r.count, offset: offset, payload: p.Payload}
+		}
 	case whole:
 		r.after++
-		r.damage = append(r.damage, Damage{r.count, offset, reason})
+		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: reason})
 	default:
 		r.torn = true
 	}

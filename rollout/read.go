@@ -11,9 +11,9 @@ import (
 	"appserver/protocol"
 )
 
-// Contents is what a rollout holds. The lines' strings and payloads are parts of one
-// buffer, the file's content: they must not be changed, and one that is kept keeps
-// all of it.
+// Contents is what a rollout holds. The lines' strings and payloads are parts of a
+// buffer, the content of the file or of its backup: they must not be changed, and one
+// that is kept keeps all of it.
 type Contents struct {
 	Path string
 	// ThreadID comes from the file's name; it is "" where that has none.
@@ -21,19 +21,26 @@ type Contents struct {
 	// Began is the time in the file's name; the zero time where it has none.
 	Began time.Time
 	// Lines all have ordinals.
-	Lines  []protocol.RolloutLine
+	Lines []protocol.RolloutLine
+	// Damage is that of the backup, then that of the file.
 	Damage []Damage
 	// Torn is set where a write broke off at the end of the file.
 	Torn bool
 	// Next is the ordinal of the next line to append.
 	Next int64
-	// Size is in bytes.
+	// Size is the file's, in bytes.
 	Size    int64
 	ModTime time.Time
+	// Backup says where the lines come from.
+	Backup Backup
+	// marked is set behind the first context_backup line, from where on ordinals grow.
+	marked bool
 }
 
 // Damage is a line that is none.
 type Damage struct {
+	// Path is that of the backup where the line is in it, else "".
+	Path string
 	// Line counts the lines of the file, blank ones too, from 1.
 	Line int
 	// Offset is where the line begins, in bytes.
@@ -57,24 +64,44 @@ func (s *Store) Read(path string) (*Contents, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	contents, _, err := readContents(path, file)
-	return contents, err
+	r, err := s.read(path, file)
+	if err != nil {
+		return nil, err
+	}
+	return r.Contents, nil
 }
 
-// readContents also returns the bytes that were read.
-func readContents(path string, file File) (*Contents, []byte, error) {
+// reading is a rollout as it was read.
+type reading struct {
+	*Contents
+	// data is the file's bytes.
+	data []byte
+	// marker is the file's last, nil without one.
+	marker *marker
+	// backup and tail are nil unless the backup was joined: the bytes that the marker
+	// tells of, and the file's from the marker on.
+	backup, tail []byte
+	// runs hold the lines of Contents before their ordinals are settled.
+	runs []run
+}
+
+// read reads an open rollout, and the backup that belongs to it.
+func (s *Store) read(path string, file File) (*reading, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, nil, diskError("read", path, err)
+		return nil, diskError("read", path, err)
 	}
 	data, err := readAll(file, info.Size())
 	if err != nil {
-		return nil, nil, diskError("read", path, err)
+		return nil, diskError("read", path, err)
 	}
 	c := &Contents{Path: path, ThreadID: threadID(path), Size: int64(len(data)), ModTime: info.ModTime()}
 	c.Began, _ = nameTimeOf(path) // the zero time where it has none
-	c.parse(data, shares(len(data)))
-	return c, data, nil
+	r := &reading{Contents: c, data: data, runs: parseRuns(data, shares(len(data)))}
+	r.marker = lastMarker(r.runs)
+	r.Backup = s.join(r)
+	r.settle(r.runs)
+	return r, nil
 }
 
 // readAll reads size bytes, or fewer if the file has become shorter. Most of its time

@@ -12,13 +12,15 @@ import (
 // Op is a kind of operation.
 type Op string
 
-// The operations that can fail. OpLock is taking a lock; releasing one cannot fail.
+// The operations that can fail. OpStat is that of a link, too; OpLock is taking a lock; releasing one cannot fail.
 const (
 	OpMkdirAll Op = "mkdirall"
 	OpOpen     Op = "open"
 	OpReadDir  Op = "readdir"
 	OpStat     Op = "stat"
 	OpRemove   Op = "remove"
+	OpLink     Op = "link"
+	OpRename   Op = "rename"
 	OpSyncDir  Op = "syncdir"
 	OpLock     Op = "lock"
 	OpRead     Op = "read"
@@ -129,6 +131,30 @@ func (d *Disk) Remove(path string) error {
 		return err
 	}
 	return d.FS.Remove(path)
+}
+
+// Lstat may fail.
+func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
+	if err := d.fail(OpStat, path); err != nil {
+		return nil, err
+	}
+	return d.FS.Lstat(path)
+}
+
+// Link may fail.
+func (d *Disk) Link(path, second string) error {
+	if err := d.fail(OpLink, path); err != nil {
+		return err
+	}
+	return d.FS.Link(path, second)
+}
+
+// Rename may fail.
+func (d *Disk) Rename(path, to string) error {
+	if err := d.fail(OpRename, path); err != nil {
+		return err
+	}
+	return d.FS.Rename(path, to)
 }
 
 // SyncDir may fail.

@@ -30,6 +30,9 @@ func everything(t *testing.T, disk rollout.FS) []error {
 	do(nil, f.Truncate(1))
 	do(f.Stat())
 	do(nil, f.Close())
+	do(disk.Lstat("/d/f"))
+	do(nil, disk.Link("/d/f", "/d/g"))
+	do(nil, disk.Rename("/d/g", "/d/h"))
 	do(nil, disk.Remove("/d/f"))
 	return errs
 }
@@ -41,8 +44,8 @@ func TestEachOperationCanFail(t *testing.T) {
 	}
 	require.Zero(t, sound.Hits())
 	for _, op := range []faultfs.Op{
-		faultfs.OpMkdirAll, faultfs.OpReadDir, faultfs.OpStat, faultfs.OpRemove, faultfs.OpSyncDir, faultfs.OpLock,
-		faultfs.OpWrite, faultfs.OpSync, faultfs.OpTruncate, faultfs.OpClose, faultfs.OpOpen,
+		faultfs.OpMkdirAll, faultfs.OpReadDir, faultfs.OpStat, faultfs.OpRemove, faultfs.OpLink, faultfs.OpSyncDir, faultfs.OpLock,
+		faultfs.OpWrite, faultfs.OpSync, faultfs.OpTruncate, faultfs.OpClose, faultfs.OpRename, faultfs.OpOpen,
 	} {
 		disk := faultfs.Wrap(faultfs.NewMem("/d"), faultfs.Fault{Only: []faultfs.Op{op}, Count: 1, Err: syscall.EIO})
 		failed := 0
@@ -52,6 +55,9 @@ func TestEachOperationCanFail(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, disk.Hits(), op)
+		if op == faultfs.OpLink {
+			failed-- // there is nothing to rename
+		}
 		if op != faultfs.OpOpen && op != faultfs.OpWrite {
 			require.Equal(t, 1, failed, op)
 		}

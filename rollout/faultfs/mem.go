@@ -53,15 +53,18 @@ func (m *Mem) CrashClone(chance *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clone := &Mem{live: map[string]*inode{}, disk: map[string]*inode{}, locks: map[string]*lock{}}
+	found := map[*inode]*inode{}
 	for _, path := range m.everSeen() {
 		node := m.survivor(path, chance)
 		parent := filepath.Dir(path)
 		if node == nil || parent != path && clone.live[parent] == nil {
 			continue
 		}
-		data := node.crash(chance)
-		clone.live[path] = &inode{mode: node.mode, mtime: node.mtime, data: data, synced: data}
-		clone.disk[path] = clone.live[path]
+		if found[node] == nil {
+			data := node.crash(chance)
+			found[node] = &inode{mode: node.mode, mtime: node.mtime, data: data, synced: data}
+		}
+		clone.live[path], clone.disk[path] = found[node], found[node]
 	}
 	return clone
 }

@@ -120,7 +120,7 @@ func (f *memFile) Close() error {
 
 // info is a snapshot.
 func (n *inode) info(path string) fs.FileInfo {
-	return fileInfo{filepath.Base(path), int64(len(n.data)), n.mode, n.mtime}
+	return fileInfo{filepath.Base(path), int64(len(n.data)), n.mode, n.mtime, n}
 }
 
 type fileInfo struct {
@@ -128,6 +128,7 @@ type fileInfo struct {
 	size    int64
 	mode    fs.FileMode
 	modTime time.Time
+	node    *inode
 }
 
 func (i fileInfo) Name() string       { return i.name }
@@ -135,4 +136,4 @@ func (i fileInfo) Size() int64        { return i.size }
 func (i fileInfo) Mode() fs.FileMode  { return i.mode }
 func (i fileInfo) ModTime() time.Time { return i.modTime }
 func (i fileInfo) IsDir() bool        { return i.mode.IsDir() }
-func (i fileInfo) Sys() any           { return nil }
+func (i fileInfo) Sys() any           { return i.node }

@@ -1,0 +1,92 @@
+package rollout
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// secure makes the backup hold the full log, durably, and never less than before.
+func (w *rewriting) secure() error {
+	if w.Backup.Joined {
+		if err := w.extend(); err != nil {
+			return err
+		}
+		return w.store.disk.SyncDir(filepath.Dir(w.Path))
+	}
+	return w.twin()
+}
+
+// twin gives a file that is whole a second name, the backup's, unless it has that. An
+// earlier state of it may have that name; anything else keeps it.
+func (w *rewriting) twin() error {
+	there, err := w.store.disk.Lstat(w.backupPath)
+	if absent(err) {
+		return w.putInPlace(w.second(), w.backupPath)
+	}
+	if err != nil {
+		return err
+	}
+	own, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	if w.store.disk.SameFile(there, own) {
+		return w.store.disk.SyncDir(filepath.Dir(w.Path))
+	}
+	if err := w.store.checkEarlier(w.backupPath, w.data); err != nil {
+		return err
+	}
+	return w.putInPlace(w.second(), w.backupPath)
+}
+
+// second gives the file the temporary name or, where there are no links, makes that a
+// copy of it.
+func (w *rewriting) second() error {
+	if err := w.clear(); err != nil {
+		return err
+	}
+	if w.store.disk.Link(w.Path, w.temporary) == nil {
+		return nil
+	}
+	return w.write(func(out io.Writer) error {
+		_, err := out.Write(w.data)
+		return err
+	})
+}
+
+// extend appends to a backup that was joined what came after it.
+func (w *rewriting) extend() error {
+	file, info, err := w.store.open(w.backupPath, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	tail := &appender{file: file, good: int64(len(w.backup))}
+	if info.Size() > tail.good {
+		err = w.cutRest(tail, info.Size()-tail.good)
+	}
+	if err == nil {
+		err = tail.append(w.tail, file.Sync)
+	}
+	return first(err, file.Close())
+}
+
+// cutRest takes off what an extend left behind that was not followed by its rewrite:
+// the begin of what is about to be appended, and zeros where a crash kept the file's
+// length and not its content. Anything else may be all that is left of a newer state
+// of the thread, and is no leftover.
+func (w *rewriting) cutRest(backup *appender, size int64) error {
+	ahead := &BackupError{Path: w.backupPath, Reason: backupAhead}
+	if size > int64(len(w.tail)) {
+		return ahead
+	}
+	rest := make([]byte, size)
+	if _, err := backup.file.ReadAt(rest, backup.good); err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(w.tail, bytes.TrimRight(rest, "\x00")) {
+		return ahead
+	}
+	return backup.cut()
+}
