@@ -145,14 +145,10 @@ func (t *Thread) OpenRequests() []uint64 {
 // openCalls are the ids of calls of the last turn without an output, in order.
 func (l *log) openCalls() []string {
 	var open []string
-	answered := map[string]bool{}
 	last := l.currentTurn()
-	for i := len(l.history) - 1; i >= 0 && l.history[i].TurnID == last; i-- {
-		switch role, id := pairing(l.history[i].Item()); {
-		case role == anOutput:
-			answered[id] = true
-		case role == aCall && id != "" && !answered[id]:
-			open = append([]string{id}, open...)
+	for i := len(l.items) - 1; i >= 0 && l.items[i].turnID == last; i-- {
+		if c := &l.items[i]; c.role == aCall && c.callID != "" && c.pair == none && !c.fate.hidden {
+			open = append([]string{c.callID}, open...)
 		}
 	}
 	return open

@@ -28,20 +28,21 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	answer accept|acceptForSession|decline|cancel|refused|JSON|any other word [request=N]
 //	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, shutdown
 //	advance D                     the clock goes on by D, not a second, at the next input
+//	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
 //	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N]
 //	disk full|ok                  what the disk does with the lines from now on
 //	prompt [full], settings       of the next model request
 //	{...}                         a line that is put into the rollout
 //	reload                        Load from all lines, as after a crash
 //
-// The effect of an input is the one under way that fits, or effect=N.
+// Those on the context are in contextcommands_test.go. The effect of an input is the one under way that fits, or effect=N.
 var commands = map[string]command{
 	"start": input(startInput), "turn-start": input(turnStartInput), "steer": input(steerInput), "interrupt": input(interruptInput),
 	"piece": input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
 	"tool-started": input(toolStartedInput), "tool-output": input(toolOutputInput), "tool-done": input(toolDoneInput),
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
 	"set-name": input(setNameInput), "shutdown": input(shutdownInput),
-	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload,
+	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,
 }
 
 func runCommand(m *machine, line string, b *strings.Builder) error {
@@ -56,6 +57,9 @@ func runCommand(m *machine, line string, b *strings.Builder) error {
 		return err
 	}
 	do, known := commands[a.words[0]]
+	if !known {
+		do, known = contextCommands()[a.words[0]]
+	}
 	if !known {
 		return errors.New("no such command")
 	}

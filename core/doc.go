@@ -17,6 +17,13 @@
 // [TimerFired] for [Timer]. After [Cancel] the terminal input still comes. Inputs
 // of effects that the thread no longer waits for change nothing.
 //
+// # Context
+//
+// What the model is sent is made of the history and the edits of it. Clients name its
+// items by ids; [EditContext], [UndoContext], [RedoContext] and [RestoreContext] are
+// taken at any time, one line each. A request under way keeps its [Prompt]; the next one
+// is made of what holds then. [ContextChanged] tells that clients are to be told.
+//
 // # Turns
 //
 // A turn is sampling (a model request is under way), running tools, waiting for

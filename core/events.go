@@ -114,6 +114,7 @@ func (l *log) applyAborted(payload json.RawMessage) {
 func (l *log) applyUsage(payload json.RawMessage) {
 	var e protocol.TokenCount
 	if json.Unmarshal(payload, &e) == nil && e.Info != nil {
+		l.calibrate(l.settings.Model, e.Info.CountedInputTokens, e.Info.LastTokenUsage.InputTokens)
 		l.usage.Total = e.Info.TotalTokenUsage.Breakdown()
 		l.usage.Last = e.Info.LastTokenUsage.Breakdown()
 		l.usage.ModelContextWindow = e.Info.ModelContextWindow
@@ -128,6 +129,9 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 	}
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
 	t.items = append(t.items, itemRecord{payload: payload})
+	if kind == storedUserMessage {
+		l.showUser(payload)
+	}
 	t.whole = t.whole || kind == storedUserMessage || kind == storedAgentMessage
 	if l.preview == "" && kind == storedUserMessage {
 		l.notePreview(&t.items[len(t.items)-1])

@@ -52,6 +52,7 @@ func (s *step) finish() {
 		s.notify(protocol.ErrorNotification{Error: *t.outcome.err, ThreadID: s.id, TurnID: t.id})
 	}
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t)})
+	s.tellContext(nil)
 	s.takeWaiting()
 }
 
@@ -88,8 +89,11 @@ func (s *step) recordEnd(t *turn) {
 	s.event(end)
 }
 
+// abortedTag begins abortedText.
+const abortedTag = "<turn_aborted>"
+
 // abortedText tells the model that the turn before was not finished.
-const abortedText = "<turn_aborted>\nThe user interrupted the previous turn. Commands that were running were ended; they may have taken effect in part.\n</turn_aborted>"
+const abortedText = abortedTag + "\nThe user interrupted the previous turn. Commands that were running were ended; they may have taken effect in part.\n</turn_aborted>"
 
 // takeWaiting begins the turn that a client asked for while the last one was
 // ending; further inputs join it.

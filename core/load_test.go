@@ -28,6 +28,9 @@ func FuzzLoad(f *testing.F) {
 	for _, tt := range damaged {
 		f.Add([]byte(tt.file))
 	}
+	for _, file := range hostileEdits() {
+		f.Add([]byte(file))
+	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m := newMachine(t.Errorf)
 		m.lines = linesOf(file)
@@ -40,6 +43,9 @@ func goOnFrom(t *testing.T, m *machine) {
 	t.Helper()
 	m.load()
 	seeShown(t, m)
+	m.take(core.EditContext{To: m.caller(), Operation: &protocol.SetInclusion{ContextTargets: protocol.ContextTargets{Indices: []int64{0, 1}}}})
+	m.take(core.UndoContext{To: m.caller()})
+	m.take(core.RestoreContext{To: m.caller()})
 	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: m.world, Settings: m.thread.Settings(), Fresh: true})
 	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, World: m.world})
 	for m.thread.ActiveTurn() != "" && len(m.running) > 0 {

@@ -19,37 +19,14 @@ type log struct {
 	namedAt  string // when, as the line says
 	preview  string
 	next     int64 // the ordinal of the next line
-	history  []ContextItem
-	turns    []turnRecord
-	turnAt   map[string]int // the places of turns, by id
-	usage    protocol.ThreadTokenUsage
-	written  string // when the last line was, as it says
-	callIDs  map[string]bool
-	// environment and instructions are the texts last put into the history.
-	environment, instructions string
-}
-
-// ContextItem is one entry of the model's input history.
-type ContextItem struct {
-	// Ordinal is that of the line, Part the position within a compacted line, -1
-	// outside of one.
-	Ordinal int64
-	Part    int
-	TurnID  string
-	raw     json.RawMessage
-	item    protocol.ResponseItem
-}
-
-// Item is the entry, decoded when it is first asked for. An entry that cannot be
-// decoded is an Unknown.
-func (c *ContextItem) Item() protocol.ResponseItem {
-	if c.item.ResponseItemVariant == nil {
-		if json.Unmarshal(c.raw, &c.item) != nil {
-			c.item.ResponseItemVariant = &protocol.Unknown{Raw: c.raw}
-		}
-		c.raw = nil
-	}
-	return c.item
+	// disordered is set where lines have other ordinals than they are counted with.
+	disordered bool
+	history
+	turns   []turnRecord
+	turnAt  map[string]int // the places of turns, by id
+	usage   protocol.ThreadTokenUsage
+	written string // when the last line was, as it says
+	surroundings
 }
 
 // maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.
@@ -61,6 +38,7 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	if line.Ordinal != nil && *line.Ordinal >= l.next && *line.Ordinal < maxOrdinal {
 		l.next = *line.Ordinal
 	}
+	l.disordered = l.disordered || line.Ordinal != nil && *line.Ordinal != l.next
 	ordinal := l.next
 	l.next++
 	if len(line.Payload) == 0 || line.Payload[0] != '{' {
@@ -74,7 +52,9 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineResponseItem:
 		l.remember(ordinal, -1, line.Payload)
 	case protocol.LineCompacted:
-		l.applyCompacted(ordinal, line.Payload)
+		l.applyCompacted(ordinal, line)
+	case protocol.LineContextEdit:
+		l.applyContextEdit(line)
 	case protocol.LineEventMsg:
 		l.applyEvent(ordinal, line)
 	}
@@ -168,7 +148,6 @@ func (l *log) applyTurnContext(payload json.RawMessage) {
 var (
 	environmentMark  = []byte(`"<environment_context>`)
 	instructionsMark = []byte(`"<user_instructions>`)
-	callMark         = []byte(`_call"`)
 	idMark           = []byte(`"id":`)
 )
 
@@ -176,24 +155,37 @@ var (
 // state depends on. What this server tells of the world carries no id, so that it
 // cannot be taken for words of the user that look like it.
 func (l *log) remember(ordinal int64, part int, raw json.RawMessage) {
-	l.history = append(l.history, ContextItem{Ordinal: ordinal, Part: part, TurnID: l.currentTurn(), raw: raw})
+	l.join(contextItem{ordinal: ordinal, part: int32(part), turnID: l.currentTurn(), raw: raw})
 	head := raw[:min(len(raw), 512)]
-	switch {
-	case bytes.Contains(head[:min(len(head), 64)], callMark):
-		l.rememberCall(peek(raw, "call_id"))
-	case bytes.Contains(head[:min(len(head), 64)], idMark):
+	switch added := &l.items[len(l.items)-1]; {
+	case added.role != unpaired, bytes.Contains(head[:min(len(head), 64)], idMark):
 	case bytes.Contains(head, environmentMark):
-		l.environment = textOf(l.history[len(l.history)-1].Item())
+		added.tells = theEnvironment
 	case bytes.Contains(head, instructionsMark):
-		l.instructions = textOf(l.history[len(l.history)-1].Item())
+		added.tells = theInstructions
+	}
+	l.hear(&l.items[len(l.items)-1])
+}
+
+// hear notes what an item tells the model of its surroundings.
+func (l *log) hear(c *contextItem) {
+	switch c.tells {
+	case theEnvironment:
+		l.environment = textOf(c.Item())
+	case theInstructions:
+		l.instructions = textOf(c.Item())
 	}
 }
 
-func (l *log) rememberCall(id string) {
-	if l.callIDs == nil {
-		l.callIDs = map[string]bool{}
+// hearAgain finds what the model was told last, where compactions hide other items
+// than before.
+func (l *log) hearAgain() {
+	l.surroundings = surroundings{}
+	for i := range l.items {
+		if !l.items[i].fate.hidden {
+			l.hear(&l.items[i])
+		}
 	}
-	l.callIDs[id] = true
 }
 
 func (l *log) currentTurn() string {
@@ -201,35 +193,6 @@ func (l *log) currentTurn() string {
 		return ""
 	}
 	return l.turns[len(l.turns)-1].id
-}
-
-// applyCompacted replaces the history by the one the line brings, or by the user's
-// words and the summary.
-func (l *log) applyCompacted(ordinal int64, payload json.RawMessage) {
-	var c protocol.Compacted
-	if json.Unmarshal(payload, &c) != nil {
-		return
-	}
-	replacement := c.ReplacementHistory
-	if replacement == nil {
-		replacement = l.compactedHistory(c.Message)
-	}
-	l.history = nil
-	l.environment, l.instructions = "", ""
-	for k, raw := range replacement {
-		l.remember(ordinal, k, raw)
-	}
-}
-
-func (l *log) compactedHistory(summary string) []json.RawMessage {
-	var kept []json.RawMessage
-	for i := range l.history {
-		item := l.history[i].Item()
-		if m, ok := item.ResponseItemVariant.(*protocol.Message); ok && m.Role == protocol.RoleUser {
-			kept = appendJSON(kept, item)
-		}
-	}
-	return appendJSON(kept, protocol.ResponseItem{ResponseItemVariant: userText(summary)})
 }
 
 func appendJSON(list []json.RawMessage, v any) []json.RawMessage {
@@ -243,6 +206,10 @@ func appendJSON(list []json.RawMessage, v any) []json.RawMessage {
 func userText(text string) *protocol.Message {
 	return &protocol.Message{Role: protocol.RoleUser,
 		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}
+}
+
+func containsText(item protocol.ResponseItem, text string) bool {
+	return strings.Contains(textOf(item), text)
 }
 
 // textOf is the text of a message, "" for other items.

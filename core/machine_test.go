@@ -67,6 +67,9 @@ func (m *machine) load() {
 	m.running = nil
 	m.thread = core.Load(threadID, m.options, m.settings, m.lines)
 	m.witness.restarted(m.lines)
+	if m.witness.context != nil {
+		m.witness.context.restarted(m)
+	}
 }
 
 func (m *machine) caller() protocol.Caller {
@@ -187,6 +190,22 @@ func callerOf(in core.Input) protocol.Caller {
 	case core.TurnSteer:
 		return in.To
 	case core.TurnInterrupt:
+		return in.To
+	case core.EditContext:
+		return in.To
+	case core.UndoContext:
+		return in.To
+	case core.RedoContext:
+		return in.To
+	case core.RestoreContext:
+		return in.To
+	case core.GetContextItems:
+		return in.To
+	case core.GetContextUsage:
+		return in.To
+	case core.ListContextEdits:
+		return in.To
+	case core.PreviewContext:
 		return in.To
 	}
 	return protocol.Caller{}

@@ -69,6 +69,8 @@ func lineText(line protocol.RolloutLine) string {
 		return promptItemText(line.Payload)
 	case protocol.LineEventMsg:
 		return eventText(p)
+	case protocol.LineContextEdit:
+		return contextEditText(p)
 	}
 	return line.Type
 }
@@ -84,6 +86,19 @@ func eventText(p gjson.Result) string {
 		return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("last_agent_message")), shortIf("error=", p.Get("error.message")), p.Get("error.codex_error_info").Raw)
 	}
 	return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("message")), shortIf("", p.Get("text")), shortIf("", p.Get("thread_name")))
+}
+
+// contextText tells by their places which context items are told to be changed, and from
+// where on they are new.
+func contextText(c core.ContextChanged) string {
+	text := fmt.Sprintf("context items from %d on", c.New)
+	if len(c.Places) > 0 {
+		text += fmt.Sprintf(", changed %v", c.Places)
+	}
+	if c.All {
+		text += ", all"
+	}
+	return text
 }
 
 // promptItemText is an item of the model's history.
@@ -105,6 +120,8 @@ func messageText(m core.Message) string {
 	case core.Request:
 		p := gjson.Parse(encode(m.Params))
 		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, short(p.Get("command").Str), shortIf("reason=", p.Get("reason")))
+	case core.ContextChanged:
+		return contextText(m)
 	case core.Notice:
 		return words("notify", m.NotificationMethod(), noticeText(gjson.Parse(encode(m.Notification))))
 	}
@@ -120,6 +137,9 @@ func resultText(result any) string {
 		return words("turn", p.Get("turn.id").Str, p.Get("turn.status").Str)
 	case p.Get("turnId").Exists():
 		return words("turn", p.Get("turnId").Str)
+	}
+	if text, ok := contextAnswerText(p); ok {
+		return text
 	}
 	return p.Raw
 }

@@ -1,15 +1,24 @@
 package core
 
 import (
+	"fmt"
+
 	"appserver/protocol"
 )
 
 // Prompt is the thread's next model request: a pure function of its state.
 func (t *Thread) Prompt() *Prompt {
+	p := t.request()
+	p.Items = t.promptItems()
+	return p
+}
+
+// request is a model request without its items.
+func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, Provider: t.settings.Provider, Model: t.settings.Model,
-		Instructions: t.systemPrompt(), Items: t.promptItems(),
-		Tools: []ToolSpec{shellTool, planTool},
+		Instructions: t.systemPrompt(),
+		Tools:        []ToolSpec{shellTool, planTool},
 	}
 	set(&p.Effort, t.settings.Effort)
 	set(&p.ServiceTier, t.settings.ServiceTier)
@@ -35,34 +44,59 @@ func (t *Thread) systemPrompt() string {
 	return prompt
 }
 
-// promptItems is the history with each output right after the calls it belongs to.
-// A call without an output gets one that says so. An output without a call, and
-// whatever has no id to be paired by, is left out.
+// promptItems are the items that the model is sent, each output right after the calls
+// it belongs to. A call whose output is left out, or has not come, gets one that says
+// so. An output without a call, and whatever has no id to be paired by, is left out.
 func (t *Thread) promptItems() []protocol.ResponseItem {
-	outputs := t.outputs()
-	items := make([]protocol.ResponseItem, 0, len(t.history))
-	var open []protocol.ResponseItem // calls that wait for their outputs
+	items := make([]protocol.ResponseItem, 0, len(t.items))
+	var open []int // calls that wait for their outputs
 	answer := func() {
 		for _, call := range open {
-			items = append(items, outputFor(call, outputs))
+			items = append(items, t.outputOf(call))
 		}
 		open = open[:0]
 	}
-	for i := range t.history {
-		item := t.history[i].Item()
-		role, id := pairing(item)
-		if role != aCall {
+	for i := range t.items {
+		c := &t.items[i]
+		if c.role != aCall && t.remains(i) {
 			answer()
 		}
-		if role == aCall && id != "" {
-			open = append(open, item)
+		if c.role == anOutput || !t.inPrompt(i) {
+			continue
 		}
-		if role == unpaired || role == aCall && id != "" {
-			items = append(items, item)
+		if c.role == aCall {
+			open = append(open, i)
 		}
+		items = append(items, c.sent())
 	}
 	answer()
 	return items
+}
+
+// outputOf is the output of a call in the prompt, or what stands in its place.
+func (h *history) outputOf(call int) protocol.ResponseItem {
+	c := &h.items[call]
+	if c.pair == none || h.items[c.pair].fate.hidden {
+		return output(c, "aborted")
+	}
+	o := &h.items[c.pair]
+	if !o.kept() {
+		return output(c, placeholder(o.fate.says))
+	}
+	return o.sent()
+}
+
+// placeholder stands in the place of an output that was taken out.
+func placeholder(tokens int32) string {
+	return fmt.Sprintf("[output excluded from context: %d tokens]", tokens)
+}
+
+// output answers a call with a text.
+func output(call *contextItem, text string) protocol.ResponseItem {
+	if _, custom := call.Item().ResponseItemVariant.(*protocol.CustomToolCall); custom {
+		return protocol.ResponseItem{ResponseItemVariant: &protocol.CustomToolCallOutput{CallID: call.callID, Output: protocol.ToolOutput{Text: text}}}
+	}
+	return protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCallOutput{CallID: call.callID, Output: protocol.ToolOutput{Text: text}}}
 }
 
 // pairRole is the part that an item has in a pair of a call and its output.
@@ -73,43 +107,3 @@ const (
 	aCall
 	anOutput
 )
-
-func pairing(item protocol.ResponseItem) (role pairRole, id string) {
-	switch v := item.ResponseItemVariant.(type) {
-	case *protocol.FunctionCall:
-		return aCall, v.CallID
-	case *protocol.CustomToolCall:
-		return aCall, v.CallID
-	case *protocol.LocalShellCall:
-		return aCall, v.CallID
-	case *protocol.FunctionCallOutput:
-		return anOutput, v.CallID
-	case *protocol.CustomToolCallOutput:
-		return anOutput, v.CallID
-	}
-	return unpaired, ""
-}
-
-// outputs are the outputs in the history, by the id of their call; the first counts.
-func (t *Thread) outputs() map[string]protocol.ResponseItem {
-	outputs := map[string]protocol.ResponseItem{}
-	for i := range t.history {
-		item := t.history[i].Item()
-		role, id := pairing(item)
-		if _, seen := outputs[id]; role == anOutput && !seen {
-			outputs[id] = item
-		}
-	}
-	return outputs
-}
-
-func outputFor(call protocol.ResponseItem, outputs map[string]protocol.ResponseItem) protocol.ResponseItem {
-	_, id := pairing(call)
-	if output, ok := outputs[id]; ok {
-		return output
-	}
-	if _, custom := call.ResponseItemVariant.(*protocol.CustomToolCall); custom {
-		return protocol.ResponseItem{ResponseItemVariant: &protocol.CustomToolCallOutput{CallID: id, Output: protocol.ToolOutput{Text: "aborted"}}}
-	}
-	return protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCallOutput{CallID: id, Output: protocol.ToolOutput{Text: "aborted"}}}
-}

@@ -3,6 +3,7 @@ package core_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -68,6 +69,7 @@ type explorer struct{ *machine }
 func newExplorer(t *rapid.T) *explorer {
 	e := &explorer{newMachine(t.Fatalf)}
 	e.options.CompletedFloor = rapid.SampledFrom([]time.Duration{0, 50 * time.Millisecond}).Draw(t, "floor")
+	e.options.Tokens = rapid.SampledFrom([]core.Tokenizer{nil, guess(1), guess(3)}).Draw(t, "tokens")
 	e.settings.ApprovalPolicy.Mode = policies.Draw(t, "policy")
 	e.settings.Sandbox = sandboxes.Draw(t, "sandbox").Policy()
 	e.take(e.start(rapid.SampledFrom([]string{protocol.HistoryPaginated, "legacy"}).Draw(t, "history mode")))
@@ -89,12 +91,14 @@ var (
 )
 
 func (e *explorer) actions() map[string]func(*rapid.T) {
-	return map[string]func(*rapid.T){
+	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
 		"request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
 		"late": e.late,
 	}
+	maps.Copy(actions, e.contextActions())
+	return actions
 }
 
 // run takes an input at a drawn time.

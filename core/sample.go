@@ -11,7 +11,10 @@ import (
 
 // sampling is a model request under way, and the items its answer has begun.
 type sampling struct {
-	effect    EffectID
+	effect EffectID
+	// revision and items are the context's when the request was made.
+	revision  int64
+	items     int
 	message   *openText
 	reasoning *openText
 }
@@ -30,7 +33,7 @@ func (s *step) sample() { s.sampleAfter(0) }
 func (s *step) sampleAfter(delay time.Duration) {
 	t := s.active
 	id := s.newEffect()
-	t.sample, t.calls = &sampling{effect: id}, nil
+	t.sample, t.calls = &sampling{effect: id, revision: s.revision, items: len(s.items)}, nil
 	t.samples = append(t.samples, id)
 	s.effect(Sample{ID: id, TurnID: t.id, Delay: delay, Prompt: s.Prompt()})
 }
@@ -137,9 +140,10 @@ func (s *step) sampleDone(in SampleDone) {
 		return
 	}
 	s.active.sample, s.active.retries = nil, 0
+	counted := s.countedInput(m)
 	s.completeReasoning(m)
 	s.completeMessage(m)
-	s.addUsage(in.Answer.Usage)
+	s.addUsage(in.Answer.Usage, counted)
 	s.out.Sync = true
 	if in.Answer.Cut != "" {
 		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})
@@ -154,16 +158,27 @@ func (s *step) sampleDone(in SampleDone) {
 	s.takeCalls(in.Answer.Calls)
 }
 
-func (s *step) addUsage(u *protocol.TokenUsageBreakdown) {
+// countedInput is our own count of a request, for which the provider's is awaited: 0
+// where the model's tokenizer is known, and where the context has changed since.
+func (s *step) countedInput(m *sampling) int64 {
+	if s.tokenizer().Known(s.settings.Model) || m.revision != s.revision || m.items != len(s.items) {
+		return 0
+	}
+	return s.counted()
+}
+
+func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 	if u == nil {
 		return
 	}
 	s.active.spent = true
 	info := &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
-		ModelContextWindow: s.active.world.Provider.ContextWindow,
+		ModelContextWindow: s.active.world.Provider.ContextWindow, CountedInputTokens: counted,
 	}
+	scale := s.scales[s.settings.Model]
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
+	s.rescaled = s.rescaled || s.scales[s.settings.Model] != scale
 }
 
 func (s *step) notifyUsage(turnID string) {

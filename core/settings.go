@@ -37,6 +37,8 @@ type Options struct {
 	// CompletedFloor is the least time between the answer of turn/start or
 	// turn/interrupt and the turn's turn/completed.
 	CompletedFloor time.Duration
+	// Tokens counts tokens; nil counts one for every four bytes.
+	Tokens Tokenizer
 }
 
 // World is what the machine is to know of the world outside when a turn starts.

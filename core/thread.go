@@ -24,7 +24,14 @@ type Thread struct {
 	base, developer *string
 	// told is the turn that clients were told has failed because its lines could not
 	// be appended. The rollout does not say so before the next line.
-	told       *toldEnd
+	told *toldEnd
+	// toldItems counts the context items that clients were told of, toldFor is the model
+	// that their tokens were told for, and rescaled is set when these hold no more.
+	toldItems int
+	toldFor   string
+	rescaled  bool
+	// frame is what was counted last of a request's parts that are no items.
+	frame      frame
 	lastEffect EffectID
 }
 
@@ -117,7 +124,7 @@ func (s *step) take(in Input) {
 	case StorageFailed:
 		s.storageFailed(in)
 	default:
-		s.takeResult(in)
+		s.takeContext(in)
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *step) takeCalls(calls []ToolCall) {
 
 // uniqueCallID makes an id that the thread has seen, or an empty one, unique.
 func (s *step) uniqueCallID(id string) string {
-	if id != "" && !s.callIDs[id] {
+	if id != "" && !s.knowsCall(id) {
 		return id
 	}
 	return fmt.Sprintf("call_%s", s.NewID())

@@ -29,6 +29,8 @@ type witness struct {
 	overridden bool
 	// stopping is set after a Shutdown, which knows no floor.
 	stopping bool
+	// context is nil where the lines are any bytes.
+	context *contextWitness
 }
 
 // effectState is an effect that was started.
@@ -53,6 +55,7 @@ type itemState struct {
 
 func newWitness(report func(format string, args ...any)) *witness {
 	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}}
+	w.context = &contextWitness{witness: w}
 	w.restarted(nil)
 	return w
 }
@@ -114,6 +117,9 @@ func (w *witness) see(m *machine, in core.Input, out core.Output) {
 		w.seeMessage(m, in, out, i, message)
 	}
 	w.seeState(m)
+	if w.context != nil {
+		w.context.see(m, in, out)
+	}
 }
 
 func (w *witness) note(in core.Input, out core.Output) {

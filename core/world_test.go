@@ -73,3 +73,9 @@ func reload(m *machine, _ arguments, _ *strings.Builder) error {
 	m.load()
 	return nil
 }
+
+func tokens(m *machine, a arguments, _ *strings.Builder) error {
+	n, err := strconv.Atoi(a.word(0))
+	m.options.Tokens = guess(n)
+	return err
+}

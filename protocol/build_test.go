@@ -209,6 +209,13 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 			part := b.value(reflect.TypeFor[protocol.ContentItem]()).Interface().(protocol.ContentItem)
 			return []protocol.ToolOutput{{Text: b.text()}, {Parts: []protocol.ContentItem{part}}}[b.one(2)]
 		},
+		reflect.TypeFor[protocol.PruneRange](): func(b builder) any {
+			return []protocol.PruneRange{
+				{Word: protocol.RangeAll}, {Word: protocol.RangeFirstTurns, Count: 3},
+				{Word: protocol.RangeBeforeTurn, TurnID: b.text()}, {Word: protocol.RangeKeepLastTurns, Count: 2},
+			}[b.one(4)]
+		},
+		reflect.TypeFor[protocol.ContextCategory]():        oneOf("toolOutput", "userMessage", "other"),
 		reflect.TypeFor[protocol.ApprovalsReviewer]():      oneOf("user", "auto_review", "guardian_subagent"),
 		reflect.TypeFor[protocol.SandboxMode]():            oneOf("read-only", "workspace-write", "danger-full-access"),
 		reflect.TypeFor[protocol.TurnStatus]():             oneOf("completed", "interrupted", "failed", "inProgress"),

@@ -41,6 +41,12 @@ const (
 	KindProviderNotReady   Kind = "providerNotReady"
 	KindConfig             Kind = "config"
 	KindCwdNotFound        Kind = "cwdNotFound"
+	KindStaleRevision      Kind = "staleRevision"
+	KindItemNotFound       Kind = "itemNotFound"
+	KindNotReplaceable     Kind = "notReplaceable"
+	KindNothingToUndo      Kind = "nothingToUndo"
+	KindNothingToRedo      Kind = "nothingToRedo"
+	KindBackupMismatch     Kind = "backupMismatch"
 )
 
 // Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The
@@ -60,6 +66,8 @@ type ErrorData struct {
 	Field string `json:"field,omitempty"`
 	// TurnID names the turn that is in the way, or that was expected.
 	TurnID string `json:"turnId,omitempty"`
+	// Revision is the one that the thread's context has.
+	Revision *int64 `json:"revision,omitempty"`
 }
 
 // Error is the message.

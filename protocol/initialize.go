@@ -19,6 +19,8 @@ type InitializeCapabilities struct {
 	ExperimentalAPI bool `json:"experimentalApi,omitempty"`
 	// OptOutNotificationMethods are notifications that are not sent to the client.
 	OptOutNotificationMethods []string `json:"optOutNotificationMethods,omitempty"`
+	// ContextItemsDelta makes ContextItems carry changes only, not the whole list.
+	ContextItemsDelta bool `json:"contextItemsDelta,omitempty"`
 }
 
 // InitializeResponse names the server, where it keeps its files (an absolute path),

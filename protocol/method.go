@@ -23,6 +23,19 @@ type Handler interface {
 	TurnStart(to Caller, p *TurnStartParams) error
 	TurnSteer(to Caller, p *TurnSteerParams) error
 	TurnInterrupt(to Caller, p *TurnInterruptParams) error
+	ContextGetItems(to Caller, p *ContextGetItemsParams) error
+	ContextGetUsage(to Caller, p *ContextGetUsageParams) error
+	ContextSetInclusion(to Caller, p *ContextSetInclusionParams) error
+	ContextPruneByIndices(to Caller, p *ContextPruneByIndicesParams) error
+	ContextPrune(to Caller, p *ContextPruneParams) error
+	ContextPin(to Caller, p *ContextPinParams) error
+	ContextReplace(to Caller, p *ContextReplaceParams) error
+	ContextPreview(to Caller, p *ContextPreviewParams) error
+	ContextGetPrompt(to Caller, p *ContextGetPromptParams) error
+	ContextUndo(to Caller, p *ContextUndoParams) error
+	ContextRedo(to Caller, p *ContextRedoParams) error
+	ContextListEdits(to Caller, p *ContextListEditsParams) error
+	ContextRestore(to Caller, p *ContextRestoreParams) error
 	ModelList(to Caller, p *ModelListParams) error
 	ConfigRead(to Caller, p *ConfigReadParams) error
 }
@@ -93,6 +106,32 @@ func Methods() []Method {
 			"Adds input to the turn under way."),
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
 			"Ends the turn under way and everything it started."),
+		method[ContextGetItemsParams, ContextGetItemsResponse]("context/getItems", Handler.ContextGetItems,
+			"Lists what the model is sent, item by item, with its price."),
+		method[ContextGetUsageParams, ContextGetUsageResponse]("context/getUsage", Handler.ContextGetUsage,
+			"Tells what the context costs."),
+		method[ContextSetInclusionParams, ContextSetInclusionResponse]("context/setInclusion", Handler.ContextSetInclusion,
+			"Excludes items from the context, or includes them again."),
+		method[ContextPruneByIndicesParams, ContextPruneByIndicesResponse]("context/pruneByIndices", Handler.ContextPruneByIndices,
+			"Deletes items from the context."),
+		method[ContextPruneParams, ContextPruneResponse]("context/prune", Handler.ContextPrune,
+			"Excludes the items of some categories."),
+		method[ContextPinParams, ContextPinResponse]("context/pin", Handler.ContextPin,
+			"Pins items, so that no prune takes them out, or unpins them."),
+		method[ContextReplaceParams, ContextReplaceResponse]("context/replace", Handler.ContextReplace,
+			"Gives a tool output or a reasoning another text."),
+		method[ContextPreviewParams, ContextPreviewResponse]("context/preview", Handler.ContextPreview,
+			"Tells what edits would save, and changes nothing."),
+		method[ContextGetPromptParams, ContextGetPromptResponse]("context/getPrompt", Handler.ContextGetPrompt,
+			"Shows the next model request as it would be sent."),
+		method[ContextUndoParams, ContextUndoResponse]("context/undo", Handler.ContextUndo,
+			"Takes back the last context edit."),
+		method[ContextRedoParams, ContextRedoResponse]("context/redo", Handler.ContextRedo,
+			"Makes a context edit again that was undone."),
+		method[ContextListEditsParams, ContextListEditsResponse]("context/listEdits", Handler.ContextListEdits,
+			"Lists the context edits."),
+		method[ContextRestoreParams, ContextRestoreResponse]("context/restore", Handler.ContextRestore,
+			"Brings the full context back."),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
 		method[ConfigReadParams, ConfigReadResponse]("config/read", Handler.ConfigRead,
@@ -128,5 +167,6 @@ func Unions() []Union {
 		threadStatuses.describe(ThreadStatus{}),
 		userInputs.describe(UserInput{}),
 		threadItems.describe(ThreadItem{}),
+		contextOperations.describe(ContextOperation{}),
 	}
 }

@@ -199,6 +199,7 @@ func Notifications() []NotificationRow {
 		notification[ServerRequestResolvedNotification]("A request of the server needs no answer any more."),
 		notification[ErrorNotification]("A model request failed."),
 		notification[TurnCompletedNotification]("A turn ended; nothing of it follows."),
+		notification[ContextItemsNotification]("What the model is sent has changed."),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

@@ -87,9 +87,9 @@ func TestEveryMessageFitsItsSchema(t *testing.T) {
 
 func TestLeavingOutARequiredParamIsRefused(t *testing.T) {
 	for _, m := range protocol.Methods() {
-		for i := range m.Params.NumField() {
-			name, options, _ := strings.Cut(m.Params.Field(i).Tag.Get("json"), ",")
-			if options != "" {
+		for _, field := range reflect.VisibleFields(m.Params) {
+			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if options != "" || field.Anonymous {
 				continue
 			}
 			var members map[string]json.RawMessage

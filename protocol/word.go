@@ -60,6 +60,29 @@ func decodeWordOf(b []byte, allowed []string, detailed string) (word string, det
 	return word, detail, nil
 }
 
+// decodeSpelled reads one of the allowed camelCase words, which may be spelled in
+// snake_case or PascalCase.
+func decodeSpelled(b []byte, allowed []string) (string, error) {
+	in := gjson.ParseBytes(b)
+	if in.Type != gjson.String {
+		return "", wrongType(in, "a string, one of `"+strings.Join(allowed, "`, `")+"`")
+	}
+	word, known := respell(in.Str, allowed)
+	if !known {
+		return "", &UnknownVariantError{in.Str, allowed}
+	}
+	return word, nil
+}
+
+// respell is the camelCase word that is meant by one in snake_case or PascalCase.
+func respell(word string, allowed []string) (spelled string, known bool) {
+	spelled = CamelCase(word)
+	if spelled != "" {
+		spelled = strings.ToLower(spelled[:1]) + spelled[1:]
+	}
+	return spelled, slices.Contains(allowed, spelled)
+}
+
 // SnakeCase is a camelCase word as rollouts write it.
 func SnakeCase(s string) string {
 	var b strings.Builder

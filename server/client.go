@@ -7,6 +7,8 @@ type ClientState struct {
 	Info protocol.ClientInfo
 	// ExperimentalAPI lets the client use members of params that are experimental.
 	ExperimentalAPI bool
+	// ContextItemsDelta is set where the client wants changes of context items only.
+	ContextItemsDelta bool
 	// OptOut lists the methods of notifications that the client does not want.
 	OptOut []string
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"appserver/protocol"
 )
@@ -30,9 +29,20 @@ func (e *encoder) Write(p []byte) (int, error) {
 
 func (e *encoder) text(s string) { e.buf = append(e.buf, s...) }
 
+// appender is what has an encoding of its own, equal to that of protocol.Marshal.
+type appender interface {
+	AppendJSON(b []byte) ([]byte, error)
+	// JSONSize is about how many bytes that are.
+	JSONSize() int
+}
+
 // value appends v as protocol.Marshal writes it. A marshaler that panics is an
 // error.
 func (e *encoder) value(v any) (err error) {
+	if a, ok := v.(appender); ok {
+		e.buf, err = a.AppendJSON(e.buf)
+		return err
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("encoding %T: panic: %v", v, p)
@@ -47,7 +57,7 @@ func (e *encoder) value(v any) (err error) {
 
 func (e *encoder) method(name string) {
 	e.text(`{"jsonrpc":"2.0","method":`)
-	e.buf = appendString(e.buf, name)
+	e.buf = protocol.AppendString(e.buf, name)
 	e.text(`,"params":`)
 }
 
@@ -82,71 +92,16 @@ func (e *encoder) delta(d protocol.Delta, text string) error {
 
 func (e *encoder) deltaOf(threadID, turnID, itemID, text string) {
 	e.text(`{"threadId":`)
-	e.buf = appendString(e.buf, threadID)
+	e.buf = protocol.AppendString(e.buf, threadID)
 	e.text(`,"turnId":`)
-	e.buf = appendString(e.buf, turnID)
+	e.buf = protocol.AppendString(e.buf, turnID)
 	e.text(`,"itemId":`)
-	e.buf = appendString(e.buf, itemID)
+	e.buf = protocol.AppendString(e.buf, itemID)
 	e.text(`,"delta":`)
-	e.buf = appendString(e.buf, text)
+	e.buf = protocol.AppendString(e.buf, text)
 }
 
 func (e *encoder) index(member string, i int) {
 	e.text(member)
 	e.buf = strconv.AppendInt(e.buf, int64(i), 10)
-}
-
-// appendString appends s as a JSON string, byte for byte as protocol.Marshal does:
-// invalid UTF-8 becomes U+FFFD, and U+2028 and U+2029 are escaped.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
-			if c < ' ' || c == '"' || c == '\\' {
-				b = appendEscape(append(b, s[start:i]...), c)
-				start = i + 1
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if escape := escapeOf(r, size); escape != "" {
-			b = append(append(b, s[start:i]...), escape...)
-			start = i + size
-		}
-		i += size
-	}
-	return append(append(b, s[start:]...), '"')
-}
-
-func escapeOf(r rune, size int) string {
-	switch {
-	case r == utf8.RuneError && size == 1:
-		return `\ufffd`
-	case r == '\u2028':
-		return `\u2028`
-	case r == '\u2029':
-		return `\u2029`
-	}
-	return ""
-}
-
-func appendEscape(b []byte, c byte) []byte {
-	const hex = "0123456789abcdef"
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\b':
-		return append(b, `\b`...)
-	case '\f':
-		return append(b, `\f`...)
-	case '\n':
-		return append(b, `\n`...)
-	case '\r':
-		return append(b, `\r`...)
-	case '\t':
-		return append(b, `\t`...)
-	}
-	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }

@@ -28,7 +28,7 @@ func TestStringsEqualMarshal(t *testing.T) {
 		s := anyText().Draw(t, "s")
 		want, err := protocol.Marshal(s)
 		require.NoError(t, err)
-		require.Equal(t, string(want), string(appendString(nil, s)))
+		require.Equal(t, string(want), string(protocol.AppendString(nil, s)))
 	})
 }
 

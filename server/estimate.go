@@ -12,6 +12,9 @@ const (
 // estimate is about how many bytes v takes as JSON. It stops counting at limit,
 // and so costs little for any v.
 func estimate(v any, limit int) int {
+	if a, ok := v.(appender); ok {
+		return min(a.JSONSize(), limit)
+	}
 	left := limit
 	spend(reflect.ValueOf(v), &left, estimateDepth)
 	return limit - max(left, 0)

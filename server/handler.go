@@ -45,7 +45,7 @@ type Lobby struct {
 func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) error {
 	state := ClientState{Info: p.ClientInfo}
 	if c := p.Capabilities; c != nil {
-		state.ExperimentalAPI, state.OptOut = c.ExperimentalAPI, c.OptOutNotificationMethods
+		state.ExperimentalAPI, state.OptOut, state.ContextItemsDelta = c.ExperimentalAPI, c.OptOutNotificationMethods, c.ContextItemsDelta
 	}
 	l.Outbox.Initialized(to.Conn, state)
 	l.Outbox.Reply(to, protocol.InitializeResponse{

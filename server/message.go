@@ -149,7 +149,7 @@ func (q *question) transmit(c *conn) error {
 
 func (q *question) encode(e *encoder) error {
 	e.text(`{"jsonrpc":"2.0","id":` + questionID(q.id) + `,"method":`)
-	e.buf = appendString(e.buf, q.method)
+	e.buf = protocol.AppendString(e.buf, q.method)
 	e.text(`,"params":`)
 	err := e.value(q.params)
 	e.text("}\n")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chatRequest is what matters of a Chat Completions request. Messages are as they
-// were sent.
+// chatRequest is a Chat Completions request: as it was sent, and its messages.
 type chatRequest struct {
+	Body     string            `json:"-"`
 	Messages []json.RawMessage `json:"messages"`
 }
 
@@ -47,10 +48,12 @@ func newProvider(t *testing.T, answers ...func(w io.Writer)) *provider {
 	p := &provider{}
 	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request chatRequest
-		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		body, err := io.ReadAll(r.Body)
+		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		request.Body = string(body)
 		n := p.keep(request)
 		if n >= len(answers) {
 			http.Error(w, "no more answers", http.StatusTeapot)

@@ -110,6 +110,7 @@ func TestReferenceInterchange(t *testing.T) {
 		{"from reference", func(x *interchange) { x.handOver(x.reference, x.ours, chatPath, "aborted by user") }},
 		{"settings", (*interchange).settings},
 		{"names", (*interchange).names},
+		{"pruned", (*interchange).pruned},
 		{"locks", (*interchange).locks},
 		{"ours damaged", func(x *interchange) { x.damaged(x.ours()) }},
 		{"reference damaged", func(x *interchange) { x.damaged(x.reference()) }},

@@ -1,9 +1,9 @@
 // Command appserver speaks the Codex app-server protocol on standard input and
 // output, runs a coding agent, and keeps each conversation as a rollout file.
 //
-// Standard output carries protocol messages only; logs go to standard error. It
-// exits 0 when its input ends or it is told to stop, 1 when it cannot start, and 2
-// when it is called wrongly.
+// While it serves, standard output carries protocol messages only; logs go to standard
+// error. It exits 0 when its input ends or it is told to stop, 1 when it cannot start,
+// and 2 when it is called wrongly.
 //
 // # Goroutines
 //
@@ -53,6 +53,7 @@ type subcommand struct {
 func commands() []subcommand {
 	return []subcommand{
 		{"app-server", "serve a client on standard input and output (the default)", serve},
+		{"context", "show and edit what the model is sent of a stored thread", contextCommand},
 		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},
 		{"version", "print the version", printVersion},

@@ -53,12 +53,17 @@ func (o *options) parse(args []string, errs io.Writer) (rest []string, err error
 	return flags.Args(), nil
 }
 
-func (o *options) define(flags *flag.FlagSet) {
+// defineShared defines the flags of every command that reads the configuration.
+func (o *options) defineShared(flags *flag.FlagSet) {
 	flags.Var(&o.overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
 	flags.Var(&o.overrides, "config", "the same as -c `KEY=VALUE`")
 	flags.StringVar(&o.provider, "model-provider", o.provider, "the `NAME` of the model provider")
 	flags.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	flags.StringVar(&o.logFormat, "log-format", o.logFormat, "console or json")
+}
+
+func (o *options) define(flags *flag.FlagSet) {
+	o.defineShared(flags)
 	flags.StringVar(&o.listen, "listen", o.listen, "where to listen; only stdio:// is served")
 	flags.BoolVar(&o.parentExit, "exit-with-parent", o.parentExit, "end when the parent process has ended")
 	flags.BoolVar(&o.version, "version", o.version, "print the version")

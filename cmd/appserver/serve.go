@@ -17,6 +17,7 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/model"
+	"appserver/core/token"
 	"appserver/core/tool"
 	"appserver/protocol"
 	"appserver/rollout"
@@ -66,31 +67,40 @@ type process struct {
 
 // assemble makes the parts and puts them together.
 func assemble(o *options, log *zap.Logger) (*process, error) {
-	home, err := codexHome()
+	c, home, parts, err := gather(o, log)
 	if err != nil {
 		return nil, err
+	}
+	if parts.Model, err = providers(c, home); err != nil {
+		return nil, err
+	}
+	parts.Tools = shell(c)
+	return join(c, home, parts), nil
+}
+
+// gather makes the parts of an engine that runs no turns, but for its outbox.
+func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engine.Parts, err error) {
+	if home, err = codexHome(); err != nil {
+		return nil, "", p, err
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, fmt.Errorf("the working directory is gone: %w", err)
+		return nil, "", p, fmt.Errorf("the working directory is gone: %w", err)
 	}
-	c, err := config.Load(config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv})
-	if err != nil {
-		return nil, err
-	}
-	models, err := providers(c, home)
-	if err != nil {
-		return nil, err
-	}
-	return join(c, home, engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: shell(c), Setup: &setup{c, home, cwd, log}, Log: log,
-	}), nil
+	c, err = config.Load(config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv})
+	return c, home, engine.Parts{
+		Store: rollout.NewStore(rollout.OS(), home), Setup: &setup{c, home, cwd, log}, Log: log, Tokens: token.New(),
+	}, err
 }
 
 // join puts a server around the parts.
 func join(c *config.Config, home string, p engine.Parts) *process {
 	srv := server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
+	p.WantsChanges = func(conn uint64) bool {
+		client, _ := srv.Client(conn)
+		return client.ContextItemsDelta
+	}
 	e := engine.New(p)
 	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Platform: platform(), Terminal: terminal(os.Getenv)}))
 	return &process{srv, e, p.Log}

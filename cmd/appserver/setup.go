@@ -109,6 +109,17 @@ func take[T any](to *T, general, own T) {
 	}
 }
 
+// RewriteOnUnload is as the thread's configuration says.
+func (s *setup) RewriteOnUnload(scope engine.Scope) bool { return s.of(scope).Context.RewriteOnUnload }
+
+// of is the configuration that holds for a thread.
+func (s *setup) of(scope engine.Scope) *config.Config {
+	if c, ok := scope.(*config.Config); ok {
+		return c
+	}
+	return s.config
+}
+
 // baseInstructions is the client's system prompt, the configured one, or nil.
 func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string, error) {
 	if p.BaseInstructions != nil {
@@ -136,10 +147,7 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 // World is what a turn with these settings is to know. Where the provider is not
 // ready it says so, beside all that is known.
 func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, error) {
-	c, ok := scope.(*config.Config)
-	if !ok {
-		c = s.config
-	}
+	c := s.of(scope)
 	if _, err := c.Provider(settings.Provider); err != nil {
 		return core.World{}, err
 	}

@@ -21,6 +21,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/token"
 	"appserver/rollout"
 )
 
@@ -88,7 +89,7 @@ func (p *player) start() {
 	require.NoError(p.t, err)
 	proc := join(c, p.home, engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, NewID: p.newID, Log: zap.NewNop(),
-		Setup: &setup{c, p.home, "/", zap.NewNop()},
+		Setup: &setup{c, p.home, "/", zap.NewNop()}, Tokens: token.New(),
 	})
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)

@@ -216,7 +216,7 @@ func (c *Config) rank(key string) int {
 // unserved are keys that are read for what is to come.
 var unserved = [][]string{
 	{"history", "maxSize"}, {"history", "sensitivePatterns"}, {"model_auto_compact_token_limit"},
-	{"context"}, {"compaction"}, {"memory"}, {"index"},
+	{"compaction"}, {"memory"}, {"index"},
 }
 
 // check finds what is of the right type and yet of no use.

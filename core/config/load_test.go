@@ -155,7 +155,7 @@ func TestEveryKeyInBothFormats(t *testing.T) {
 			home, _ := write(t, name, text)
 			c, err := config.Load(config.Source{Home: home})
 			require.NoError(t, err)
-			require.Len(t, c.Warnings, 7)
+			require.Len(t, c.Warnings, 6)
 			for _, w := range c.Warnings {
 				require.Contains(t, w, "has no effect yet")
 			}

@@ -19,6 +19,9 @@ type Journal interface {
 	// Append takes all lines or none. With sync they are on disk when it returns.
 	Append(lines []protocol.RolloutLine, sync bool) error
 	Close() error
+	// CloseRewritten closes it too, and leaves a file that plain readers make of what
+	// the projection leaves; nil leaves all.
+	CloseRewritten(p rollout.Projection) error
 }
 
 // ephemeral is the journal of threads that keep nothing.
@@ -26,6 +29,7 @@ type ephemeral struct{}
 
 func (ephemeral) Append([]protocol.RolloutLine, bool) error { return nil }
 func (ephemeral) Close() error                              { return nil }
+func (ephemeral) CloseRewritten(rollout.Projection) error   { return nil }
 
 const (
 	// mailbox is how many requests a thread holds before it is overloaded.
@@ -62,14 +66,17 @@ type actor struct {
 	turn     atomic.Pointer[string]
 	ready    atomic.Bool // the thread can be listed as loaded
 
-	thread      *core.Thread
-	journal     Journal
-	path        string
-	options     core.Options
-	scope       Scope
-	subscribers []uint64
-	effects     map[core.EffectID]*running
-	generation  int
+	thread  *core.Thread
+	journal Journal
+	path    string
+	options core.Options
+	// withoutBackup is why the rollout's backup was not loaded, nil where it was or
+	// where there is none.
+	withoutBackup error
+	scope         Scope
+	subscribers   []uint64
+	effects       map[core.EffectID]*running
+	generation    int
 }
 
 func newActor(e *Engine, id string) *actor {
@@ -99,7 +106,7 @@ func (a *actor) run() {
 		case <-clear:
 		case <-a.quit:
 			a.wind()
-			a.letGo()
+			a.unload()
 			a.engine.forget(a)
 			return
 		}
@@ -160,16 +167,29 @@ func (a *actor) wind() {
 	}
 }
 
-// letGo unloads the thread.
-func (a *actor) letGo() {
+// unload lets the thread go, and leaves a rollout of which other programs make the
+// context that this thread has.
+func (a *actor) unload() {
+	if a.thread == nil || !a.engine.Setup.RewriteOnUnload(a.scope) {
+		a.letGo()
+		return
+	}
+	projection := rollout.Projection(a.thread.Projection())
+	a.close(func() error { return a.journal.CloseRewritten(projection) })
+}
+
+// letGo lets the thread go.
+func (a *actor) letGo() { a.close(a.journal.Close) }
+
+func (a *actor) close(journal func() error) {
 	a.ready.Store(false)
 	a.turn.Store(nil)
 	a.cancelEffects()
 	a.generation++
-	if err := a.journal.Close(); err != nil {
+	if err := journal(); err != nil {
 		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 	}
-	a.journal, a.thread, a.subscribers, a.path = ephemeral{}, nil, nil, ""
+	a.journal, a.thread, a.scope, a.subscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, "", nil
 }
 
 // step runs one input: state, then disk, then words, then effects.
@@ -209,8 +229,10 @@ func (a *actor) publish() {
 	}
 }
 
-func (a *actor) stamp() core.Stamp {
-	return core.Stamp{Now: time.Now(), NewID: a.engine.NewID, NextRequest: func() uint64 { return a.engine.requests.Add(1) - 1 }}
+func (a *actor) stamp() core.Stamp { return a.engine.stamp() }
+
+func (e *Engine) stamp() core.Stamp {
+	return core.Stamp{Now: time.Now(), NewID: e.NewID, NextRequest: func() uint64 { return e.requests.Add(1) - 1 }}
 }
 
 func (a *actor) say(messages []core.Message) {
@@ -221,6 +243,8 @@ func (a *actor) say(messages []core.Message) {
 			out.Reply(m.To, m.Result)
 		case core.Refusal:
 			out.Refuse(m.To, m.Err)
+		case core.ContextChanged:
+			a.tellContext(m)
 		case core.Notice:
 			for _, conn := range a.subscribers {
 				out.Notify(conn, m.Notification)
@@ -252,6 +276,9 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.cancelEffects()
 	a.generation++
 	contents, err := a.engine.Store.Read(a.path)
+	if err == nil && a.withoutBackup == nil {
+		err = contents.Backup.Err // without it the thread would be less than clients were told
+	}
 	if err != nil {
 		a.speak(a.thread.Step(a.stamp(), failure))
 		a.say([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
@@ -259,8 +286,11 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 		return
 	}
 	held := before(contents.Lines, *lost.Lines[0].Ordinal)
-	a.thread = a.thread.Again(held, contents.Next)
+	a.thread = a.thread.Again(held, nextLine(contents))
 	a.speak(a.thread.Step(a.stamp(), failure))
+	if failure.Turn != "" {
+		a.say([]core.Message{core.ContextChanged{All: true}})
+	}
 }
 
 // before are the lines up to one that was lost, which the disk may show for a while.
@@ -315,17 +345,4 @@ func (a *actor) unsubscribe(conn uint64) bool {
 		}
 	}
 	return false
-}
-
-// warnings are what the client is told of lines that could not be read.
-func warnings(c *rollout.Contents) []string {
-	const most = 10
-	var list []string
-	for i, d := range c.Damage {
-		if i == most {
-			return append(list, damageCount(c.Path, len(c.Damage)-most))
-		}
-		list = append(list, damageText(c.Path, d))
-	}
-	return list
 }

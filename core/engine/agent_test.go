@@ -23,8 +23,10 @@ type agent struct {
 	// emitted counts pieces of floods, running what is under way.
 	emitted, running, tries atomic.Int64
 
-	mu       sync.Mutex
-	prompts  []*core.Prompt
+	mu      sync.Mutex
+	prompts []*core.Prompt
+	// sent are the prompts as they were when they came.
+	sent     []string
 	commands []core.Command
 }
 
@@ -49,7 +51,7 @@ func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece
 	a.running.Add(1)
 	defer a.running.Add(-1)
 	a.mu.Lock()
-	a.prompts = append(a.prompts, p)
+	a.prompts, a.sent = append(a.prompts, p), append(a.sent, encode(p.Items))
 	a.mu.Unlock()
 	word, rest, _ := strings.Cut(lastWords(p), " ")
 	say := func(text string) { emit(core.Piece{Text: text}) }
@@ -77,6 +79,9 @@ func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece
 }
 
 func lastWords(p *core.Prompt) string {
+	if len(p.Items) == 0 { // all of them are excluded
+		return ""
+	}
 	last := p.Items[len(p.Items)-1]
 	switch v := last.ResponseItemVariant.(type) {
 	case *protocol.FunctionCallOutput:
@@ -147,6 +152,13 @@ func (a *agent) ran() []string {
 	return scripts
 }
 
+// last is the last prompt as it came: its items as JSON.
+func (a *agent) last() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sent[len(a.sent)-1]
+}
+
 // asked are the prompts so far.
 func (a *agent) asked() []*core.Prompt {
 	a.mu.Lock()
@@ -157,6 +169,7 @@ func (a *agent) asked() []*core.Prompt {
 // setup is what threads run with. A turn's world is asked for in the thread's own
 // goroutine, so enter can hold up a thread.
 type setup struct {
+	grows   bool // rollouts are not rewritten
 	policy  string
 	persist bool
 	ready   error
@@ -200,4 +213,16 @@ func (s *setup) onWorld(enter func(model string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.enter = enter
+}
+
+// Render shows the prompt's items.
+func (a *agent) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
+	for _, item := range p.Items {
+		raw, err := protocol.Marshal(item)
+		if err != nil {
+			return nil, nil, err
+		}
+		messages = append(messages, raw)
+	}
+	return messages, nil, nil
 }

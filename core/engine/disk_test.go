@@ -145,6 +145,28 @@ func (d *disk) Remove(path string) error {
 	return d.FS.Remove(path)
 }
 
+// Link, Rename and SyncDir keep to the rules.
+func (d *disk) Link(path, second string) error {
+	if err := d.enter(faultfs.OpLink, path); err != nil {
+		return err
+	}
+	return d.FS.Link(path, second)
+}
+
+func (d *disk) Rename(path, to string) error {
+	if err := d.enter(faultfs.OpRename, path); err != nil {
+		return err
+	}
+	return d.FS.Rename(path, to)
+}
+
+func (d *disk) SyncDir(path string) error {
+	if err := d.enter(faultfs.OpSyncDir, path); err != nil {
+		return err
+	}
+	return d.FS.SyncDir(path)
+}
+
 func (d *disk) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
 	if err := d.enter(faultfs.OpLock, path); err != nil {
 		return nil, err

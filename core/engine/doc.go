@@ -23,6 +23,8 @@
 //   - One per timer that fired (time.AfterFunc), to post it.
 //   - One per request that reads the disk for a thread that is not loaded
 //     (Engine.background). It ends with its answer; at most maxReaders read at once.
+//   - One per model, when it is first asked (Engine.prepare): it loads what counting
+//     its tokens takes, and ends.
 //
 // Effects post pieces of output while the clients that see them keep up. While one
 // of them is congested, the thread takes no results, so that the pressure reaches

@@ -21,6 +21,7 @@ type running struct{ cancel func() }
 func (a *actor) start(e core.Effect) {
 	switch e := e.(type) {
 	case core.Sample:
+		a.engine.prepare(e.Prompt.Model)
 		a.launch(e.ID, a.sample(e), core.SampleFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
 			Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
 	case core.RunTool:
@@ -39,6 +40,24 @@ func (a *actor) start(e core.Effect) {
 			a.engine.Log.Warn("the thread's name could not be put into the index", zap.String("thread", a.id), zap.Error(err))
 		}
 	}
+}
+
+// prepare loads what counting the model's tokens takes, so that the end of the turn
+// does not wait for it.
+func (e *Engine) prepare(model string) {
+	if e.Tokens == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.prepared[model] {
+		return
+	}
+	if e.prepared == nil {
+		e.prepared = map[string]bool{}
+	}
+	e.prepared[model] = true
+	e.work.Go(func() { e.Tokens.Prepare(model) })
 }
 
 // work runs an effect; it gives its pieces to emit and returns its terminal input.

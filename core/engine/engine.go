@@ -22,6 +22,15 @@ type Model interface {
 	// returns when the answer is whole or has failed; the error is a
 	// *core.ModelError.
 	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
+	// Render gives the messages and the tools of the request that Stream would send.
+	Render(p *core.Prompt) (messages, tools []json.RawMessage, err error)
+}
+
+// Tokens count tokens.
+type Tokens interface {
+	core.Tokenizer
+	// Prepare loads what Count needs for a model.
+	Prepare(model string)
 }
 
 // Tools run commands.
@@ -53,6 +62,9 @@ type Setup interface {
 	// World is what a turn with these settings is to know. An error refuses the turn;
 	// one of kind providerNotReady says what is missing.
 	World(scope Scope, s core.Settings) (core.World, error)
+	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
+	// unloaded.
+	RewriteOnUnload(scope Scope) bool
 }
 
 // Scope is what a Setup keeps for a thread: the configuration that holds for it. The
@@ -73,9 +85,11 @@ type Template struct {
 
 // Parts are what an engine is made of.
 type Parts struct {
-	Store  *rollout.Store
-	Model  Model
-	Tools  Tools
+	Store *rollout.Store
+	Model Model
+	Tools Tools
+	// Tokens may be nil: then a token is counted for every four bytes.
+	Tokens Tokens
 	Outbox Outbox
 	Setup  Setup
 	Log    *zap.Logger
@@ -84,6 +98,9 @@ type Parts struct {
 	// Version is this program's, Originator the client's name.
 	Version    string
 	Originator func(conn uint64) string
+	// WantsChanges tells whether a client keeps the list of context items itself; nil
+	// stands for no.
+	WantsChanges func(conn uint64) bool
 	// CompletedFloor is core.Options.CompletedFloor of every thread.
 	CompletedFloor time.Duration
 }
@@ -98,11 +115,12 @@ type Engine struct {
 	readers  chan struct{}
 	work     sync.WaitGroup // actors and background reads
 
-	mu      sync.Mutex
-	threads map[string]*actor
-	order   []string // ids of threads, oldest first
-	closing bool
-	ended   chan struct{} // closed when closing is set
+	mu       sync.Mutex
+	threads  map[string]*actor
+	order    []string // ids of threads, oldest first
+	closing  bool
+	prepared map[string]bool // models whose tokens can be counted at once
+	ended    chan struct{}   // closed when closing is set
 }
 
 // New is an engine without threads.
@@ -111,6 +129,14 @@ func New(p Parts) *Engine {
 		p.NewID = newID
 	}
 	return &Engine{Parts: p, threads: map[string]*actor{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
+}
+
+// tokenizer is nil where none was given.
+func (e *Engine) tokenizer() core.Tokenizer {
+	if e.Tokens == nil {
+		return nil
+	}
+	return e.Tokens
 }
 
 func newID() string {

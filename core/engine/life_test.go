@@ -55,6 +55,7 @@ func TestLifeOfAThread(t *testing.T) {
 			"1: tells thread/tokenUsage/updated",
 			"1: tells thread/status/changed idle",
 			"1: tells turn/completed completed",
+			"1: tells ContextItems",
 		}, r.diary.read())
 		require.Equal(t, []string{"touch a"}, r.agent.ran())
 		r.requireKept(id)

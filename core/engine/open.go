@@ -57,7 +57,7 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 		return err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
 		log, err := a.engine.Store.Create(a.id, now)
 		if err != nil {
@@ -136,7 +136,9 @@ func notReady(err error) bool {
 	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
-// openLog takes the rollout for writing.
+// openLog takes the rollout for writing. What it reads is about to be told, so it is
+// made durable: a crash may have come, or a disk have failed, between its being written
+// and its being synced.
 func (a *actor) openLog(path string) (*rollout.Contents, error) {
 	if path == "" {
 		found, err := a.engine.Store.Find(a.id)
@@ -149,7 +151,11 @@ func (a *actor) openLog(path string) (*rollout.Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.journal, a.path = log, path
+	if err := log.Append(nil, true); err != nil {
+		_ = log.Close()
+		return nil, errStorage(err)
+	}
+	a.journal, a.path, a.withoutBackup = log, path, contents.Backup.Err
 	a.options = a.engine.options(a.id, path, contents)
 	return contents, nil
 }

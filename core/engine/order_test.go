@@ -94,10 +94,11 @@ func TestPostsDoNotWait(t *testing.T) {
 			r.disk.hold(r.gate(), op, home)
 		}
 		r.post(1, setName(id, "n"))
-		for _, c := range []call{
+		for _, c := range append([]call{
 			start(), resume(stored), resume(id), resumeWith(protocol.ThreadResumeParams{Path: &path}), read(id), read(stored), turn(id, "say x"),
 			steer(id, "t", "x"), interrupt(id, ""), setName(stored, "n"), unsubscribe(id), list(protocol.ThreadListParams{}), loadedList(protocol.ThreadLoadedListParams{}),
-		} {
+			getItems(id), getItems(stored), getPrompt(stored), undo(id), restore(stored),
+		}, contextReads(id)...) {
 			posted := false
 			go func() {
 				r.post(1, c)

@@ -19,17 +19,17 @@ import (
 // clients, and engines that are closed and begun anew. The witness listens; at the end
 // all is healed, everything ends, and memory is what the disk holds.
 func TestAnySchedule(t *testing.T) {
-	checkSchedules(t, events(requests, decisions, pressure))
+	checkSchedules(t, events(requests, decisions, pressure, edits))
 }
 
 // TestAnyScheduleOnAFullDisk is the same with a disk that fills and empties.
 func TestAnyScheduleOnAFullDisk(t *testing.T) {
-	checkSchedules(t, events(requests, requests, decisions, pressure, fullness))
+	checkSchedules(t, events(requests, requests, decisions, pressure, fullness, edits))
 }
 
 // TestAnyScheduleOnABrokenDisk is the same with a disk that fails in worse ways.
 func TestAnyScheduleOnABrokenDisk(t *testing.T) {
-	checkSchedules(t, events(requests, requests, decisions, fullness, breakage))
+	checkSchedules(t, events(requests, requests, decisions, fullness, breakage, edits))
 }
 
 func checkSchedules(t *testing.T, one *rapid.Generator[event]) {
@@ -47,6 +47,7 @@ type event struct {
 	what   string
 	words  string
 	thread int
+	item   int
 	conn   uint64
 	pause  time.Duration
 }
@@ -55,6 +56,7 @@ var (
 	requests  = []string{"start", "resume", "read", "name", "turn", "turn", "turn", "steer", "interrupt", "interrupt a turn", "unsubscribe", "list", "loaded list"}
 	decisions = []string{"turn", "accept", "decline", "cancel", "refuse", "repeat"}
 	pressure  = []string{"congest", "relieve", "relieve", "close"}
+	edits     = []string{"items", "prompt", "exclude", "exclude", "delete", "undo", "restore"}
 	fullness  = []string{"full", "heal"}
 	breakage  = []string{"no sync", "gone", "heal"}
 	inputs    = rapid.SampledFrom([]string{"say x", "fail", "panic", "hang", "linger", "ignore", "flood",
@@ -68,7 +70,7 @@ func events(groups ...[]string) *rapid.Generator[event] {
 		whats = append(whats, g...)
 	}
 	return rapid.Custom(func(t *rapid.T) event {
-		e := event{what: rapid.SampledFrom(whats).Draw(t, "what"), thread: rapid.IntRange(0, 2).Draw(t, "thread"),
+		e := event{what: rapid.SampledFrom(whats).Draw(t, "what"), thread: rapid.IntRange(0, 2).Draw(t, "thread"), item: rapid.IntRange(0, 30).Draw(t, "item"),
 			conn: rapid.Uint64Range(1, 3).Draw(t, "client"), pause: pauses.Draw(t, "pause")}
 		if e.what == "turn" || e.what == "steer" {
 			e.words = inputs.Draw(t, "words")
@@ -162,8 +164,27 @@ func (p *player) call(e event, thread string) call {
 		return unsubscribe(thread)
 	case "list":
 		return list(protocol.ThreadListParams{})
+	case "items", "prompt", "exclude", "delete", "undo", "restore":
+		return p.edit(e, thread)
 	}
 	return loadedList(protocol.ThreadLoadedListParams{})
+}
+
+func (p *player) edit(e event, thread string) call {
+	id := fmt.Sprintf("r%d", e.item)
+	switch e.what {
+	case "items":
+		return getItems(thread)
+	case "prompt":
+		return getPrompt(thread)
+	case "exclude":
+		return exclude(thread, id)
+	case "delete":
+		return remove(thread, id)
+	case "undo":
+		return undo(thread)
+	}
+	return restore(thread)
 }
 
 // decide answers the client's oldest open question, or repeats an answer to one that

@@ -113,32 +113,7 @@ func (e *Engine) ThreadSetName(to protocol.Caller, p *protocol.ThreadSetNamePara
 		return &protocol.Error{Code: protocol.CodeInvalidParams, Message: "thread name must not be empty",
 			Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "name"}}
 	}
-	if err := checkID("invalid thread id", p.ThreadID); err != nil {
-		return err
-	}
-	_, err := e.post(p.ThreadID, true, request{
-		to: to, do: func(a *actor) { a.step(core.SetName{To: to, Name: name}) },
-		absent: func(a *actor) { a.visit(to, name) },
-	})
-	return err
-}
-
-// visit names a stored thread and lets it go again.
-func (a *actor) visit(to protocol.Caller, name string) {
-	contents, err := a.openLog("")
-	if err != nil {
-		a.open(to, err)
-		return
-	}
-	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
-	out, err := a.commit(core.SetName{To: to, Name: name})
-	if err != nil {
-		a.open(to, errStorage(err))
-		return
-	}
-	a.subscribe(to.Conn)
-	a.speak(out)
-	a.letGo()
+	return e.changeThread(to, p.ThreadID, core.SetName{To: to, Name: name})
 }
 
 // ThreadLoadedList lists loaded threads, oldest first.

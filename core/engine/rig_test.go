@@ -96,6 +96,7 @@ func (r *rig) restart() {
 	r.Engine = engine.New(engine.Parts{
 		Store: rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
+		WantsChanges: func(conn uint64) bool { return conn == keeper },
 	})
 	r.witness.restarted()
 }
@@ -241,12 +242,12 @@ func (r *rig) requireKept(thread string) {
 	require.Empty(r.t, r.difference(thread))
 }
 
-// difference is what thread/read of an idle thread shows other than its file, beside
-// the status.
+// difference is what thread/read and context/getItems of an idle thread show other than
+// its file, beside the status.
 func (r *rig) difference(thread string) string {
-	got := r.clients.answersTo(r.post(99, read(thread)))
-	if len(got) != 1 || got[0].err != nil {
-		return fmt.Sprintf("thread/read is answered with %v", got)
+	got, listed := r.clients.answersTo(r.post(99, read(thread))), r.clients.answersTo(r.post(99, getItems(thread)))
+	if len(got) != 1 || got[0].err != nil || len(listed) != 1 || listed[0].err != nil {
+		return fmt.Sprintf("they are answered with %v and %v", got, listed)
 	}
 	live := got[0].body.Get("thread")
 	path := live.Get("path").Str
@@ -258,8 +259,11 @@ func (r *rig) difference(thread string) string {
 	if err != nil {
 		return err.Error()
 	}
-	loaded := gjson.Parse(encode(core.Load(thread, core.Options{Path: path, Name: names[thread]}, r.setup.Defaults(), contents.Lines).View(true)))
-	return unlike(live, loaded)
+	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread]}, r.setup.Defaults(), contents.Lines)
+	if d := unlike(live, gjson.Parse(encode(loaded.View(true)))); d != "" {
+		return d
+	}
+	return unlike(gjson.Parse(listed[0].body.Get("{revision,items,usage}").Raw), gjson.Parse(encode(loaded.ContextItems())))
 }
 
 // unlike names the members of two threads that differ.
@@ -276,7 +280,7 @@ func unlike(live, loaded gjson.Result) string {
 
 // outline is short: of turns, how each ended and how many items it has.
 func outline(v gjson.Result) string {
-	if !v.IsArray() {
+	if !v.Get("0.items").Exists() {
 		return v.Raw
 	}
 	var turns []string

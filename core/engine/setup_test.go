@@ -157,3 +157,6 @@ func TestBegin(t *testing.T) {
 		}
 	})
 }
+
+// RewriteOnUnload is on, as by default.
+func (s *setup) RewriteOnUnload(engine.Scope) bool { return !s.grows }

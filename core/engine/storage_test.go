@@ -56,9 +56,9 @@ func TestAFullDisk(t *testing.T) {
 				require.Contains(t, m.err.Message, "free space on this disk")
 				require.Equal(t, []string{"failed"}, r.ends(1))
 				heard := r.clients.all(1, func(m message) bool { return m.kind == notice })
-				heard = heard[len(heard)-3-asked:]
-				require.Equal(t, 3+asked, len(r.unasked(1))-before, "nothing else is said")
-				require.Equal(t, []string{"thread/status/changed", "error", "turn/completed"}, methodsOf(heard[asked:]))
+				heard = heard[len(heard)-4-asked:]
+				require.Equal(t, 4+asked, len(r.unasked(1))-before, "nothing else is said")
+				require.Equal(t, []string{"thread/status/changed", "error", "turn/completed", "ContextItems"}, methodsOf(heard[asked:]))
 				require.Equal(t, "systemError", heard[asked].body.Get("status.type").Str)
 				require.Contains(t, heard[asked+2].body.Get("turn.error.message").Str, "could not be saved")
 				require.Zero(t, r.agent.running.Load())

@@ -28,19 +28,10 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 }
 
 func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
-	path, err := e.Store.Find(p.ThreadID)
-	var missing *rollout.NotFoundError
-	if errors.As(err, &missing) {
-		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread not loaded: %s", p.ThreadID)
-	}
+	t, err := e.loadStored(p.ThreadID)
 	if err != nil {
-		return nil, err
+		return nil, notLoaded(p.ThreadID, err)
 	}
-	contents, err := e.Store.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	t := core.Load(p.ThreadID, e.options(p.ThreadID, path, contents), e.Setup.Defaults(), contents.Lines)
 	v := t.View(p.IncludeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	return protocol.ThreadReadResponse{Thread: v}, nil
@@ -133,7 +124,17 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	if err != nil {
 		e.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
-	return core.Options{Path: path, Began: c.Began, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor}
+	return core.Options{Path: path, Began: c.Began, Name: name, NamedAt: at, Next: nextLine(c), CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer()}
+}
+
+// nextLine is the ordinal of the next line to append. Before that a torn line is closed
+// off, and counts from then on: without it, the lines of a rewritten rollout would have
+// other ordinals when they are read again, and their items other ids.
+func nextLine(c *rollout.Contents) int64 {
+	if c.Torn {
+		return c.Next + 1
+	}
+	return c.Next
 }
 
 // listed is a thread of a list: what the head of its file tells.
@@ -164,6 +165,7 @@ func coded(err error) *protocol.Error {
 	var disk *rollout.DiskError
 	var special *rollout.KindError
 	var name *rollout.NameError
+	var backup *rollout.BackupError
 	switch {
 	case errors.As(err, &ready):
 		return ready
@@ -173,13 +175,34 @@ func coded(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindThreadLocked, "%v", err)
 	case errors.As(err, &cursor):
 		return protocol.InvalidParams("cursor", "%v", err)
+	case errors.As(err, &backup):
+		return protocol.Refuse(protocol.KindBackupMismatch, "%v", err)
 	case errors.As(err, &disk), errors.As(err, &special), errors.As(err, &name):
 		return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
 	}
 	return protocol.Internal(protocol.KindInternal, "%v", err)
 }
 
+// warnings are what the client is told of lines that could not be read.
+func warnings(c *rollout.Contents) []string {
+	const most = 10
+	var list []string
+	if c.Backup.Err != nil {
+		list = append(list, c.Backup.Err.Error())
+	}
+	for i, d := range c.Damage {
+		if i == most {
+			return append(list, damageCount(c.Path, len(c.Damage)-most))
+		}
+		list = append(list, damageText(c.Path, d))
+	}
+	return list
+}
+
 func damageText(path string, d rollout.Damage) string {
+	if d.Path != "" {
+		path = d.Path
+	}
 	return fmt.Sprintf("%s: line %d cannot be read (%s); it stays in the file and is passed over", path, d.Line, d.Reason)
 }
 

@@ -21,7 +21,14 @@ import (
 // n = 0, 1, 2, … until none does. Each failure costs at most one request or one turn,
 // which is told; everything else is as if nothing had happened.
 func TestEveryDiskOperationMayFail(t *testing.T) {
-	for name, f := range map[string]faultfs.Fault{
+	for name, f := range faults() {
+		t.Run(name, func(t *testing.T) { sweep(t, f, (*life).run) })
+	}
+}
+
+// faults are ways in which operations fail.
+func faults() map[string]faultfs.Fault {
+	return map[string]faultfs.Fault{
 		"one operation":          {Count: 1, Err: syscall.EIO},
 		"one, in part":           {Count: 1, Err: syscall.ENOSPC, Part: true},
 		"two":                    {Count: 2, Err: syscall.EIO},
@@ -30,18 +37,16 @@ func TestEveryDiskOperationMayFail(t *testing.T) {
 		"two writes":             {Count: 2, Err: syscall.ENOSPC, Part: true, Only: []faultfs.Op{faultfs.OpWrite}},
 		"one sync":               {Count: 1, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSync, faultfs.OpSyncDir}},
 		"sync, and the way back": {Count: 2, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSync, faultfs.OpTruncate}},
-	} {
-		t.Run(name, func(t *testing.T) { sweep(t, f) })
 	}
 }
 
 // sweep moves a fault along the life until the life passes, and reports each kind of
 // problem once.
-func sweep(t *testing.T, f faultfs.Fault) {
+func sweep(t *testing.T, f faultfs.Fault, run func(*life)) {
 	found := map[string][]int{}
 	for hit := true; hit; f.First++ {
 		var problems []string
-		problems, hit = live(t, f)
+		problems, hit = live(t, f, run)
 		for _, p := range problems {
 			p = unnamed.ReplaceAllString(p, "ID")
 			found[p] = append(found[p], f.First)
@@ -58,14 +63,14 @@ var unnamed = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // live lives a life with a fault. It tells what was wrong, and whether an operation
 // has failed.
-func live(t *testing.T, f faultfs.Fault) (problems []string, hit bool) {
+func live(t *testing.T, f faultfs.Fault, run func(*life)) (problems []string, hit bool) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := faultfs.NewMem(home)
 		faulty := faultfs.Wrap(mem, f)
 		l := &life{rig: newRig(t, mem, faulty)}
 		defer l.release()
 		l.setup.policy = protocol.ApprovalUntrusted
-		l.run()
+		run(l)
 		if l.costs > faulty.Hits() {
 			l.report("%d failures cost %d requests or turns", faulty.Hits(), l.costs)
 		}
@@ -82,6 +87,8 @@ type life struct {
 	problems []string
 	// costs counts what was refused, or failed.
 	costs int
+	// want are the context items that the client knows, with what it made of them.
+	want []wanted
 }
 
 func (l *life) report(format string, args ...any) {

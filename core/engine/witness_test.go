@@ -2,12 +2,9 @@ package engine_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/tidwall/gjson"
 
 	"appserver/protocol"
 	"appserver/rollout"
@@ -22,6 +19,7 @@ import (
 //   - A client that was told of a turn is told of its end, once, and nothing of the
 //     turn after it; likewise items.
 //   - A client that was asked something is told that it is resolved, once.
+//   - Clients are told of the same context items, whether all of them or the changes.
 type witness struct {
 	mem       *faultfs.Mem
 	mu        sync.Mutex
@@ -33,6 +31,10 @@ type witness struct {
 	questions map[questionOf]*questionState
 	promises  map[string][]string // facts by thread
 	memory    map[string]bool     // threads that keep nothing
+	lists     map[listOf]*contextList
+	rounds    map[string]*round // by thread
+	// listAtAsking is the list that a client had when it asked.
+	listAtAsking map[protocol.Caller]*contextList
 }
 
 type turnOf struct {
@@ -69,6 +71,7 @@ func (w *witness) restarted() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.turns, w.items, w.questions = map[turnOf]*turnState{}, map[itemOf]bool{}, map[questionOf]*questionState{}
+	w.lists, w.rounds, w.listAtAsking = map[listOf]*contextList{}, map[string]*round{}, map[protocol.Caller]*contextList{}
 }
 
 func (w *witness) report(format string, args ...any) {
@@ -86,6 +89,7 @@ func (w *witness) asked(to protocol.Caller, c call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests[to] = c
+	w.listAtAsking[to] = w.lists[listOf{to.Conn, c.thread}]
 }
 
 func (w *witness) methodOf(to protocol.Caller) string {
@@ -97,10 +101,15 @@ func (w *witness) methodOf(to protocol.Caller) string {
 func (w *witness) see(m message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if m.method != "ContextItems" {
+		delete(w.rounds, w.requests[m.to].thread)
+		delete(w.rounds, m.body.Get("threadId").Str)
+	}
 	switch m.kind {
 	case reply:
 		w.seeAnswer(m)
 		w.seeReply(m)
+		w.seeContextReply(m)
 	case refusal:
 		w.seeAnswer(m)
 		if m.err == nil || m.err.Message == "" || m.err.Code == 0 || m.err.Data == nil || m.err.Data.Kind == "" {
@@ -165,11 +174,12 @@ func promisedBy(m message) (fact string) {
 
 func (w *witness) seeNotice(m message) {
 	thread := m.body.Get("threadId").Str
-	if fact := promisedBy(m); fact != "" && !w.memory[thread] {
-		if !factsOf(worstCrash(w.mem), thread)[fact] {
-			w.report("%v: a crash now loses the %s", m, fact)
-		}
-		w.promises[thread] = append(w.promises[thread], fact)
+	w.promise(m, thread, promisedBy(m))
+	switch m.method {
+	case "ContextItems":
+		w.seeItems(m, thread)
+	case "thread/closed":
+		delete(w.lists, listOf{m.to.Conn, thread})
 	}
 	turn := m.body.Get("turnId").Str
 	if turn == "" {
@@ -274,48 +284,3 @@ func (w *witness) keeps(disk rollout.FS, what string) {
 		}
 	}
 }
-
-// factsOf is what a thread's rollout tells; nothing where there is none.
-func factsOf(disk rollout.FS, thread string) map[string]bool {
-	facts := map[string]bool{}
-	store := rollout.NewStore(disk, home)
-	path, err := store.Find(thread)
-	if err != nil {
-		return facts
-	}
-	contents, err := store.Read(path)
-	if err != nil {
-		return facts
-	}
-	for _, line := range contents.Lines {
-		facts[factOf(line)] = true
-	}
-	return facts
-}
-
-func factOf(line protocol.RolloutLine) string {
-	if line.Type == protocol.LineSessionMeta {
-		return "begun"
-	}
-	member := func(path string) string { return gjson.GetBytes(line.Payload, path).Str }
-	switch member("type") {
-	case protocol.EventTaskStarted:
-		return "begin of turn " + member("turn_id")
-	case protocol.EventTaskComplete, protocol.EventTurnAborted:
-		return "end of turn " + member("turn_id")
-	case protocol.EventItemCompleted:
-		return "item " + member("item.id")
-	case protocol.EventNameUpdated:
-		return "name " + member("thread_name")
-	}
-	return ""
-}
-
-// worstCrash is what a crash leaves that loses all that may be lost.
-func worstCrash(mem *faultfs.Mem) *faultfs.Mem { return mem.CrashClone(rand.New(unlucky{})) }
-
-// unlucky draws 0 from any range.
-type unlucky struct{}
-
-// Uint64 is small in its upper half, so that no range rejects it, and 0 in the lower.
-func (unlucky) Uint64() uint64 { return 1000 << 32 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +22,12 @@ type Router struct {
 	// Providers are the providers by name. They are not changed after the first
 	// Stream.
 	Providers map[string]Provider
+}
+
+// Render gives the messages and the tools of the request that p makes, whatever its
+// provider.
+func (r *Router) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
+	return Render(p)
 }
 
 // Stream passes p on. It fails with a *core.ModelError where p names no provider

@@ -41,6 +41,12 @@ func shapes() map[reflect.Type]shape {
 			action("listFiles", Property{"path", nullable(kind("string"))}),
 			action("search", Property{"query", nullable(kind("string"))}, Property{"path", nullable(kind("string"))}),
 			action("unknown"))),
+		reflect.TypeFor[protocol.ContextCategory](): fixed(words(categoryWords()...)),
+		reflect.TypeFor[protocol.PruneRange](): fixed(either(
+			words(protocol.RangeAll),
+			object(Property{protocol.RangeFirstTurns, turnCount()}),
+			object(Property{protocol.RangeBeforeTurn, kind("string")}),
+			object(Property{protocol.RangeKeepLastTurns, turnCount()}))),
 		reflect.TypeFor[protocol.ConfigLayerSource](): fixed(either(
 			object(Property{"type", words(protocol.LayerUser)}, Property{"file", kind("string")}, Property{"profile", nullable(kind("string"))}),
 			object(Property{"type", words(protocol.LayerSessionFlags)}))),
@@ -86,6 +92,19 @@ var errorWords = []string{
 	"cyberPolicy", "flexUnavailable", "inferenceHookDenied", "misalignmentPolicyViolation",
 	"policyCapacityUnavailable", "rateLimitExceeded", "sessionBudgetExceeded",
 	"threadRollbackFailed", "tooManyDenials",
+}
+
+func categoryWords() (list []string) {
+	for _, c := range protocol.ContextCategories() {
+		list = append(list, string(c))
+	}
+	return list
+}
+
+func turnCount() *Node {
+	n := kind("integer")
+	n.Minimum = new(0)
+	return object(Property{"count", n})
 }
 
 func fixed(n *Node) shape {

@@ -41,6 +41,15 @@ export interface AudioInput {
   url: string;
 }
 
+/** CategoryUsage is the part of a ContextUsage that is of one category. Categories without items are left out. */
+export interface CategoryUsage {
+  category: ContextCategory;
+  count: number;
+  tokens: number;
+  bytes: number;
+  includedTokens: number;
+}
+
 /** ClientInfo names the client: Name for programs, Title for people. */
 export interface ClientInfo {
   name: string;
@@ -72,6 +81,32 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/steer"; params: TurnSteerParams }
   /** Ends the turn under way and everything it started. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/interrupt"; params?: TurnInterruptParams | null }
+  /** Lists what the model is sent, item by item, with its price. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/getItems"; params: ContextGetItemsParams }
+  /** Tells what the context costs. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/getUsage"; params: ContextGetUsageParams }
+  /** Excludes items from the context, or includes them again. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/setInclusion"; params: ContextSetInclusionParams }
+  /** Deletes items from the context. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/pruneByIndices"; params: ContextPruneByIndicesParams }
+  /** Excludes the items of some categories. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/prune"; params: ContextPruneParams }
+  /** Pins items, so that no prune takes them out, or unpins them. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/pin"; params: ContextPinParams }
+  /** Gives a tool output or a reasoning another text. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/replace"; params: ContextReplaceParams }
+  /** Tells what edits would save, and changes nothing. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/preview"; params: ContextPreviewParams }
+  /** Shows the next model request as it would be sent. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/getPrompt"; params: ContextGetPromptParams }
+  /** Takes back the last context edit. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/undo"; params: ContextUndoParams }
+  /** Makes a context edit again that was undone. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/redo"; params: ContextRedoParams }
+  /** Lists the context edits. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/listEdits"; params: ContextListEditsParams }
+  /** Brings the full context back. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/restore"; params: ContextRestoreParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
   /** Reads the configuration in force and where it comes from. */
@@ -185,12 +220,253 @@ export interface ConfigWarningNotification {
   path?: string;
 }
 
+/** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
+export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "summary" | "other";
+
 /** ContextCompactionItem marks where the context was compacted. */
 export interface ContextCompactionItem {
   type: "contextCompaction";
   id: string;
   startedAtMs: number | null;
   completedAtMs: number | null;
+}
+
+/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, pin, unpin, replace, compact or restore; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
+export interface ContextEdit {
+  revision: number;
+  op: string;
+  at: number;
+  count: number;
+  savedTokens: number;
+  undone: boolean;
+}
+
+/** ContextGetItemsParams asks for the list of context items. Cursor is the nextCursor of the page before; without a limit the page has all that is left. */
+export interface ContextGetItemsParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ContextGetItemsResponse is a page of the list. Total counts the items of all pages. */
+export interface ContextGetItemsResponse {
+  revision: number;
+  total: number;
+  items: Array<ContextItem>;
+  usage: ContextUsage;
+  nextCursor: string | null;
+}
+
+/** ContextGetPromptParams asks for the next model request as it would be sent now. */
+export interface ContextGetPromptParams {
+  threadId: string;
+}
+
+/** ContextGetPromptResponse is the next model request: Messages and Tools are those of a Chat Completions request, Tokens what all of it costs. */
+export interface ContextGetPromptResponse {
+  revision: number;
+  provider: string;
+  model: string;
+  messages: Array<unknown>;
+  tools: Array<unknown>;
+  tokens: number;
+}
+
+/** ContextGetUsageParams asks what the context costs. */
+export interface ContextGetUsageParams {
+  threadId: string;
+}
+
+/** ContextGetUsageResponse tells what the context costs. */
+export interface ContextGetUsageResponse {
+  revision: number;
+  usage: ContextUsage;
+}
+
+/** ContextItem is one entry of the model's input history. Index is its place in the list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is what the user wants, InPrompt what comes of it: the output of a call that is left out is left out too, and no provider is sent reasoning. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and ToolName are null where there is none. */
+export interface ContextItem {
+  index: number;
+  id: string;
+  category: ContextCategory;
+  preview: string;
+  included: boolean;
+  inPrompt: boolean;
+  pinned: boolean;
+  replaced: boolean;
+  tokens: number;
+  bytes: number;
+  turnId: string | null;
+  itemId: string | null;
+  callId: string | null;
+  toolName: string | null;
+}
+
+/** ContextItemsNotification is the list of context items after a change. Where Full is false, for clients with the capability contextItemsDelta, Items are those that are new or changed, and RemovedIDs those that are gone; places follow from the order, new ones being last. */
+export interface ContextItemsNotification {
+  threadId: string;
+  revision: number;
+  total: number;
+  items: Array<ContextItem>;
+  removedIds: Array<string>;
+  full: boolean;
+  usage: ContextUsage;
+}
+
+/** ContextListEditsParams asks for the journal. */
+export interface ContextListEditsParams {
+  threadId: string;
+}
+
+/** ContextListEditsResponse is the journal, oldest first. */
+export interface ContextListEditsResponse {
+  revision: number;
+  edits: Array<ContextEdit>;
+}
+
+/** ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}. */
+export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace;
+
+/** ContextPinParams pins items, or unpins them. */
+export interface ContextPinParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  pinned: boolean;
+}
+
+/** ContextPinResponse counts the items that changed, and the targets that are no items. */
+export interface ContextPinResponse {
+  revision: number;
+  changed: number;
+  ignored: number;
+}
+
+/** ContextPreviewParams asks what edits would do, one after the other. Nothing changes. */
+export interface ContextPreviewParams {
+  threadId: string;
+  edits: Array<ContextOperation>;
+}
+
+/** ContextPreviewResponse tells what the context costs without and with the edits, and what is to be known before they are made. */
+export interface ContextPreviewResponse {
+  before: ContextUsage;
+  after: ContextUsage;
+  warnings: Array<string>;
+}
+
+/** ContextPruneByIndicesParams deletes items. */
+export interface ContextPruneByIndicesParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+}
+
+/** ContextPruneByIndicesResponse counts the items that were deleted, outputs of deleted calls too, and the targets that are no items. */
+export interface ContextPruneByIndicesResponse {
+  revision: number;
+  removed: number;
+  ignored: number;
+  usage: ContextUsage;
+}
+
+/** ContextPruneParams excludes items by category. */
+export interface ContextPruneParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  categories: Array<ContextCategory>;
+  range?: PruneRange | null;
+}
+
+/** ContextPruneResponse counts the items that were excluded. */
+export interface ContextPruneResponse {
+  revision: number;
+  changed: number;
+  usage: ContextUsage;
+}
+
+/** ContextRedoParams makes the edit again that was undone last. */
+export interface ContextRedoParams {
+  threadId: string;
+  expectedRevision?: number | null;
+}
+
+/** ContextRedoResponse tells which edit was made again. */
+export interface ContextRedoResponse {
+  revision: number;
+  redone: ContextEdit;
+  usage: ContextUsage;
+}
+
+/** ContextReplaceParams gives an item another text. */
+export interface ContextReplaceParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  index?: number | null;
+  id?: string | null;
+  text: string;
+}
+
+/** ContextReplaceResponse tells what the context costs then. */
+export interface ContextReplaceResponse {
+  revision: number;
+  usage: ContextUsage;
+}
+
+/** ContextRestoreParams brings back everything that edits took out or replaced. From "backup" first makes sure that the rollout's backup is whole and this thread's. */
+export interface ContextRestoreParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  from?: "backup" | null;
+}
+
+/** ContextRestoreResponse counts the items that came back. */
+export interface ContextRestoreResponse {
+  revision: number;
+  restored: number;
+  usage: ContextUsage;
+}
+
+/** ContextSetInclusionParams excludes items, or includes them again. */
+export interface ContextSetInclusionParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  included: boolean;
+}
+
+/** ContextSetInclusionResponse counts the items that changed, and the targets that are no items. */
+export interface ContextSetInclusionResponse {
+  revision: number;
+  changed: number;
+  ignored: number;
+  usage: ContextUsage;
+}
+
+/** ContextUndoParams takes back the last edit that is not undone. */
+export interface ContextUndoParams {
+  threadId: string;
+  expectedRevision?: number | null;
+}
+
+/** ContextUndoResponse tells which edit was undone. */
+export interface ContextUndoResponse {
+  revision: number;
+  undone: ContextEdit;
+  usage: ContextUsage;
+}
+
+/** ContextUsage is what a thread's context costs. The totals are of all items, the included ones of what the next request holds of them, placeholders too. PromptTokens are of the whole next request: system prompt, tools, items. The window is null where it is not known. */
+export interface ContextUsage {
+  totalTokens: number;
+  totalBytes: number;
+  includedTokens: number;
+  includedBytes: number;
+  promptTokens: number;
+  modelContextWindow: number | null;
+  byCategory: Array<CategoryUsage>;
 }
 
 /** DangerFullAccess confines nothing. */
@@ -205,10 +481,12 @@ export interface ErrorData {
   field?: string;
   /** TurnID names the turn that is in the way, or that was expected. */
   turnId?: string;
+  /** Revision is the one that the thread's context has. */
+  revision?: number;
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -284,6 +562,8 @@ export interface InitializeCapabilities {
   experimentalApi?: boolean | null;
   /** OptOutNotificationMethods are notifications that are not sent to the client. */
   optOutNotificationMethods?: Array<string> | null;
+  /** ContextItemsDelta makes ContextItems carry changes only, not the whole list. */
+  contextItemsDelta?: boolean | null;
 }
 
 /** InitializeParams opens a connection. It must be its first request. */
@@ -377,6 +657,14 @@ export interface ModelListResponse {
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
 
+/** Pin keeps items from being pruned, trimmed and compacted, or stops that. */
+export interface Pin {
+  type: "pin";
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  pinned: boolean;
+}
+
 /** PlanItem is a plan that the agent proposed, in Markdown. */
 export interface PlanItem {
   type: "plan";
@@ -385,6 +673,27 @@ export interface PlanItem {
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
+
+/** Prune excludes the items of some categories, but for pinned ones. */
+export interface Prune {
+  type: "prune";
+  categories: Array<ContextCategory>;
+  range?: PruneRange | null;
+}
+
+/** PruneByIndices deletes items: they leave the list. Undo and restore bring them back. */
+export interface PruneByIndices {
+  type: "pruneByIndices";
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+}
+
+/** PruneRange says which turns a Prune looks at: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. snake_case and PascalCase are accepted too. The zero PruneRange is all. */
+export type PruneRange =
+  | "all"
+  | { firstTurns: { count: number } }
+  | { beforeTurnId: string }
+  | { keepLastTurns: { count: number } };
 
 /** ReadOnly lets commands read everything and write nothing. */
 export interface ReadOnly {
@@ -424,6 +733,14 @@ export interface ReasoningTextDeltaNotification {
   itemId: string;
   delta: string;
   contentIndex: number;
+}
+
+/** Replace gives a tool's output or a reasoning another text; the original stays in the rollout. Exactly one of Index and ID is there. */
+export interface Replace {
+  type: "replace";
+  index?: number | null;
+  id?: string | null;
+  text: string;
 }
 
 /** The id of a request. The server's own are numbers. */
@@ -469,6 +786,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "error"; params: ErrorNotification }
   /** A turn ended; nothing of it follows. */
   | { jsonrpc: "2.0"; method: "turn/completed"; params: TurnCompletedNotification }
+  /** What the model is sent has changed. */
+  | { jsonrpc: "2.0"; method: "ContextItems"; params: ContextItemsNotification }
   /** Something the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification }
   /** A setting has no effect. */
@@ -483,6 +802,14 @@ export type ServerRequest =
 export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: number;
+}
+
+/** SetInclusion excludes items, or includes them again. */
+export interface SetInclusion {
+  type: "setInclusion";
+  indices?: Array<number> | null;
+  ids?: Array<string> | null;
+  included: boolean;
 }
 
 /** SkillInput names a skill to use, and the file that describes it. */
@@ -879,6 +1206,32 @@ export interface Methods {
   "turn/steer": { params: TurnSteerParams; result: TurnSteerResponse };
   /** Ends the turn under way and everything it started. */
   "turn/interrupt": { params: TurnInterruptParams; result: TurnInterruptResponse };
+  /** Lists what the model is sent, item by item, with its price. */
+  "context/getItems": { params: ContextGetItemsParams; result: ContextGetItemsResponse };
+  /** Tells what the context costs. */
+  "context/getUsage": { params: ContextGetUsageParams; result: ContextGetUsageResponse };
+  /** Excludes items from the context, or includes them again. */
+  "context/setInclusion": { params: ContextSetInclusionParams; result: ContextSetInclusionResponse };
+  /** Deletes items from the context. */
+  "context/pruneByIndices": { params: ContextPruneByIndicesParams; result: ContextPruneByIndicesResponse };
+  /** Excludes the items of some categories. */
+  "context/prune": { params: ContextPruneParams; result: ContextPruneResponse };
+  /** Pins items, so that no prune takes them out, or unpins them. */
+  "context/pin": { params: ContextPinParams; result: ContextPinResponse };
+  /** Gives a tool output or a reasoning another text. */
+  "context/replace": { params: ContextReplaceParams; result: ContextReplaceResponse };
+  /** Tells what edits would save, and changes nothing. */
+  "context/preview": { params: ContextPreviewParams; result: ContextPreviewResponse };
+  /** Shows the next model request as it would be sent. */
+  "context/getPrompt": { params: ContextGetPromptParams; result: ContextGetPromptResponse };
+  /** Takes back the last context edit. */
+  "context/undo": { params: ContextUndoParams; result: ContextUndoResponse };
+  /** Makes a context edit again that was undone. */
+  "context/redo": { params: ContextRedoParams; result: ContextRedoResponse };
+  /** Lists the context edits. */
+  "context/listEdits": { params: ContextListEditsParams; result: ContextListEditsResponse };
+  /** Brings the full context back. */
+  "context/restore": { params: ContextRestoreParams; result: ContextRestoreResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
   /** Reads the configuration in force and where it comes from. */

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// uuidLength is that of a thread's id.
+const uuidLength = 36
+
+// find gives the id of the thread that a word stands for, or of the one written last.
+func (d *desk) find(word string, last bool) (string, error) {
+	switch {
+	case last:
+		return d.last()
+	case strings.Contains(word, "/") || strings.HasSuffix(word, ".jsonl"):
+		return d.ofRollout(word)
+	case len(word) == uuidLength:
+		return d.whole(strings.ToLower(word))
+	}
+	return d.ofPart(strings.ToLower(word))
+}
+
+// whole makes sure that there is a thread with this id.
+func (d *desk) whole(id string) (string, error) {
+	_, err := ask[protocol.ThreadReadResponse](d, "thread/read", protocol.ThreadReadParams{ThreadID: id})
+	if isKind(err, protocol.KindThreadNotLoaded) {
+		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the folder that has it", id, d.home)
+	}
+	return id, err
+}
+
+func isKind(err error, kind protocol.Kind) bool {
+	var e *protocol.Error
+	return errors.As(err, &e) && e.Data != nil && e.Data.Kind == kind
+}
+
+// last is the thread that was written last, of those that are not archived.
+func (d *desk) last() (string, error) {
+	one, updated := uint32(1), "updated_at"
+	page, err := ask[protocol.ThreadListResponse](d, "thread/list", protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}})
+	if err != nil {
+		return "", err
+	}
+	if len(page.Data) == 0 {
+		return "", fmt.Errorf("there are no threads below %s: set CODEX_HOME to the folder that has them", d.home)
+	}
+	return page.Data[0].ID, nil
+}
+
+// ofRollout is the thread whose rollout is at a path.
+func (d *desk) ofRollout(path string) (string, error) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	id, err := d.whole(stem[max(0, len(stem)-uuidLength):])
+	if isKind(err, protocol.KindInvalidThreadID) {
+		return "", fmt.Errorf("%s has no thread id in its name: expected rollout-TIME-ID.jsonl", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	read, err := ask[protocol.ThreadReadResponse](d, "thread/read", protocol.ThreadReadParams{ThreadID: id})
+	if err != nil {
+		return "", err
+	}
+	if own := read.Thread.Path; own != nil {
+		if info, err := os.Stat(*own); err == nil && !os.SameFile(info, file) {
+			return "", fmt.Errorf("%s is not the rollout of its thread below %s, which is %s: name that, or set CODEX_HOME to the folder of this one", path, d.home, *own)
+		}
+	}
+	return id, nil
+}
+
+// ofPart is the one listed thread, archived or not, whose id begins or ends so.
+func (d *desk) ofPart(part string) (string, error) {
+	var found []protocol.Thread
+	for _, archived := range []bool{false, true} {
+		err := d.eachThread(archived, func(t protocol.Thread) {
+			if strings.HasPrefix(t.ID, part) || strings.HasSuffix(t.ID, part) {
+				found = append(found, t)
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("no thread below %s has an id that begins or ends with %q: check it, or set CODEX_HOME to the folder that has the thread", d.home, part)
+	case 1:
+		return found[0].ID, nil
+	}
+	return "", ambiguous(part, found)
+}
+
+func (d *desk) eachThread(archived bool, do func(protocol.Thread)) error {
+	limit := uint32(100)
+	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{}}
+	for {
+		page, err := ask[protocol.ThreadListResponse](d, "thread/list", p)
+		if err != nil {
+			return err
+		}
+		for _, t := range page.Data {
+			do(t)
+		}
+		if p.Cursor = page.NextCursor; p.Cursor == nil {
+			return nil
+		}
+	}
+}
+
+// ambiguous names some of the threads that a word may stand for.
+func ambiguous(part string, found []protocol.Thread) error {
+	const most = 5
+	var lines strings.Builder
+	for i, t := range found {
+		if i == most {
+			fmt.Fprintf(&lines, "\n  and %d more", len(found)-most)
+			break
+		}
+		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, cut(plain(t.Preview), 50))
+	}
+	return fmt.Errorf("the ids of %d threads begin or end with %q: give more of the one you mean%s", len(found), part, lines.String())
+}

@@ -1,0 +1,217 @@
+package core_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// messagesOf are lines with n messages, assistant's and user's in turn.
+func messagesOf(n int) (lines []protocol.RolloutLine) {
+	for i := range n {
+		role := [...]string{protocol.RoleUser, protocol.RoleAssistant}[i%2]
+		payload := fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":"input_text","text":"message %d"}]}`, role, i)
+		lines = append(lines, protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(int64(i)), Payload: json.RawMessage(payload)})
+	}
+	return lines
+}
+
+func exclude(ids ...string) core.EditContext {
+	return core.EditContext{Operation: &protocol.SetInclusion{ContextTargets: protocol.ContextTargets{IDs: ids}}}
+}
+
+func loaded(lines []protocol.RolloutLine) *core.Thread {
+	return core.Load(threadID, core.Options{}, core.Settings{Model: "model-1"}, lines)
+}
+
+// TestRequestUnderWayKeepsWhatItHas edits a thread in every way while a request is under
+// way, and compares the prompt that was handed out byte by byte.
+func TestRequestUnderWayKeepsWhatItHas(t *testing.T) {
+	m := newMachine(t.Errorf)
+	m.take(m.start(protocol.HistoryPaginated))
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+	m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+	out := m.take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(0), Output: "built"}})
+	sample := out.Effects[0].(core.Sample)
+	handed := encode(sample.Prompt)
+	output := m.thread.ContextItems().Items[3].ID
+	all := protocol.ContextTargets{Indices: []int64{0, 1, 2, 3}}
+	for _, o := range []protocol.ContextOperationVariant{
+		&protocol.Replace{ID: &output, Text: "another text"}, &protocol.Pin{ContextTargets: all, Pinned: true},
+		&protocol.SetInclusion{ContextTargets: all}, &protocol.PruneByIndices{ContextTargets: all},
+	} {
+		m.take(core.EditContext{To: m.caller(), Operation: o})
+		require.Equal(t, handed, encode(sample.Prompt), "%T", o)
+	}
+	require.Empty(t, m.thread.Prompt().Items)
+	m.take(core.UndoContext{To: m.caller()})
+	m.take(core.RestoreContext{To: m.caller()})
+	require.Equal(t, handed, encode(sample.Prompt))
+	require.Equal(t, encode(sample.Prompt.Items), encode(m.thread.Prompt().Items), "all is restored")
+}
+
+// TestEditLineDoesNotGrowWithTheHistory toggles an item in a short thread and in a long
+// one: the lines are as long.
+func TestEditLineDoesNotGrowWithTheHistory(t *testing.T) {
+	size := func(n int) int {
+		out := loaded(messagesOf(n)).Step(core.Stamp{}, exclude("r3", "r4"))
+		require.Len(t, out.Lines, 1)
+		return len(encode(out.Lines[0])) - len(fmt.Sprint(*out.Lines[0].Ordinal))
+	}
+	require.Equal(t, size(10), size(10_000))
+	require.Less(t, size(10_000), 200)
+}
+
+// TestStaleEditTellsTheRevision finds the current revision in the error's data.
+func TestStaleEditTellsTheRevision(t *testing.T) {
+	thread := loaded(messagesOf(4))
+	thread.Step(core.Stamp{}, exclude("r1"))
+	edit := exclude("r2")
+	edit.Expected = new(int64(0))
+	out := thread.Step(core.Stamp{}, edit)
+	require.Empty(t, out.Lines)
+	require.JSONEq(t, `{"kind":"staleRevision","revision":1}`, encode(out.Messages[0].(core.Refusal).Err.Data))
+}
+
+// TestKnownModelsAreNotCalibrated gives a report that is far off for a model that the
+// tokenizer knows: its counts stay.
+func TestKnownModelsAreNotCalibrated(t *testing.T) {
+	for model, same := range map[string]bool{"model-known": true, "model-1": false} {
+		m := newMachine(t.Errorf)
+		m.options.Tokens, m.settings.Model = guess(4), model
+		m.take(m.start(protocol.HistoryPaginated))
+		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+		before := m.thread.PromptTokens()
+		m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 2}}})
+		require.Equal(t, same, m.thread.PromptTokens() == before, model)
+	}
+}
+
+// TestCalibratedCountIsTheProviders counts the same request again after the provider
+// told what it cost.
+func TestCalibratedCountIsTheProviders(t *testing.T) {
+	m := newMachine(t.Errorf)
+	m.options.Tokens = guess(4)
+	m.take(m.start(protocol.HistoryPaginated))
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+	m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: 1500}}})
+	require.InDelta(t, 1500, m.thread.PromptTokens(), 5, "each item is rounded")
+	m.load()
+	require.InDelta(t, 1500, m.thread.PromptTokens(), 5)
+}
+
+// TestPlainReaderOfAnEmptiedCompaction takes all out of a compaction: whoever does not
+// know of edits finds an empty history, not that of all the user's messages.
+func TestPlainReaderOfAnEmptiedCompaction(t *testing.T) {
+	lines := append(messagesOf(3), protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(3)), Payload: json.RawMessage(`{"message":"s"}`)})
+	thread := loaded(lines)
+	thread.Step(core.Stamp{}, exclude("r3.0", "r3.1", "r3.2"))
+	payload, keep := thread.Projection()(lines[3])
+	require.True(t, keep)
+	require.JSONEq(t, `{"message":"","replacement_history":[]}`, string(payload))
+}
+
+// TestPlainReaderOfACompactionWithoutHistory excludes a message before a compaction that
+// brings no history: whoever makes it of all the user's messages would find the message.
+func TestPlainReaderOfACompactionWithoutHistory(t *testing.T) {
+	thread := loaded(messagesOf(3))
+	out := thread.Step(core.Stamp{}, exclude("r0"))
+	compacted := protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(4)), Payload: json.RawMessage(`{"message":"s"}`)}
+	thread = loaded(append(append(messagesOf(3), out.Lines...), compacted))
+	payload, keep := thread.Projection()(compacted)
+	require.True(t, keep)
+	require.Equal(t, []string{"message 2", "s"}, textsOf(payload))
+	require.Nil(t, loaded(append(messagesOf(3), compacted)).Projection(), "nothing was taken out")
+}
+
+func textsOf(compacted json.RawMessage) (texts []string) {
+	for _, text := range gjson.GetBytes(compacted, "replacement_history.#.content.0.text").Array() {
+		texts = append(texts, text.Str)
+	}
+	return texts
+}
+
+// TestNothingIsRewrittenWithoutEdits has no projection where edits left nothing.
+func TestNothingIsRewrittenWithoutEdits(t *testing.T) {
+	thread := loaded(messagesOf(3))
+	require.Nil(t, thread.Projection())
+	thread.Step(core.Stamp{}, exclude("r0"))
+	require.NotNil(t, thread.Projection())
+	thread.Step(core.Stamp{}, core.UndoContext{})
+	require.Nil(t, thread.Projection())
+	thread.Step(core.Stamp{}, core.EditContext{Operation: &protocol.Pin{ContextTargets: protocol.ContextTargets{IDs: []string{"r1"}}, Pinned: true}})
+	require.Nil(t, thread.Projection(), "pins change no request")
+}
+
+// TestDisorderedFilesAreLeftAlone excludes an item of a file in which two lines have the
+// same ordinal: a reader by ordinals would take the wrong line out.
+func TestDisorderedFilesAreLeftAlone(t *testing.T) {
+	lines := messagesOf(3)
+	lines[2].Ordinal = new(int64(1))
+	thread := loaded(append(lines, messagesOf(4)[3]))
+	thread.Step(core.Stamp{}, exclude("r1"))
+	require.Nil(t, thread.Projection())
+}
+
+// TestUnknownEditsChangeNothing has lines of a later version among the edits: they count,
+// and are no edits that can be undone.
+func TestUnknownEditsChangeNothing(t *testing.T) {
+	for _, op := range []string{"", "compact", "fold", "Exclude"} {
+		edit := protocol.RolloutLine{Type: protocol.LineContextEdit, Payload: json.RawMessage(`{"op":"` + op + `","revision":7,"ids":["r1"],"tokens":[5],"text":"x"}`)}
+		undo := protocol.RolloutLine{Type: protocol.LineContextEdit, Payload: json.RawMessage(`{"op":"undo","revision":8,"target":7}`)}
+		thread := loaded(append(messagesOf(3), edit, undo))
+		require.EqualValues(t, 8, thread.ContextRevision())
+		require.Equal(t, encode(loaded(messagesOf(3)).Prompt().Items), encode(thread.Prompt().Items))
+		require.Nil(t, thread.Projection(), "op %q", op)
+		out := thread.Step(core.Stamp{}, core.UndoContext{})
+		require.Equal(t, protocol.KindNothingToUndo, out.Messages[0].(core.Refusal).Err.Data.Kind)
+	}
+}
+
+// TestEveryKindHasAPreview lists each kind of item, unknown ones, empty ones, and such
+// that cannot be decoded.
+func TestEveryKindHasAPreview(t *testing.T) {
+	for _, tt := range previews {
+		t.Run(tt.name, func(t *testing.T) {
+			items := loaded([]protocol.RolloutLine{{Type: protocol.LineResponseItem, Payload: json.RawMessage(tt.item)}}).ContextItems().Items
+			require.Len(t, items, 1)
+			require.Equal(t, tt.category+": "+tt.preview, string(items[0].Category)+": "+items[0].Preview)
+		})
+	}
+}
+
+var previews = []struct{ name, item, category, preview string }{
+	{"message", `{"type":"message","role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_text","text":" b\n"}]}`, "userMessage", "a b"},
+	{"message without content", `{"type":"message","role":"assistant","content":[]}`, "assistantMessage", ""},
+	{"message of null", `{"type":"message","role":"assistant","content":null}`, "assistantMessage", ""},
+	{"message of nobody", `{"type":"message","content":[{"type":"input_text","text":"x"}]}`, "developerMessage", "x"},
+	{"system", `{"type":"message","role":"system","content":[{"type":"input_text","text":"x"}]}`, "developerMessage", "x"},
+	{"images", `{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:,"},{"type":"input_image","image_url":"data:,"}]}`, "userMessage", "[image]"},
+	{"image and text", `{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:,"},{"type":"input_text","text":"see"}]}`, "userMessage", "see"},
+	{"empty text", `{"type":"message","role":"user","content":[{"type":"input_text","text":""}]}`, "userMessage", ""},
+	{"environment", `{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n</environment_context>"}]}`, "environmentContext", "<environment_context> </environment_context>"},
+	{"typed", `{"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}`, "userMessage", "<environment_context>"},
+	{"reasoning", `{"type":"reasoning","summary":[{"type":"summary_text","text":"a"}],"content":[{"type":"reasoning_text","text":"b"}]}`, "reasoning", "a b"},
+	{"secret reasoning", `{"type":"reasoning","summary":[],"encrypted_content":"xyz"}`, "reasoning", ""},
+	{"call", `{"type":"function_call","name":"f","namespace":"mcp__","arguments":"{}","call_id":"c"}`, "toolCall", "mcp__f {}"},
+	{"call without anything", `{"type":"function_call"}`, "toolCall", ""},
+	{"custom call", `{"type":"custom_tool_call","name":"patch","input":"*** Begin\u0000","call_id":"c"}`, "toolCall", "patch *** Begin"},
+	{"shell call", `{"type":"local_shell_call","call_id":"c","status":"x","action":{"type":"exec","command":["a","b c"]}}`, "toolCall", "shell a b c"},
+	{"shell call without a command", `{"type":"local_shell_call","call_id":"c"}`, "toolCall", "shell"},
+	{"output", `{"type":"function_call_output","call_id":"c","output":"a\r\nb\tc"}`, "toolOutput", "a b c"},
+	{"output of parts", `{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:,"}]}`, "toolOutput", "a"},
+	{"output of an image", `{"type":"custom_tool_call_output","call_id":"c","output":[{"type":"input_image","image_url":"data:,"}]}`, "toolOutput", "[image]"},
+	{"output of nothing", `{"type":"function_call_output","call_id":"c","output":null}`, "toolOutput", ""},
+	{"unknown", `{"type":"web_search_call","query":"x"}`, "other", `{"type":"web_search_call","query":"x"}`},
+	{"without a type", `{"role":"user"}`, "other", `{"role":"user"}`},
+	{"type of another form", `{"type":7}`, "other", `{"type":7}`},
+	{"content of another form", `{"type":"message","role":"user","content":7}`, "other", `{"type":"message","role":"user","content":7}`},
+	{"huge", `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + strings.Repeat("ab ", 1<<20) + `"}]}`, "userMessage", strings.Repeat("ab ", 26) + "a…"},
+}

@@ -1,0 +1,150 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// contextCommands are what scripts can say about the context:
+//
+//	exclude|include|delete|pin|unpin [ids=A,B] [indices=1,2]
+//	prune CATEGORIES [first=N] [keep=N] [before=TURN]
+//	replace TEXT [id=A] [index=1]
+//	undo, redo, restore           these and those above with [expected=REVISION]
+//	items [limit=N] [cursor=ID], usage, edits
+//	preview "EDIT" ["EDIT"...]    each EDIT a command as above
+func contextCommands() map[string]command {
+	table := map[string]command{
+		"undo": input(func(m *machine, a arguments) (core.Input, error) {
+			expected, err := expectedOf(a)
+			return core.UndoContext{To: m.caller(), Expected: expected}, err
+		}),
+		"redo": input(func(m *machine, a arguments) (core.Input, error) {
+			expected, err := expectedOf(a)
+			return core.RedoContext{To: m.caller(), Expected: expected}, err
+		}),
+		"restore": input(func(m *machine, a arguments) (core.Input, error) {
+			expected, err := expectedOf(a)
+			return core.RestoreContext{To: m.caller(), Expected: expected}, err
+		}),
+		"items": input(itemsInput), "preview": input(previewInput),
+		"usage": input(func(m *machine, _ arguments) (core.Input, error) { return core.GetContextUsage{To: m.caller()}, nil }),
+		"edits": input(func(m *machine, _ arguments) (core.Input, error) { return core.ListContextEdits{To: m.caller()}, nil }),
+	}
+	for _, name := range []string{"exclude", "include", "delete", "pin", "unpin", "prune", "replace"} {
+		table[name] = input(editInput)
+	}
+	return table
+}
+
+func editInput(m *machine, a arguments) (core.Input, error) {
+	operation, err := operationOf(a)
+	expected, err2 := expectedOf(a)
+	return core.EditContext{To: m.caller(), Expected: expected, Operation: operation}, errors.Join(err, err2)
+}
+
+func itemsInput(m *machine, a arguments) (core.Input, error) {
+	in := core.GetContextItems{To: m.caller(), Cursor: a.option("cursor")}
+	limit, err := a.number("limit", 0)
+	if limit > 0 {
+		in.Limit = new(uint32(limit))
+	}
+	return in, err
+}
+
+func previewInput(m *machine, a arguments) (core.Input, error) {
+	in := core.PreviewContext{To: m.caller()}
+	for _, line := range a.words[1:] {
+		edit, err := parse(line)
+		if err != nil {
+			return nil, err
+		}
+		operation, err := operationOf(edit)
+		if err != nil {
+			return nil, err
+		}
+		in.Operations = append(in.Operations, protocol.ContextOperation{ContextOperationVariant: operation})
+	}
+	return in, nil
+}
+
+func expectedOf(a arguments) (*int64, error) { return numberOf(a, "expected") }
+
+// numberOf is an option that may be negative; nil without it.
+func numberOf(a arguments, name string) (*int64, error) {
+	v := a.option(name)
+	if v == nil {
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(*v, 10, 64)
+	return &n, err
+}
+
+func operationOf(a arguments) (protocol.ContextOperationVariant, error) {
+	named, err := targetsOf(a)
+	if err != nil {
+		return nil, err
+	}
+	switch verb := a.words[0]; verb {
+	case "exclude", "include":
+		return &protocol.SetInclusion{ContextTargets: named, Included: verb == "include"}, nil
+	case "delete":
+		return &protocol.PruneByIndices{ContextTargets: named}, nil
+	case "pin", "unpin":
+		return &protocol.Pin{ContextTargets: named, Pinned: verb == "pin"}, nil
+	case "prune":
+		return pruneOf(a)
+	case "replace":
+		index, err := numberOf(a, "index")
+		return &protocol.Replace{ID: a.option("id"), Index: index, Text: a.word(0)}, err
+	}
+	return nil, fmt.Errorf("%s is no edit", a.words[0])
+}
+
+func targetsOf(a arguments) (named protocol.ContextTargets, err error) {
+	if v := a.option("ids"); v != nil {
+		named.IDs = listOf(*v)
+	}
+	if v := a.option("indices"); v != nil {
+		named.Indices = []int64{}
+		for _, word := range listOf(*v) {
+			n, wrong := strconv.ParseInt(word, 10, 64)
+			named.Indices, err = append(named.Indices, n), errors.Join(err, wrong)
+		}
+	}
+	return named, err
+}
+
+// listOf splits at commas; an empty text is an empty list.
+func listOf(text string) []string {
+	if text == "" {
+		return []string{}
+	}
+	return strings.Split(text, ",")
+}
+
+func pruneOf(a arguments) (*protocol.Prune, error) {
+	o := &protocol.Prune{}
+	for _, word := range listOf(a.word(0)) {
+		o.Categories = append(o.Categories, protocol.ContextCategory(word))
+	}
+	for name, word := range map[string]string{"first": protocol.RangeFirstTurns, "keep": protocol.RangeKeepLastTurns} {
+		if a.option(name) == nil {
+			continue
+		}
+		n, err := a.number(name, 0)
+		if err != nil {
+			return nil, err
+		}
+		o.Range = &protocol.PruneRange{Word: word, Count: uint32(n)}
+	}
+	if v := a.option("before"); v != nil {
+		o.Range = &protocol.PruneRange{Word: protocol.RangeBeforeTurn, TurnID: *v}
+	}
+	return o, nil
+}

@@ -1,0 +1,183 @@
+package core
+
+import "appserver/protocol"
+
+// EditContext changes what the model is sent.
+type EditContext struct {
+	To protocol.Caller
+	// Expected is the revision that the context must have; nil takes any.
+	Expected  *int64
+	Operation protocol.ContextOperationVariant
+}
+
+// UndoContext takes back the last edit of the context, RedoContext makes the one again
+// that was taken back last, RestoreContext brings back all that edits took out.
+type (
+	UndoContext struct {
+		To       protocol.Caller
+		Expected *int64
+	}
+	RedoContext struct {
+		To       protocol.Caller
+		Expected *int64
+	}
+	RestoreContext struct {
+		To       protocol.Caller
+		Expected *int64
+	}
+)
+
+func (EditContext) input()    {}
+func (UndoContext) input()    {}
+func (RedoContext) input()    {}
+func (RestoreContext) input() {}
+
+// ContextChanged tells every subscriber that the list of context items is another one.
+// What they are told is ContextItems or ContextChanges, made before the next step.
+type ContextChanged struct {
+	// Places are of the items that changed; those from New on are new.
+	Places []int
+	New    int
+	// All is set where every item may have changed.
+	All bool
+	// model is the one of the thread; the step may go on with another.
+	model string
+}
+
+func (ContextChanged) message() {}
+
+func (s *step) takeContext(in Input) {
+	switch in := in.(type) {
+	case EditContext:
+		s.editContext(in)
+	case UndoContext:
+		s.undoContext(in)
+	case RedoContext:
+		s.redoContext(in)
+	case RestoreContext:
+		s.restoreContext(in)
+	default:
+		s.readContext(in)
+	}
+}
+
+// stale refuses an edit that was meant for another revision.
+func (s *step) stale(to protocol.Caller, expected *int64) bool {
+	if expected == nil || *expected == s.revision {
+		return false
+	}
+	err := protocol.Refuse(protocol.KindStaleRevision, "the context has revision %d, not %d: read it again, and repeat the edit if it still makes sense",
+		s.revision, *expected)
+	err.Data.Revision = pointer(s.revision)
+	s.refuse(to, err)
+	return true
+}
+
+func (s *step) editContext(in EditContext) {
+	if s.stale(in.To, in.Expected) {
+		return
+	}
+	p, err := s.plan(in.Operation)
+	if err != nil {
+		s.refuse(in.To, err)
+		return
+	}
+	var changed []int
+	if len(p.stored.IDs) > 0 {
+		changed = s.commit(p.stored)
+	}
+	s.reply(in.To, s.edited(in.Operation, len(p.stored.IDs), p.ignored))
+	s.tellContext(changed)
+}
+
+// edited is the answer to an operation.
+func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignored int) any {
+	switch operation.(type) {
+	case *protocol.SetInclusion:
+		return protocol.ContextSetInclusionResponse{Revision: s.revision, Changed: changed, Ignored: ignored, Usage: s.contextUsage()}
+	case *protocol.PruneByIndices:
+		return protocol.ContextPruneByIndicesResponse{Revision: s.revision, Removed: changed, Ignored: ignored, Usage: s.contextUsage()}
+	case *protocol.Prune:
+		return protocol.ContextPruneResponse{Revision: s.revision, Changed: changed, Usage: s.contextUsage()}
+	case *protocol.Pin:
+		return protocol.ContextPinResponse{Revision: s.revision, Changed: changed, Ignored: ignored}
+	}
+	return protocol.ContextReplaceResponse{Revision: s.revision, Usage: s.contextUsage()}
+}
+
+// commit writes an edit, which makes it, and gives the places of the items that changed.
+func (s *step) commit(e protocol.StoredContextEdit) []int {
+	s.settleLastTurn()
+	e.SavedTokens = s.savedBy(s.changesOf(&e))
+	e.Revision = s.revision + 1
+	s.record(protocol.LineContextEdit, e)
+	s.out.Sync = true
+	return s.placesOf(s.journal[len(s.journal)-1].changes)
+}
+
+// placesOf are the places of changed items, and of the other halves of their pairs.
+func (h *history) placesOf(changes []change) []int {
+	var places []int
+	for _, c := range changes {
+		places = append(places, int(c.place))
+		if pair := h.items[c.place].pair; pair != none {
+			places = append(places, int(pair))
+		}
+	}
+	return places
+}
+
+func (s *step) undoContext(in UndoContext) {
+	if s.stale(in.To, in.Expected) {
+		return
+	}
+	e := s.undoable()
+	if e == nil {
+		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToUndo, "there is no edit of the context to undo"))
+		return
+	}
+	s.retrace(protocol.EditUndo, e.Revision)
+	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.revision, Undone: e.ContextEdit, Usage: s.contextUsage()})
+	s.tellContext(s.placesOf(e.changes))
+}
+
+func (s *step) redoContext(in RedoContext) {
+	if s.stale(in.To, in.Expected) {
+		return
+	}
+	e := s.redoable()
+	if e == nil {
+		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToRedo, "there is no undone edit of the context to redo"))
+		return
+	}
+	s.retrace(protocol.EditRedo, e.Revision)
+	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.revision, Redone: e.ContextEdit, Usage: s.contextUsage()})
+	s.tellContext(s.placesOf(e.changes))
+}
+
+// retrace writes that an edit is undone or redone, which does it.
+func (s *step) retrace(op string, target int64) {
+	s.settleLastTurn()
+	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.revision + 1, Target: target})
+	s.out.Sync = true
+}
+
+func (s *step) restoreContext(in RestoreContext) {
+	if s.stale(in.To, in.Expected) {
+		return
+	}
+	restored := len(s.restoring())
+	var changed []int
+	if restored > 0 {
+		changed = s.commit(protocol.StoredContextEdit{Op: protocol.EditRestore})
+	}
+	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.revision, Restored: restored, Usage: s.contextUsage()})
+	s.tellContext(changed)
+}
+
+// tellContext tells that the list is another one: items changed, or came. It also ends
+// every edit, those that changed nothing too, so that clients can wait for it.
+func (s *step) tellContext(changed []int) {
+	s.say(ContextChanged{Places: changed, New: s.toldItems, All: s.rescaled || s.toldItems > 0 && s.toldFor != s.settings.Model, model: s.settings.Model})
+	s.toldItems, s.toldFor, s.rescaled = len(s.items), s.settings.Model, false
+}

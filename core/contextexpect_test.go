@@ -1,0 +1,251 @@
+package core_test
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// expectation is what an edit is to come to.
+type expectation struct {
+	// kind is that of a refusal, "" for an answer.
+	kind             protocol.Kind
+	changed, ignored int
+	undone           int64
+	// lines is set where the revision goes on.
+	lines bool
+	// make changes the model.
+	make func()
+}
+
+// expect works out what is to come of an input, before the model has changed.
+func (w *contextWitness) expect(m *machine, in core.Input, out core.Output) expectation {
+	e := expectation{make: func() { w.report("%T writes an edit that nobody made", in) }}
+	var expected *int64
+	switch in := in.(type) {
+	case core.EditContext:
+		expected = in.Expected
+		w.expectEdit(m, in.Operation, &e)
+	case core.UndoContext:
+		expected = in.Expected
+		e.retrace(w.model.undoable(), protocol.KindNothingToUndo, w.model.undo, w.model)
+	case core.RedoContext:
+		expected = in.Expected
+		e.retrace(w.model.redoable(), protocol.KindNothingToRedo, w.model.redo, w.model)
+	case core.RestoreContext:
+		expected = in.Expected
+		for _, i := range w.model.items {
+			if !i.hidden && (i.deleted || i.excluded || i.replaced) {
+				e.changed++
+			}
+		}
+		w.edit(&e, protocol.StoredContextEdit{Op: protocol.EditRestore})
+	}
+	if expected != nil && *expected != w.model.revision {
+		return expectation{kind: protocol.KindStaleRevision, make: e.make}
+	}
+	return e
+}
+
+func (e *expectation) retrace(target int64, none protocol.Kind, do func(int64), m *contextModel) {
+	if e.undone = target; target == 0 {
+		e.kind = none
+		return
+	}
+	e.lines = true
+	e.make = func() {
+		m.revision++
+		do(target)
+	}
+}
+
+// edit expects that an edit is made, if it changes anything.
+func (w *contextWitness) edit(e *expectation, stored protocol.StoredContextEdit) {
+	if e.changed == 0 {
+		return
+	}
+	e.lines = true
+	e.make = func() {
+		before := w.model.fates()
+		w.model.make(&stored)
+		w.model.revision++
+		w.model.enter(stored.Op, before)
+	}
+}
+
+func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVariant, e *expectation) {
+	stored := protocol.StoredContextEdit{}
+	var named *protocol.ContextTargets
+	wants := func(modelItem) bool { return true }
+	switch o := o.(type) {
+	case *protocol.SetInclusion:
+		named, stored.Op = &o.ContextTargets, map[bool]string{true: protocol.EditInclude, false: protocol.EditExclude}[o.Included]
+		wants = func(i modelItem) bool { return i.excluded == o.Included }
+	case *protocol.PruneByIndices:
+		named, stored.Op = &o.ContextTargets, protocol.EditDelete
+	case *protocol.Pin:
+		named, stored.Op = &o.ContextTargets, map[bool]string{true: protocol.EditPin, false: protocol.EditUnpin}[o.Pinned]
+		wants = func(i modelItem) bool { return i.pinned != o.Pinned }
+	case *protocol.Prune:
+		stored.Op = protocol.EditPrune
+		stored.IDs, e.kind = w.prunable(m, o)
+	case *protocol.Replace:
+		stored.Op, stored.Text = protocol.EditReplace, &o.Text
+		stored.IDs, e.kind = w.toReplace(o)
+	}
+	if named != nil {
+		stored.IDs, e.ignored, e.kind = w.targets(named, stored.Op == protocol.EditDelete, wants)
+	}
+	w.tell(&stored)
+	e.changed = len(stored.IDs)
+	w.edit(e, stored)
+}
+
+// targets are the ids of the items that a client names, in order, each once.
+func (w *contextWitness) targets(named *protocol.ContextTargets, whole bool, wants func(modelItem) bool) (ids []string, ignored int, kind protocol.Kind) {
+	if named.Indices == nil && named.IDs == nil {
+		return nil, 0, protocol.KindInvalidParams
+	}
+	wanted := map[string]bool{}
+	for _, index := range named.Indices {
+		if index < 0 || index >= int64(len(w.list)) {
+			ignored++
+			continue
+		}
+		wanted[w.list[index].ID] = true
+	}
+	for _, id := range named.IDs {
+		if place := w.model.place(id); place < 0 || !w.model.items[place].listed() {
+			ignored++
+			continue
+		}
+		wanted[id] = true
+	}
+	for _, i := range w.model.items {
+		if whole && i.isOutput() && i.call >= 0 && i.listed() && wanted[w.model.items[i.call].id] {
+			wanted[i.id] = true
+		}
+		if wanted[i.id] && wants(i) {
+			ids = append(ids, i.id)
+		}
+	}
+	return ids, ignored, ""
+}
+
+// prunable are the ids of what a prune excludes.
+func (w *contextWitness) prunable(m *machine, p *protocol.Prune) (ids []string, kind protocol.Kind) {
+	turns := map[string]int{}
+	for n, turn := range m.thread.View(true).Turns {
+		turns[turn.ID] = n
+	}
+	end := len(turns)
+	if r := p.Range; r != nil {
+		switch r.Word {
+		case protocol.RangeFirstTurns:
+			if end = min(int(r.Count), end); r.Count == 0 {
+				end = -1
+			}
+		case protocol.RangeKeepLastTurns:
+			if end -= int(r.Count); r.Count > 0 && end <= 0 {
+				end = -1
+			}
+		case protocol.RangeBeforeTurn:
+			n, known := turns[r.TurnID]
+			if !known {
+				return nil, protocol.KindInvalidParams
+			}
+			end = n
+		}
+	}
+	for _, i := range w.list {
+		turn := -1
+		if i.TurnID != nil {
+			turn = turns[*i.TurnID]
+		}
+		item := w.model.items[w.model.place(i.ID)]
+		pinned := item.pinned || item.isCall() && item.output >= 0 && w.model.items[item.output].listed() && w.model.items[item.output].pinned
+		if turn < end && i.Included && !pinned && slices.Contains(p.Categories, i.Category) {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids, ""
+}
+
+func (w *contextWitness) toReplace(r *protocol.Replace) (ids []string, kind protocol.Kind) {
+	named := protocol.ContextTargets{}
+	switch {
+	case (r.Index == nil) == (r.ID == nil):
+		return nil, protocol.KindInvalidParams
+	case r.ID != nil:
+		named.IDs = []string{*r.ID}
+	default:
+		named.Indices = []int64{*r.Index}
+	}
+	ids, ignored, _ := w.targets(&named, false, func(modelItem) bool { return true })
+	if ignored > 0 {
+		return nil, protocol.KindItemNotFound
+	}
+	item := w.model.items[w.model.place(ids[0])]
+	category := w.list[slices.IndexFunc(w.list, func(i protocol.ContextItem) bool { return i.ID == ids[0] })].Category
+	switch {
+	case category != protocol.CategoryReasoning && category != protocol.CategoryToolOutput:
+		return nil, protocol.KindNotReplaceable
+	case item.replaced && item.text == r.Text:
+		return nil, ""
+	}
+	return ids, ""
+}
+
+// tell writes what the placeholders of outputs say: what the list says they cost.
+func (w *contextWitness) tell(e *protocol.StoredContextEdit) {
+	if e.Op != protocol.EditExclude && e.Op != protocol.EditPrune && e.Op != protocol.EditDelete {
+		return
+	}
+	outputs := false
+	tokens := make([]int64, len(e.IDs))
+	for k, id := range e.IDs {
+		i := w.model.items[w.model.place(id)]
+		if i.isOutput() {
+			outputs = true
+			tokens[k] = w.list[slices.IndexFunc(w.list, func(i protocol.ContextItem) bool { return i.ID == id })].Tokens
+		}
+	}
+	if outputs {
+		e.Tokens = tokens
+	}
+}
+
+// hearAnswer checks the answer to an edit.
+func (w *contextWitness) hearAnswer(in core.Input, out core.Output, e expectation) {
+	switch in.(type) {
+	case core.EditContext, core.UndoContext, core.RedoContext, core.RestoreContext:
+	default:
+		return
+	}
+	if e.lines && !out.Sync {
+		w.report("an edit is told before it is on disk")
+	}
+	for _, message := range out.Messages {
+		switch message := message.(type) {
+		case core.Refusal:
+			if message.Err.Data.Kind != e.kind || len(out.Lines) > 0 {
+				w.report("%T is refused as %s, not %q, with %d lines", in, message.Err.Data.Kind, e.kind, len(out.Lines))
+			}
+		case core.Reply:
+			p := gjson.Parse(encode(message.Result))
+			right := e.kind == ""
+			for member, want := range map[string]int64{
+				"revision": w.model.revision, "changed": int64(e.changed), "removed": int64(e.changed), "restored": int64(e.changed),
+				"ignored": int64(e.ignored), "undone.revision": e.undone, "redone.revision": e.undone,
+			} {
+				right = right && (!p.Get(member).Exists() || p.Get(member).Int() == want)
+			}
+			if !right {
+				w.report("%T is answered %s, not %+v", in, p.Raw, e)
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package core_test
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// This file is the part of the model that tells the next request.
+
+// inPrompt tells whether the next request holds the item itself.
+func (m *contextModel) inPrompt(i modelItem) bool {
+	switch {
+	case !i.kept():
+		return false
+	case i.isCall():
+		return i.callID != ""
+	case i.isOutput():
+		return i.call >= 0 && m.items[i.call].kept()
+	}
+	return i.kind == "message"
+}
+
+// prompt is what the next request holds. The outputs of calls follow the last of the
+// calls that stand together.
+func (m *contextModel) prompt() []string {
+	sent, open := []string{}, []string{}
+	for _, i := range m.items {
+		if i.isCall() {
+			if m.inPrompt(i) {
+				sent, open = append(sent, i.body), append(open, m.outputOf(i))
+			}
+			continue
+		}
+		if m.remains(i) {
+			sent, open = append(sent, open...), nil
+		}
+		if m.inPrompt(i) && !i.isOutput() {
+			sent = append(sent, i.body)
+		}
+	}
+	return append(sent, open...)
+}
+
+// remains tells whether a plain reader is to find the item, or something in its place.
+func (m *contextModel) remains(i modelItem) bool {
+	if i.isOutput() && i.call >= 0 {
+		return !i.hidden && m.items[i.call].kept()
+	}
+	return i.kept()
+}
+
+// outputOf is what answers a call in the prompt.
+func (m *contextModel) outputOf(call modelItem) string {
+	if call.output < 0 || m.items[call.output].hidden {
+		return answer(call, "aborted")
+	}
+	switch o := m.items[call.output]; {
+	case !o.kept():
+		return answer(call, fmt.Sprintf("[output excluded from context: %d tokens]", o.says))
+	case o.replaced:
+		return withOutput(o.body, o.text)
+	default:
+		return o.body
+	}
+}
+
+func answer(call modelItem, text string) string {
+	kind := "function_call_output"
+	if call.kind == "custom_tool_call" {
+		kind = "custom_tool_call_output"
+	}
+	return canonical(encode(map[string]string{"type": kind, "call_id": call.callID, "output": text}))
+}
+
+func withOutput(body, text string) string {
+	var members map[string]any
+	if json.Unmarshal([]byte(body), &members) != nil {
+		return body
+	}
+	members["output"] = text
+	return canonical(encode(members))
+}

@@ -1,0 +1,108 @@
+package core_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// contextEditText is a context_edit line.
+func contextEditText(p gjson.Result) string {
+	text := words("context_edit", p.Get("revision").Raw, p.Get("op").Str, joined(p.Get("ids")), shortIf("", p.Get("text")))
+	for _, member := range []string{"tokens", "target", "saved_tokens"} {
+		if v := p.Get(member); v.Exists() {
+			text = words(text, member+"="+v.Raw)
+		}
+	}
+	return text
+}
+
+func joined(list gjson.Result) string {
+	var parts []string
+	for _, v := range list.Array() {
+		parts = append(parts, v.String())
+	}
+	return strings.Join(parts, ",")
+}
+
+// contextAnswerText is an answer about the context, without what the system prompt and
+// the tools cost; ok is false for other answers.
+func contextAnswerText(p gjson.Result) (text string, ok bool) {
+	if before := p.Get("before"); before.Exists() {
+		text = fmt.Sprintf("before: %s; after: %s", sizeText(before), sizeText(p.Get("after")))
+		for _, warning := range p.Get("warnings").Array() {
+			text += "\n  " + warning.Str
+		}
+		return text, true
+	}
+	if !p.Get("revision").Exists() {
+		return "", false
+	}
+	text = "revision=" + p.Get("revision").Raw
+	for _, member := range []string{"changed", "removed", "restored", "ignored", "total", "nextCursor"} {
+		if v := p.Get(member); v.Exists() && v.Type != gjson.Null {
+			text = words(text, member+"="+v.String())
+		}
+	}
+	for _, member := range []string{"undone", "redone"} {
+		if e := p.Get(member); e.Exists() {
+			text = words(text, member+": "+editText(e))
+		}
+	}
+	if u := p.Get("usage"); u.Exists() {
+		text += ", " + sizeText(u)
+		if p.Get("@keys.#").Int() == 2 { // the answer to context/getUsage
+			text += categoriesText(u)
+		}
+	}
+	for _, i := range p.Get("items").Array() {
+		text += "\n  " + contextItemText(i)
+	}
+	for _, e := range p.Get("edits").Array() {
+		text += "\n  " + editText(e)
+	}
+	return text, true
+}
+
+// sizeText is what of the context is sent, and what there is.
+func sizeText(u gjson.Result) string {
+	return fmt.Sprintf("%s of %s tokens, %s of %s bytes",
+		u.Get("includedTokens").Raw, u.Get("totalTokens").Raw, u.Get("includedBytes").Raw, u.Get("totalBytes").Raw)
+}
+
+func categoriesText(u gjson.Result) (text string) {
+	text = ", window " + u.Get("modelContextWindow").Raw
+	for _, c := range u.Get("byCategory").Array() {
+		text += fmt.Sprintf("\n  %s %s: %s of %s tokens", c.Get("count").Raw, c.Get("category").Str, c.Get("includedTokens").Raw, c.Get("tokens").Raw)
+	}
+	return text
+}
+
+func contextItemText(i gjson.Result) string {
+	text := words(i.Get("index").Raw, i.Get("id").Str, i.Get("category").Str)
+	for _, member := range []string{"included", "inPrompt"} {
+		if !i.Get(member).Bool() {
+			text = words(text, "not", member)
+		}
+	}
+	for _, member := range []string{"pinned", "replaced"} {
+		if i.Get(member).Bool() {
+			text = words(text, member)
+		}
+	}
+	preview := []rune(i.Get("preview").Str)
+	if len(preview) > 40 {
+		preview = append(preview[:40], '…')
+	}
+	return words(text, i.Get("tokens").Raw, i.Get("turnId").Str, i.Get("toolName").Str, strconv.Quote(string(preview)))
+}
+
+func editText(e gjson.Result) string {
+	text := fmt.Sprintf("%s %s of %s items, %s tokens saved", e.Get("revision").Raw, e.Get("op").Str, e.Get("count").Raw, e.Get("savedTokens").Raw)
+	if e.Get("undone").Bool() {
+		text += ", undone"
+	}
+	return text
+}

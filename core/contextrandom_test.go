@@ -1,0 +1,237 @@
+package core_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// TestAnyEdits feeds a thread edits of its context, mostly, while turns go on, crash and
+// are compacted, and while the disk fills. A model of the context checks every step.
+func TestAnyEdits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := newExplorer(t)
+		actions := e.actions()
+		for name, do := range map[string]func(*rapid.T){
+			"edit 2": e.edit, "edit 3": e.edit, "edit 4": e.edit, "undo 2": e.undo, "undo 3": e.undo, "redo 2": e.redo, "redo 3": e.redo,
+			"effect ends 2": e.finish, "effect ends 3": e.finish, "foreign": e.foreign, "foreign 2": e.foreign, "disk": e.fill,
+			"rehearse": e.rehearse,
+		} {
+			actions[name] = do
+		}
+		t.Repeat(actions)
+		e.full = false
+		e.end()
+	})
+}
+
+// TestUndoBringsBackThePrompt undoes an edit right after it was made: the next request
+// is the same to the byte, and what it costs; a redo makes it what the edit made it.
+func TestUndoBringsBackThePrompt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := newExplorer(t)
+		t.Repeat(e.actions())
+		if e.midCut() {
+			return // the edit writes that the turn was cut, too
+		}
+		before, edits := e.state(), e.thread.ContextRevision()
+		if e.edit(t); e.thread.ContextRevision() == edits {
+			return
+		}
+		after := e.state()
+		e.take(core.UndoContext{To: e.caller()})
+		if got := e.state(); got != before {
+			t.Fatalf("undone:\n%s\nbefore:\n%s", got, before)
+		}
+		e.take(core.RedoContext{To: e.caller()})
+		if got := e.state(); got != after {
+			t.Fatalf("made again:\n%s\nafter:\n%s", got, after)
+		}
+	})
+}
+
+// state is the next request and what is shown of the context, without the revision.
+func (e *explorer) state() string {
+	full := e.thread.ContextItems()
+	return encode(e.thread.Prompt().Items) + encode(full.Items) + encode(full.Usage)
+}
+
+// contextActions are what clients do to a context, for explorers.
+func (e *explorer) contextActions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"context/edit": e.edit, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
+		"context/read": e.readContext, "context/preview": e.preview, "compacted": e.compact,
+	}
+}
+
+func (e *explorer) edit(t *rapid.T) {
+	e.run(t, core.EditContext{To: e.caller(), Expected: e.expected(t), Operation: e.operation(t)})
+}
+
+func (e *explorer) undo(t *rapid.T) {
+	e.run(t, core.UndoContext{To: e.caller(), Expected: e.expected(t)})
+}
+
+func (e *explorer) redo(t *rapid.T) {
+	e.run(t, core.RedoContext{To: e.caller(), Expected: e.expected(t)})
+}
+
+func (e *explorer) restore(t *rapid.T) {
+	e.run(t, core.RestoreContext{To: e.caller(), Expected: e.expected(t)})
+}
+
+func (e *explorer) fill(*rapid.T) { e.full = !e.full }
+
+// expected is mostly none, or the right revision.
+func (e *explorer) expected(t *rapid.T) *int64 {
+	return rapid.SampledFrom([]*int64{nil, nil, nil, new(e.thread.ContextRevision()), new(e.thread.ContextRevision()), new(int64(1))}).Draw(t, "expected")
+}
+
+func (e *explorer) operation(t *rapid.T) protocol.ContextOperationVariant {
+	switch rapid.IntRange(0, 8).Draw(t, "operation") {
+	case 0, 1, 2:
+		return &protocol.SetInclusion{ContextTargets: e.targets(t), Included: rapid.IntRange(0, 2).Draw(t, "included") == 0}
+	case 3:
+		return &protocol.PruneByIndices{ContextTargets: e.targets(t)}
+	case 4:
+		return &protocol.Pin{ContextTargets: e.targets(t), Pinned: rapid.Bool().Draw(t, "pinned")}
+	case 5, 6:
+		return &protocol.Prune{Categories: rapid.SliceOfN(rapid.SampledFrom(protocol.ContextCategories()), 0, 4).Draw(t, "categories"), Range: e.pruneRange(t)}
+	}
+	o := &protocol.Replace{Text: rapid.SampledFrom([]string{"short", "", "two\nlines", "…"}).Draw(t, "text")}
+	switch named := e.targets(t); {
+	case len(named.IDs) > 0:
+		o.ID = &named.IDs[0]
+	case len(named.Indices) > 0:
+		o.Index = &named.Indices[0]
+	}
+	return o
+}
+
+// targets are some items, by ids, indices or both, and some that are none.
+func (e *explorer) targets(t *rapid.T) (named protocol.ContextTargets) {
+	list := e.thread.ContextItems().Items
+	ids := []string{"r0", "r99999", "", "r-1", "r01", "r5.0", "x"}
+	for _, item := range list {
+		ids = append(ids, item.ID, item.ID)
+	}
+	form := rapid.IntRange(0, 9).Draw(t, "form")
+	if form < 5 || form == 8 {
+		named.IDs = rapid.SliceOfN(rapid.SampledFrom(ids), 0, 5).Draw(t, "ids")
+	}
+	if form >= 5 && form < 9 {
+		named.Indices = rapid.SliceOfN(rapid.Int64Range(-1, int64(len(list))), 0, 5).Draw(t, "indices")
+	}
+	return named
+}
+
+func (e *explorer) pruneRange(t *rapid.T) *protocol.PruneRange {
+	r := &protocol.PruneRange{Word: rapid.SampledFrom([]string{"", protocol.RangeAll, protocol.RangeFirstTurns, protocol.RangeBeforeTurn, protocol.RangeKeepLastTurns}).Draw(t, "range")}
+	switch r.Word {
+	case "":
+		return nil
+	case protocol.RangeBeforeTurn:
+		turns := []string{"no turn"}
+		for _, turn := range e.thread.View(true).Turns {
+			turns = append(turns, turn.ID)
+		}
+		r.TurnID = rapid.SampledFrom(turns).Draw(t, "turn")
+	default:
+		r.Count = rapid.Uint32Range(0, 4).Draw(t, "count")
+	}
+	return r
+}
+
+func (e *explorer) readContext(t *rapid.T) {
+	e.run(t, rapid.SampledFrom([]core.Input{
+		core.GetContextItems{To: e.caller()}, core.GetContextUsage{To: e.caller()}, core.ListContextEdits{To: e.caller()},
+	}).Draw(t, "read"))
+}
+
+func (e *explorer) operations(t *rapid.T) (list []protocol.ContextOperation) {
+	for range rapid.IntRange(1, 3).Draw(t, "operations") {
+		list = append(list, protocol.ContextOperation{ContextOperationVariant: e.operation(t)})
+	}
+	return list
+}
+
+func (e *explorer) preview(t *rapid.T) {
+	e.run(t, core.PreviewContext{To: e.caller(), Operations: e.operations(t)})
+}
+
+// rehearse previews edits and then makes them: the usage becomes what was told.
+func (e *explorer) rehearse(t *rapid.T) {
+	if e.full || e.midCut() {
+		return
+	}
+	operations, told := e.operations(t), ""
+	before := encode(e.thread.ContextItems().Usage)
+	for _, message := range e.take(core.PreviewContext{To: e.caller(), Operations: operations}).Messages {
+		if reply, ok := message.(core.Reply); ok {
+			told = encode(reply.Result)
+		}
+	}
+	if told == "" {
+		return
+	}
+	for _, o := range operations {
+		e.take(core.EditContext{To: e.caller(), Operation: o.ContextOperationVariant})
+	}
+	after := encode(e.thread.ContextItems().Usage)
+	if gjson.Get(told, "before").Raw != before || gjson.Get(told, "after").Raw != after {
+		t.Fatalf("told:  %s\nbefore %s\nafter  %s", told, before, after)
+	}
+}
+
+// midCut tells whether the next line comes after those that end a turn which a crash cut.
+func (e *explorer) midCut() bool { return cutTurn(e.lines) != "" && e.thread.ActiveTurn() == "" }
+
+// put puts a line of another program into the rollout, and loads it.
+func (e *explorer) put(t *rapid.T, kind, payload string) {
+	e.lines = append(e.lines, protocol.RolloutLine{Timestamp: core.Timestamp(e.now), Ordinal: new(nextOrdinal(e.lines)), Type: kind, Payload: json.RawMessage(payload)})
+	e.crash(t)
+}
+
+func (e *explorer) compact(t *rapid.T) {
+	payload := `{"message":"A summary."}`
+	if rapid.Bool().Draw(t, "replaced") {
+		payload = fmt.Sprintf(`{"message":"A summary.","replacement_history":[%s]}`, strings.Join(rapid.SliceOfN(foreignItems, 0, 4).Draw(t, "items"), ","))
+	}
+	e.put(t, protocol.LineCompacted, payload)
+}
+
+func (e *explorer) foreign(t *rapid.T) {
+	for range rapid.IntRange(0, 3).Draw(t, "more") {
+		e.lines = append(e.lines, protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(nextOrdinal(e.lines)), Payload: json.RawMessage(foreignItems.Draw(t, "item"))})
+	}
+	e.put(t, protocol.LineResponseItem, foreignItems.Draw(t, "item"))
+}
+
+// foreignItems are items as other programs write them, some with ids that others have.
+var foreignItems = rapid.SampledFrom([]string{
+	`{"type":"message","role":"user","content":[{"type":"input_text","text":"A summary."}]}`,
+	`{"type":"message","role":"user","content":[{"type":"input_text","text":"old words"}]}`,
+	`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"old answer"}]}`,
+	`{"type":"message","role":"developer","content":[{"type":"input_text","text":"be brief"}]}`,
+	`{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}`,
+	`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"xyz"}`,
+	`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"f1"}`,
+	`{"type":"function_call_output","call_id":"f1","output":"a b c"}`,
+	`{"type":"function_call_output","call_id":"f1","output":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:,"}]}`,
+	`{"type":"function_call","name":"view","arguments":"","call_id":"f2"}`,
+	`{"type":"function_call_output","call_id":"f2","output":"two"}`,
+	`{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch","call_id":"c1"}`,
+	`{"type":"custom_tool_call_output","call_id":"c1","output":"Done!"}`,
+	`{"type":"local_shell_call","call_id":"l1","status":"completed","action":{"type":"exec","command":["ls","-l"]}}`,
+	`{"type":"function_call_output","call_id":"l1","output":"listed"}`,
+	`{"type":"web_search_call","status":"completed","action":{"type":"search","query":"x"}}`,
+	`{"type":"function_call","name":"noid","arguments":""}`,
+	`{"type":"message","role":"user","content":7}`,
+})

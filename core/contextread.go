@@ -1,0 +1,188 @@
+package core
+
+import (
+	"fmt"
+
+	"appserver/protocol"
+)
+
+// GetContextItems asks for the list of context items.
+type GetContextItems struct {
+	To     protocol.Caller
+	Cursor *string
+	Limit  *uint32
+}
+
+// GetContextUsage asks what the context costs, ListContextEdits for its journal.
+type (
+	GetContextUsage  struct{ To protocol.Caller }
+	ListContextEdits struct{ To protocol.Caller }
+)
+
+// PreviewContext asks what operations would do, one after the other.
+type PreviewContext struct {
+	To         protocol.Caller
+	Operations []protocol.ContextOperation
+}
+
+func (GetContextItems) input()  {}
+func (GetContextUsage) input()  {}
+func (ListContextEdits) input() {}
+func (PreviewContext) input()   {}
+
+func (s *step) readContext(in Input) {
+	switch in := in.(type) {
+	case GetContextItems:
+		items, total, next, err := s.page(in.Cursor, in.Limit)
+		if err != nil {
+			s.refuse(in.To, err)
+			return
+		}
+		s.reply(in.To, protocol.ContextGetItemsResponse{Revision: s.revision, Total: total, Items: items, Usage: s.contextUsage(), NextCursor: next})
+	case GetContextUsage:
+		s.reply(in.To, protocol.ContextGetUsageResponse{Revision: s.revision, Usage: s.contextUsage()})
+	case ListContextEdits:
+		edits := make([]protocol.ContextEdit, len(s.journal))
+		for i, e := range s.journal {
+			edits[i] = e.ContextEdit
+		}
+		s.reply(in.To, protocol.ContextListEditsResponse{Revision: s.revision, Edits: edits})
+	case PreviewContext:
+		s.previewContext(in)
+	default:
+		s.takeResult(in)
+	}
+}
+
+// previewContext makes the edits, looks, and takes them back.
+func (s *step) previewContext(in PreviewContext) {
+	before := s.contextUsage()
+	was := s.shares()
+	v := rehearsal{Thread: s.Thread, warnings: []string{}}
+	err := v.run(in.Operations)
+	after := s.contextUsage()
+	warnings := append(v.warnings, s.lossWarnings(was)...)
+	s.takeBack(v.changes)
+	if err != nil {
+		s.refuse(in.To, err)
+		return
+	}
+	s.reply(in.To, protocol.ContextPreviewResponse{Before: before, After: after, Warnings: warnings})
+}
+
+// rehearsal makes edits that are taken back.
+type rehearsal struct {
+	*Thread
+	changes  []change
+	warnings []string
+}
+
+func (v *rehearsal) run(operations []protocol.ContextOperation) *protocol.Error {
+	for i, o := range operations {
+		p, err := v.plan(o.ContextOperationVariant)
+		if err != nil {
+			err.Message = fmt.Sprintf("edits.%d: %s", i, err.Message)
+			if err.Data.Field != "" {
+				err.Data.Field = fmt.Sprintf("edits.%d.%s", i, err.Data.Field)
+			}
+			return err
+		}
+		v.warn(i, p)
+		changes := v.changesOf(&p.stored)
+		v.put(changes)
+		v.changes = append(v.changes, changes...)
+	}
+	return nil
+}
+
+func (v *rehearsal) warn(i int, p plan) {
+	if p.ignored > 0 {
+		v.warnings = append(v.warnings, fmt.Sprintf("edit %d: %d of its targets are not in the list", i, p.ignored))
+	}
+	if len(p.stored.IDs) == 0 {
+		v.warnings = append(v.warnings, fmt.Sprintf("edit %d changes nothing", i))
+	}
+}
+
+// share is what the next request holds of an item: itself, with another text or not, or
+// a placeholder.
+type share struct {
+	itself, placeholder bool
+	text                *string
+	says                int32
+}
+
+// shares are those of all items.
+func (h *history) shares() []share {
+	all := make([]share, len(h.items))
+	for i := range h.items {
+		switch f := &h.items[i].fate; {
+		case h.inPrompt(i):
+			all[i] = share{itself: true, text: f.text}
+		case h.standsFor(i):
+			all[i] = share{placeholder: true, says: f.says}
+		}
+	}
+	return all
+}
+
+// lossWarnings tell what the model would miss that it may need, in the state after the
+// changes, against what was.
+func (t *Thread) lossWarnings(was []share) (warnings []string) {
+	gone := map[protocol.ContextCategory]int{}
+	first := len(was)
+	pinned := 0
+	for place, is := range t.shares() {
+		if is != was[place] {
+			first = min(first, place)
+		}
+		if !was[place].itself || is.itself {
+			continue
+		}
+		gone[t.describe(place).category]++
+		if t.items[place].fate.pinned {
+			pinned++
+		}
+	}
+	for _, loss := range losses {
+		if n := gone[loss.category]; n > 0 {
+			warnings = append(warnings, fmt.Sprintf(loss.text, n))
+		}
+	}
+	if pinned > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d pinned items would be left out", pinned))
+	}
+	if tokens := t.tokensFrom(first); tokens > 0 {
+		warnings = append(warnings, fmt.Sprintf("the next request differs from %s on: about %d tokens behind it cannot come from the provider's cache",
+			t.items[first].id(), tokens))
+	}
+	return warnings
+}
+
+// losses are the categories that a model seldom does well without.
+var losses = []struct {
+	category protocol.ContextCategory
+	text     string
+}{
+	{protocol.CategoryUserInstructions, "the model would not see the user's instructions (%d items)"},
+	{protocol.CategoryEnvironmentContext, "the model would not be told its surroundings (%d items)"},
+	{protocol.CategoryUserMessage, "%d messages of the user would be left out"},
+	{protocol.CategorySummary, "the summary of what was compacted would be left out (%d items)"},
+}
+
+// tokensFrom is what the prompt's items from a place on cost.
+func (t *Thread) tokensFrom(place int) int64 {
+	n := int64(0)
+	for i := place; i < len(t.items); i++ {
+		if t.inPrompt(i) {
+			n += t.scaled(t.describe(i).tokens)
+		}
+	}
+	return n
+}
+
+// PromptTokens are what the next model request costs.
+func (t *Thread) PromptTokens() int64 { return t.contextUsage().PromptTokens }
+
+// ContextRevision counts the edits of the context.
+func (t *Thread) ContextRevision() int64 { return t.revision }

@@ -1,0 +1,289 @@
+package core_test
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// contextWitness compares a thread's context with a model of it, after every step.
+type contextWitness struct {
+	*witness
+	model *contextModel
+	// list is the list of items before the step.
+	list []protocol.ContextItem
+	// tokens are those of the next request.
+	tokens int64
+	// copy is the list as a client keeps it that is told of changes only.
+	copy map[string]protocol.ContextItem
+}
+
+// restarted reads the lines anew, as the thread does; the client reads the list.
+func (w *contextWitness) restarted(m *machine) {
+	w.model, w.list, w.copy = modelOf(m.lines), nil, map[string]protocol.ContextItem{}
+	if len(m.lines) == 0 {
+		return // a Start comes, with the options
+	}
+	w.list = m.thread.ContextItems().Items
+	for _, item := range w.list {
+		w.copy[item.ID] = item
+	}
+	w.seeList(m)
+	w.seePlain(m)
+}
+
+// see checks one step.
+func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
+	revision, edits := w.model.revision, len(w.model.journal)
+	expected := w.expect(m, in, out)
+	for i := range out.Lines {
+		if line := &out.Lines[i]; line.Type != protocol.LineContextEdit {
+			w.model.read(line)
+		} else {
+			w.model.next++
+			expected.make()
+		}
+	}
+	if w.model.revision != revision != expected.lines {
+		w.report("the context has revision %d after %T, had %d, and %d edits, had %d: %+v", w.model.revision, in, revision, len(w.model.journal), edits, expected)
+	}
+	w.hearAnswer(in, out, expected)
+	if len(out.Lines) > 0 {
+		w.seeReplay(m)
+	}
+	before := w.tokens
+	w.seeList(m)
+	w.seeSaved(out, before-w.tokens)
+	for _, message := range out.Messages {
+		if c, ok := message.(core.ContextChanged); ok {
+			w.hear(m, c)
+		}
+	}
+	for _, e := range slices.Backward(out.Effects) {
+		if sample, ok := e.(core.Sample); ok {
+			w.seePrompt("a request", sample.Prompt.Items)
+			break // one before it had less
+		}
+	}
+	if m.thread.ActiveTurn() == "" && len(out.Lines) > 0 {
+		w.seePlain(m)
+	}
+	w.seeWorld(m, in, out)
+}
+
+// seeReplay checks that the lines bring back the model that the operations made.
+func (w *contextWitness) seeReplay(m *machine) {
+	replayed := modelOf(m.lines)
+	if !reflect.DeepEqual(w.model, replayed) {
+		w.report("the lines make another context\nmeant: %+v\nlines: %+v", *w.model, *replayed)
+	}
+}
+
+// seeList checks the list, and all that must agree with it.
+func (w *contextWitness) seeList(m *machine) {
+	full := m.thread.ContextItems()
+	if !w.overridden && !w.unsaved {
+		loaded := core.Load(threadID, m.options, m.settings, m.lines)
+		w.same("context items", encode(full), encode(loaded.ContextItems()))
+	}
+	if full.Revision != w.model.revision || m.thread.ContextRevision() != w.model.revision {
+		w.report("the context has revision %d, not %d", full.Revision, w.model.revision)
+	}
+	w.seeItems(full)
+	w.seeUsage(m, full)
+	w.seePrompt("the prompt", m.thread.Prompt().Items)
+	w.list, w.tokens = full.Items, full.Usage.PromptTokens
+}
+
+// seeSaved checks what the line of an edit says that it saved.
+func (w *contextWitness) seeSaved(out core.Output, saved int64) {
+	if len(out.Lines) != 1 || out.Lines[0].Type != protocol.LineContextEdit || gjson.GetBytes(out.Lines[0].Payload, "target").Exists() {
+		return
+	}
+	if told := gjson.GetBytes(out.Lines[0].Payload, "saved_tokens").Int(); told != saved {
+		w.report("an edit says that it saved %d tokens, but saved %d", told, saved)
+	}
+}
+
+func (w *contextWitness) seeItems(full protocol.ContextItemsNotification) {
+	var want, got []string
+	for _, i := range w.model.items {
+		if i.listed() {
+			want = append(want, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", len(want), i.id, !i.excluded, w.model.inPrompt(i), i.pinned, i.replaced))
+		}
+	}
+	for _, i := range full.Items {
+		got = append(got, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", i.Index, i.ID, i.Included, i.InPrompt, i.Pinned, i.Replaced))
+	}
+	if !slices.Equal(want, got) || full.Total != len(want) {
+		w.report("%d items, not\n%s\nbut\n%s", full.Total, strings.Join(want, "\n"), strings.Join(got, "\n"))
+	}
+}
+
+// seeUsage checks that the usage is what the items cost.
+func (w *contextWitness) seeUsage(m *machine, full protocol.ContextItemsNotification) {
+	u := full.Usage
+	tokens, bytes, sent := int64(0), int64(0), int64(0)
+	for _, i := range full.Items {
+		tokens, bytes = tokens+i.Tokens, bytes+i.Bytes
+		if i.InPrompt {
+			sent += i.Tokens
+		}
+	}
+	placeholders := int64(0)
+	for _, i := range w.model.items {
+		if i.isOutput() && !i.kept() && w.model.remains(i) {
+			placeholders++
+		}
+	}
+	if tokens != u.TotalTokens || bytes != u.TotalBytes {
+		w.report("the items have %d tokens and %d bytes, the usage says %d and %d", tokens, bytes, u.TotalTokens, u.TotalBytes)
+	}
+	if rest := u.IncludedTokens - sent; placeholders == 0 && rest != 0 || placeholders > 0 && (rest <= 0 || rest%placeholders != 0) {
+		w.report("the items in the prompt have %d tokens, the usage says %d, with %d placeholders", sent, u.IncludedTokens, placeholders)
+	}
+	count, rows := 0, [2]int64{}
+	for _, row := range u.ByCategory {
+		count, rows[0], rows[1] = count+row.Count, rows[0]+row.Tokens, rows[1]+row.IncludedTokens
+	}
+	if count != len(full.Items) || rows[0] != u.TotalTokens || rows[1] != u.IncludedTokens {
+		w.report("the categories make %d items of %d and %d tokens: %s", count, rows[0], rows[1], encode(u))
+	}
+	if u.PromptTokens <= u.IncludedTokens || u.PromptTokens != m.thread.PromptTokens() {
+		w.report("a request of %d tokens holds items of %d", u.PromptTokens, u.IncludedTokens)
+	}
+}
+
+func (w *contextWitness) seePrompt(what string, items []protocol.ResponseItem) {
+	got := []string{}
+	for _, item := range items {
+		got = append(got, canonical(encode(item)))
+	}
+	if want := w.model.prompt(); !slices.Equal(want, got) {
+		w.report("%s is not\n%s\nbut\n%s", what, strings.Join(want, "\n"), strings.Join(got, "\n"))
+	}
+}
+
+// hear brings the client's copy up to date, by what it is told of a change.
+func (w *contextWitness) hear(m *machine, c core.ContextChanged) {
+	told, full := m.thread.ContextChanges(c), m.thread.ContextItems()
+	if told.Full {
+		clear(w.copy)
+	}
+	for _, id := range told.RemovedIDs {
+		delete(w.copy, id)
+	}
+	for _, item := range told.Items {
+		w.copy[item.ID] = item
+	}
+	kept := []protocol.ContextItem{}
+	for _, item := range w.copy {
+		kept = append(kept, item)
+	}
+	slices.SortFunc(kept, func(a, b protocol.ContextItem) int { return byArrival(a.ID, b.ID) })
+	for i := range kept {
+		kept[i].Index = i
+	}
+	for _, item := range told.Items {
+		if item.Index >= len(kept) || kept[item.Index].ID != item.ID {
+			w.report("the place of %s is told to be %d", item.ID, item.Index)
+		}
+	}
+	w.same("what a client makes of the changes", encode(kept), encode(full.Items))
+	if told.Total != full.Total || told.Revision != full.Revision {
+		w.report("%d changed items of revision %d are told as %d of %d", full.Total, full.Revision, told.Total, told.Revision)
+	}
+	w.same("usage", encode(told.Usage), encode(full.Usage))
+}
+
+// byArrival compares the ids of items.
+func byArrival(a, b string) int {
+	number := func(id string) (ordinal, part int64) {
+		part = -1
+		_, _ = fmt.Sscanf(id, "r%d.%d", &ordinal, &part)
+		return ordinal, part
+	}
+	ao, ap := number(a)
+	bo, bp := number(b)
+	return cmp.Or(cmp.Compare(ao, bo), cmp.Compare(ap, bp))
+}
+
+// seePlain checks that a reader that knows nothing of edits sends its model the same.
+func (w *contextWitness) seePlain(m *machine) {
+	project := m.thread.Projection()
+	if project == nil && disordered(m.lines) {
+		return
+	}
+	var plain []protocol.RolloutLine
+	for i, line := range m.lines {
+		if line.Ordinal == nil { // package rollout gives each line one
+			line.Ordinal = new(nextOrdinal(m.lines[:i]))
+		}
+		keep := line.Type != protocol.LineContextEdit
+		if project != nil && keep {
+			line.Payload, keep = project(line)
+		}
+		if keep {
+			plain = append(plain, line)
+		}
+	}
+	loaded := core.Load(threadID, m.options, m.settings, plain)
+	w.same("the prompt of a plain reader", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
+}
+
+// disordered tells whether ordinals do not name lines.
+func disordered(lines []protocol.RolloutLine) bool {
+	next := int64(0)
+	return slices.ContainsFunc(lines, func(line protocol.RolloutLine) bool {
+		next++
+		if line.Ordinal == nil {
+			return false
+		}
+		falls := *line.Ordinal < next-1 || *line.Ordinal >= 1<<53
+		next = max(next, *line.Ordinal+1)
+		return falls
+	})
+}
+
+// seeWorld checks that a turn begins with the model told of its surroundings as they
+// are, and of nothing twice.
+func (w *contextWitness) seeWorld(m *machine, in core.Input, out core.Output) {
+	start, ok := in.(core.TurnStart)
+	if !ok || len(out.Lines) == 0 || !slices.ContainsFunc(out.Lines, begins) {
+		return
+	}
+	var told []string
+	for _, i := range w.model.items {
+		text := gjson.Get(i.body, "content.0.text").Str
+		if !i.hidden && i.role == protocol.RoleUser && !gjson.Get(i.body, "id").Exists() && strings.HasPrefix(text, "<environment_context>") {
+			told = append(told, text)
+		}
+	}
+	s := m.thread.Settings()
+	if len(told) == 0 {
+		w.report("the model is told nothing of its surroundings")
+		return
+	}
+	for _, want := range []string{"<current_date>" + start.World.Date + "<", "<approval_policy>" + s.ApprovalPolicy.Mode + "<"} {
+		if !strings.Contains(told[len(told)-1], want) {
+			w.report("the model was told last: %s, not %s", told[len(told)-1], want)
+		}
+	}
+	again := slices.ContainsFunc(out.Lines, func(line protocol.RolloutLine) bool {
+		return gjson.GetBytes(line.Payload, "content.0.text").Str == told[len(told)-1]
+	})
+	if n := len(told); again && n > 1 && told[n-2] == told[n-1] {
+		w.report("the model is told twice: %s", told[n-1])
+	}
+}
+
+func begins(line protocol.RolloutLine) bool {
+	return gjson.GetBytes(line.Payload, "type").Str == protocol.EventTaskStarted
+}

@@ -1,0 +1,190 @@
+package core
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// description is what clients are shown of an item, and what it costs: made once, when
+// it is first asked for.
+type description struct {
+	category protocol.ContextCategory
+	kind     uint8 // the place of category in protocol.ContextCategories
+	preview  string
+	// id is the item's own, tool that of a call, itemID that of an item which has one.
+	id, tool, itemID string
+	bytes            int64
+	// tokens are those of the model that history.countedFor names, before its scale.
+	tokens int64
+}
+
+// content is what an item brings into a request.
+type content struct {
+	text   string
+	images []protocol.ContentItem
+}
+
+// contentOfItem is what is counted of an item, whether it is sent or not.
+func contentOfItem(item protocol.ResponseItem) (c content) {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.Message:
+		c.add(v.Content)
+	case *protocol.Reasoning:
+		c.text = reasoningText(v)
+	case *protocol.FunctionCall:
+		c.text = v.Namespace + v.Name + " " + v.Arguments
+	case *protocol.CustomToolCall:
+		c.text = v.Name + " " + v.Input
+	case *protocol.LocalShellCall:
+		c.text = "shell " + strings.Join(v.Action.Command, " ")
+	case *protocol.FunctionCallOutput:
+		c.text = v.Output.Text
+		c.add(v.Output.Parts)
+	case *protocol.CustomToolCallOutput:
+		c.text = v.Output.Text
+		c.add(v.Output.Parts)
+	case *protocol.Unknown:
+		c.text = string(v.Raw)
+	}
+	return c
+}
+
+func (c *content) add(parts []protocol.ContentItem) {
+	if len(parts) == 1 && parts[0].Type != protocol.ContentInputImage {
+		c.text = parts[0].Text
+		return
+	}
+	texts := make([]string, 0, len(parts)+1)
+	if c.text != "" {
+		texts = append(texts, c.text)
+	}
+	for _, p := range parts {
+		if p.Type == protocol.ContentInputImage {
+			c.images = append(c.images, p)
+		} else if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	c.text = strings.Join(texts, "\n")
+}
+
+func reasoningText(r *protocol.Reasoning) string {
+	var texts []string
+	for _, part := range append(append([]protocol.ReasoningText{}, r.Summary...), r.Content...) {
+		texts = append(texts, part.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// describe is the description of the item as it is sent now.
+func (t *Thread) describe(place int) *description {
+	c := &t.items[place]
+	if c.about != nil {
+		return c.about
+	}
+	item := c.decoded()
+	if c.fate.text != nil {
+		item.ResponseItemVariant = replaced(item.ResponseItemVariant, *c.fate.text)
+	}
+	what := contentOfItem(item)
+	category := c.category(item)
+	c.about = &description{
+		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)), preview: preview(what.text), id: c.id(), tool: toolName(item), itemID: ownID(item),
+		bytes: int64(len(what.text)), tokens: t.count(what),
+	}
+	for _, image := range what.images {
+		c.about.bytes += int64(len(image.ImageURL))
+		if what.text == "" {
+			c.about.preview = "[image]"
+		}
+	}
+	return c.about
+}
+
+// Marks of the messages that tell the model of its surroundings; the reference
+// implementation puts AGENTS.md under a heading.
+const (
+	environmentTag   = "<environment_context>"
+	instructionsTag  = "<user_instructions>"
+	instructionsHead = "# AGENTS.md instructions"
+)
+
+func (c *contextItem) category(item protocol.ResponseItem) protocol.ContextCategory {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.Message:
+		return c.messageCategory(v)
+	case *protocol.Reasoning:
+		return protocol.CategoryReasoning
+	case *protocol.FunctionCall, *protocol.CustomToolCall, *protocol.LocalShellCall:
+		return protocol.CategoryToolCall
+	case *protocol.FunctionCallOutput, *protocol.CustomToolCallOutput:
+		return protocol.CategoryToolOutput
+	}
+	return protocol.CategoryOther
+}
+
+// messageCategory goes by the role, and of messages without an id, which are none that
+// the user typed here, by how they begin.
+func (c *contextItem) messageCategory(m *protocol.Message) protocol.ContextCategory {
+	text := textOf(protocol.ResponseItem{ResponseItemVariant: m})
+	switch {
+	case c.summary:
+		return protocol.CategorySummary
+	case m.Role == protocol.RoleAssistant:
+		return protocol.CategoryAssistantMessage
+	case m.Role != protocol.RoleUser:
+		return protocol.CategoryDeveloperMessage
+	case m.ID != "":
+		return protocol.CategoryUserMessage
+	case strings.HasPrefix(text, environmentTag):
+		return protocol.CategoryEnvironmentContext
+	case strings.HasPrefix(text, instructionsTag), strings.HasPrefix(text, instructionsHead):
+		return protocol.CategoryUserInstructions
+	case strings.HasPrefix(text, abortedTag):
+		return protocol.CategoryOther
+	}
+	return protocol.CategoryUserMessage
+}
+
+func toolName(item protocol.ResponseItem) string {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCall:
+		return v.Namespace + v.Name
+	case *protocol.CustomToolCall:
+		return v.Name
+	case *protocol.LocalShellCall:
+		return "shell"
+	}
+	return ""
+}
+
+// ownID is the id of what the model said, under which a thread item shows it.
+func ownID(item protocol.ResponseItem) string {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.Message:
+		if v.Role == protocol.RoleAssistant {
+			return v.ID
+		}
+	case *protocol.Reasoning:
+		return v.ID
+	}
+	return ""
+}
+
+// showUser notes which thread item shows the user's message that came last.
+func (h *history) showUser(item json.RawMessage) {
+	place := len(h.items) - 1
+	if place < 0 || !h.items[place].message {
+		return
+	}
+	if h.shownAs == nil {
+		h.shownAs = map[int32]string{}
+	}
+	if _, taken := h.shownAs[int32(place)]; !taken {
+		h.shownAs[int32(place)] = peek(item, "item.id")
+		h.items[place].about = nil
+	}
+}

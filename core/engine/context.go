@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// ContextGetItems lists what the model is sent.
+func (e *Engine) ContextGetItems(to protocol.Caller, p *protocol.ContextGetItemsParams) error {
+	return e.readThread(to, p.ThreadID, core.GetContextItems{To: to, Cursor: p.Cursor, Limit: p.Limit})
+}
+
+// ContextGetUsage tells what the context costs.
+func (e *Engine) ContextGetUsage(to protocol.Caller, p *protocol.ContextGetUsageParams) error {
+	return e.readThread(to, p.ThreadID, core.GetContextUsage{To: to})
+}
+
+// ContextListEdits lists the edits of the context.
+func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEditsParams) error {
+	return e.readThread(to, p.ThreadID, core.ListContextEdits{To: to})
+}
+
+// ContextPreview tells what edits would do.
+func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewParams) error {
+	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits})
+}
+
+// ContextSetInclusion excludes items, or includes them again.
+func (e *Engine) ContextSetInclusion(to protocol.Caller, p *protocol.ContextSetInclusionParams) error {
+	return e.editContext(to, p.ContextRequest, &p.SetInclusion)
+}
+
+// ContextPruneByIndices deletes items.
+func (e *Engine) ContextPruneByIndices(to protocol.Caller, p *protocol.ContextPruneByIndicesParams) error {
+	return e.editContext(to, p.ContextRequest, &p.PruneByIndices)
+}
+
+// ContextPrune excludes items by category.
+func (e *Engine) ContextPrune(to protocol.Caller, p *protocol.ContextPruneParams) error {
+	return e.editContext(to, p.ContextRequest, &p.Prune)
+}
+
+// ContextPin pins items, or unpins them.
+func (e *Engine) ContextPin(to protocol.Caller, p *protocol.ContextPinParams) error {
+	return e.editContext(to, p.ContextRequest, &p.Pin)
+}
+
+// ContextReplace gives an item another text.
+func (e *Engine) ContextReplace(to protocol.Caller, p *protocol.ContextReplaceParams) error {
+	return e.editContext(to, p.ContextRequest, &p.Replace)
+}
+
+func (e *Engine) editContext(to protocol.Caller, r protocol.ContextRequest, o protocol.ContextOperationVariant) error {
+	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Expected: r.ExpectedRevision, Operation: o})
+}
+
+// ContextUndo takes back the last edit.
+func (e *Engine) ContextUndo(to protocol.Caller, p *protocol.ContextUndoParams) error {
+	return e.changeThread(to, p.ThreadID, core.UndoContext{To: to, Expected: p.ExpectedRevision})
+}
+
+// ContextRedo makes an edit again.
+func (e *Engine) ContextRedo(to protocol.Caller, p *protocol.ContextRedoParams) error {
+	return e.changeThread(to, p.ThreadID, core.RedoContext{To: to, Expected: p.ExpectedRevision})
+}
+
+// ContextRestore brings the full context back.
+func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestoreParams) error {
+	in := core.RestoreContext{To: to, Expected: p.ExpectedRevision}
+	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error {
+		if p.From == nil {
+			return nil
+		}
+		return a.checkBackup()
+	})
+}
+
+// checkBackup makes sure that the thread's backup is whole, and that what it holds was
+// loaded with the thread.
+func (a *actor) checkBackup() error {
+	if a.options.Ephemeral {
+		return protocol.Refuse(protocol.KindBackupMismatch, "the thread is kept in memory only: it has no backup")
+	}
+	if err := a.engine.Store.CheckBackup(a.path); err != nil {
+		return err
+	}
+	if a.withoutBackup != nil {
+		return protocol.Refuse(protocol.KindBackupMismatch, "the backup is in order now, but the thread was loaded without it (%v): end this server, resume the thread and try again", a.withoutBackup)
+	}
+	return nil
+}
+
+// ContextGetPrompt shows the next model request.
+func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetPromptParams) error {
+	return e.lookAt(to, p.ThreadID, func(t *core.Thread) (any, error) { return e.prompt(t) })
+}
+
+func (e *Engine) prompt(t *core.Thread) (any, error) {
+	prompt := t.Prompt()
+	messages, tools, err := e.Model.Render(prompt)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.ContextGetPromptResponse{
+		Revision: t.ContextRevision(), Provider: prompt.Provider, Model: prompt.Model,
+		Messages: listed(messages), Tools: listed(tools), Tokens: t.PromptTokens(),
+	}, nil
+}
+
+func listed(list []json.RawMessage) []json.RawMessage {
+	if list == nil {
+		return []json.RawMessage{}
+	}
+	return list
+}
+
+// tellContext tells every subscriber of the context's items: all of them, or, where
+// the client keeps the list, the changes.
+func (a *actor) tellContext(c core.ContextChanged) {
+	var full, changes *protocol.ContextItemsNotification
+	for _, conn := range a.subscribers {
+		told, of := &full, func() protocol.ContextItemsNotification { return a.thread.ContextItems() }
+		if a.engine.wantsChanges(conn) {
+			told, of = &changes, func() protocol.ContextItemsNotification { return a.thread.ContextChanges(c) }
+		}
+		if *told == nil {
+			n := of()
+			*told = &n
+		}
+		a.engine.Outbox.Notify(conn, **told)
+	}
+}
+
+func (e *Engine) wantsChanges(conn uint64) bool { return e.WantsChanges != nil && e.WantsChanges(conn) }

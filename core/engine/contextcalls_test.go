@@ -1,0 +1,187 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/core/engine"
+	"appserver/protocol"
+)
+
+func getItems(thread string) call {
+	p := &protocol.ContextGetItemsParams{ThreadID: thread}
+	return call{"context/getItems", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetItems(to, p) }}
+}
+
+func getUsage(thread string) call {
+	p := &protocol.ContextGetUsageParams{ThreadID: thread}
+	return call{"context/getUsage", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetUsage(to, p) }}
+}
+
+func listEdits(thread string) call {
+	p := &protocol.ContextListEditsParams{ThreadID: thread}
+	return call{"context/listEdits", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextListEdits(to, p) }}
+}
+
+func getPrompt(thread string) call {
+	p := &protocol.ContextGetPromptParams{ThreadID: thread}
+	return call{"context/getPrompt", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetPrompt(to, p) }}
+}
+
+func preview(thread string, o protocol.ContextOperationVariant) call {
+	p := &protocol.ContextPreviewParams{ThreadID: thread, Edits: []protocol.ContextOperation{{ContextOperationVariant: o}}}
+	return call{"context/preview", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPreview(to, p) }}
+}
+
+func named(ids []string) protocol.ContextTargets {
+	return protocol.ContextTargets{IDs: append([]string{}, ids...)}
+}
+
+func exclude(thread string, ids ...string) call { return excludeAt(thread, nil, ids...) }
+
+// excludeAt excludes where the context has a revision.
+func excludeAt(thread string, revision *int64, ids ...string) call {
+	p := &protocol.ContextSetInclusionParams{
+		ContextRequest: protocol.ContextRequest{ThreadID: thread, ExpectedRevision: revision},
+		SetInclusion:   protocol.SetInclusion{ContextTargets: named(ids)},
+	}
+	return setInclusion(p)
+}
+
+func include(thread string, ids ...string) call {
+	return setInclusion(&protocol.ContextSetInclusionParams{
+		ContextRequest: protocol.ContextRequest{ThreadID: thread},
+		SetInclusion:   protocol.SetInclusion{ContextTargets: named(ids), Included: true},
+	})
+}
+
+func setInclusion(p *protocol.ContextSetInclusionParams) call {
+	return call{"context/setInclusion", p.ThreadID, func(e *engine.Engine, to protocol.Caller) error { return e.ContextSetInclusion(to, p) }}
+}
+
+// remove deletes.
+func remove(thread string, ids ...string) call {
+	p := &protocol.ContextPruneByIndicesParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, PruneByIndices: protocol.PruneByIndices{ContextTargets: named(ids)}}
+	return call{"context/pruneByIndices", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPruneByIndices(to, p) }}
+}
+
+func prune(thread string, categories ...protocol.ContextCategory) call {
+	p := &protocol.ContextPruneParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Prune: protocol.Prune{Categories: categories}}
+	return call{"context/prune", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPrune(to, p) }}
+}
+
+func pin(thread string, ids ...string) call {
+	p := &protocol.ContextPinParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Pin: protocol.Pin{ContextTargets: named(ids), Pinned: true}}
+	return call{"context/pin", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPin(to, p) }}
+}
+
+func replace(thread, id, text string) call {
+	p := &protocol.ContextReplaceParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Replace: protocol.Replace{ID: &id, Text: text}}
+	return call{"context/replace", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextReplace(to, p) }}
+}
+
+func undo(thread string) call {
+	p := &protocol.ContextUndoParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}}
+	return call{"context/undo", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextUndo(to, p) }}
+}
+
+func redo(thread string) call {
+	p := &protocol.ContextRedoParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}}
+	return call{"context/redo", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextRedo(to, p) }}
+}
+
+func restore(thread string) call { return restoreFrom(thread, nil) }
+
+func restoreFromBackup(thread string) call { return restoreFrom(thread, new("backup")) }
+
+func restoreFrom(thread string, from *string) call {
+	p := &protocol.ContextRestoreParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, From: from}
+	return call{"context/restore", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextRestore(to, p) }}
+}
+
+// contextReads are the methods that change nothing.
+func contextReads(thread string) []call {
+	return []call{getItems(thread), getUsage(thread), listEdits(thread), getPrompt(thread), preview(thread, &protocol.Prune{Categories: protocol.ContextCategories()})}
+}
+
+// contextEdits are those that do, in an order in which each has something to do on a
+// thread whose items are the surroundings, then those of "run touch a".
+func contextEdits(thread string, ids []string) []call {
+	return []call{
+		exclude(thread, ids[1]), include(thread, ids[1]), pin(thread, ids[2]), replace(thread, ids[3], "short"),
+		remove(thread, ids[4]), prune(thread, protocol.CategoryUserMessage), undo(thread), redo(thread), restore(thread),
+	}
+}
+
+// isEdit tells whether a method changes a context.
+func isEdit(method string) bool {
+	switch method {
+	case "context/getItems", "context/getUsage", "context/listEdits", "context/getPrompt", "context/preview":
+		return false
+	}
+	return strings.HasPrefix(method, "context/")
+}
+
+// items is the list of a thread's context items.
+func (r *rig) items(thread string) []gjson.Result {
+	r.t.Helper()
+	return r.ask(99, getItems(thread)).Get("items").Array()
+}
+
+// ids are those of the context items.
+func (r *rig) ids(thread string) []string {
+	r.t.Helper()
+	return texts(r.items(thread), "id")
+}
+
+// idOf is that of the context item with the preview.
+func (r *rig) idOf(thread, words string) string {
+	r.t.Helper()
+	var previews []string
+	for _, item := range r.items(thread) {
+		if item.Get("preview").Str == words {
+			return item.Get("id").Str
+		}
+		previews = append(previews, item.Get("preview").Str)
+	}
+	require.Failf(r.t, "no such item", "%q is none of %q", words, previews)
+	return ""
+}
+
+// outline is a line for each context item: its preview, and what edits made of it.
+func (r *rig) outline(thread string) []string {
+	r.t.Helper()
+	return outlineOf(r.items(thread))
+}
+
+func outlineOf(items []gjson.Result) (lines []string) {
+	for _, item := range items {
+		line := item.Get("preview").Str
+		if item.Get("category").Str == string(protocol.CategoryEnvironmentContext) {
+			line = "surroundings"
+		}
+		for _, mark := range []string{"pinned", "replaced"} {
+			if item.Get(mark).Bool() {
+				line += " " + mark
+			}
+		}
+		if !item.Get("included").Bool() {
+			line += " excluded"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// context is all that clients can ask of a thread's context, as it goes over the wire.
+func (r *rig) context(thread string) string {
+	r.t.Helper()
+	var all strings.Builder
+	for _, c := range contextReads(thread) {
+		fmt.Fprintf(&all, "%s %s\n", c.method, r.ask(99, c).Raw)
+	}
+	return all.String()
+}

@@ -1,0 +1,134 @@
+package engine_test
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// TestEditsAreDurableBeforeTheyAreSaid tells, line by line, what the disk takes and
+// what the clients hear.
+func TestEditsAreDurableBeforeTheyAreSaid(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.turn(1, id, "run touch a")
+		r.ask(2, resume(id))
+		for _, c := range contextEdits(id, r.ids(id)) {
+			r.diary.read()
+			r.ask(2, c)
+			require.Equal(t, []string{
+				"disk takes context_edit",
+				"disk syncs",
+				"2: answers " + c.method,
+				"1: tells ContextItems",
+				"2: tells ContextItems",
+			}, r.diary.read())
+		}
+	})
+}
+
+// TestEditsOfAStoredThreadAreDurableBeforeTheyAreSaid is the same for a thread that is
+// loaded for the edit alone: the rewrite comes after the words.
+func TestEditsOfAStoredThreadAreDurableBeforeTheyAreSaid(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.stored("say hello")
+		hello := r.idOf(id, "hello")
+		r.diary.read()
+		r.ask(1, exclude(id, hello))
+		diary := r.diary.read()
+		require.Greater(t, len(diary), 5)
+		require.Equal(t, []string{"disk syncs", "disk takes context_edit", "disk syncs", "1: answers context/setInclusion", "1: tells ContextItems"}, diary[:5])
+		require.Contains(t, diary[5], "disk takes session_meta")
+	})
+}
+
+// TestSubscribersHearOfEdits checks that clients that keep the list are told changes
+// only, and have the list that others are told.
+func TestSubscribersHearOfEdits(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.turn(1, id, "say hello")
+		r.ask(keeper, resume(id))
+		r.ask(keeper, getItems(id))
+		r.turn(1, id, "run touch a")
+		r.clients.forget()
+		edits := contextEdits(id, r.ids(id)[2:])
+		for _, c := range edits {
+			r.ask(1, c)
+		}
+		r.turn(1, id, "say more")
+		all, changes := r.clients.told(1, "ContextItems"), r.clients.told(keeper, "ContextItems")
+		require.Len(t, all, len(edits)+1)
+		require.Len(t, changes, len(edits)+1)
+		for i := range changes {
+			require.True(t, all[i].body.Get("full").Bool())
+			require.False(t, changes[i].body.Get("full").Bool())
+			require.Len(t, all[i].body.Get("items").Array(), int(all[i].body.Get("total").Int()))
+			require.Less(t, len(changes[i].body.Get("items").Array()), len(all[i].body.Get("items").Array()))
+			for _, path := range []string{"revision", "total", "usage"} {
+				require.Equal(t, all[i].body.Get(path).Raw, changes[i].body.Get(path).Raw)
+			}
+		}
+		list := r.witness.lists[listOf{keeper, id}]
+		require.Equal(t, r.ids(id), list.ids)
+		for i, item := range r.items(id) {
+			require.Equal(t, placeless(item), list.items[list.ids[i]])
+		}
+	})
+}
+
+// TestWhoLeftHearsNothing checks that a client that unsubscribed is not told, but is
+// answered.
+func TestWhoLeftHearsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.turn(1, id, "say hello")
+		r.ask(2, resume(id))
+		r.ask(1, unsubscribe(id))
+		r.clients.forget()
+		r.ask(1, exclude(id, r.idOf(id, "hello")))
+		require.Empty(t, r.clients.told(1, "ContextItems"))
+		require.Len(t, r.clients.told(2, "ContextItems"), 1)
+	})
+}
+
+// TestTwoClientsEdit checks that of two edits that are meant for the same revision one
+// is made, and the other refused with the revision that there is now.
+func TestTwoClientsEdit(t *testing.T) {
+	for name, stored := range map[string]bool{"loaded": false, "stored": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				id := r.stored("say hello")
+				if !stored {
+					r.ask(1, resume(id))
+					r.ask(2, resume(id))
+				}
+				ids := r.ids(id)
+				var posted [2]protocol.Caller
+				var both sync.WaitGroup
+				for i := range posted {
+					both.Go(func() { posted[i] = r.post(uint64(1+i), excludeAt(id, new(int64(0)), ids[i])) })
+				}
+				both.Wait()
+				synctest.Wait()
+				won := 0
+				if r.answer(posted[0]).err != nil {
+					won = 1
+				}
+				require.Nil(t, r.answer(posted[won]).err)
+				lost := r.answer(posted[1-won]).err
+				require.NotNil(t, lost)
+				require.Equal(t, protocol.KindStaleRevision, lost.Data.Kind)
+				require.EqualValues(t, 1, *lost.Data.Revision)
+				require.False(t, r.items(id)[won].Get("included").Bool())
+				require.True(t, r.items(id)[1-won].Get("included").Bool())
+				r.ask(1, excludeAt(id, lost.Data.Revision, ids[1-won]))
+				r.requireKept(id)
+			})
+		})
+	}
+}

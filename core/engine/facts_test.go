@@ -1,0 +1,59 @@
+package engine_test
+
+import (
+	"math/rand/v2"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/faultfs"
+)
+
+// factsOf is what a thread's rollout tells; nothing where there is none.
+func factsOf(disk rollout.FS, thread string) map[string]bool {
+	facts := map[string]bool{}
+	store := rollout.NewStore(disk, home)
+	path, err := store.Find(thread)
+	if err != nil {
+		return facts
+	}
+	contents, err := store.Read(path)
+	if err != nil {
+		return facts
+	}
+	for _, line := range contents.Lines {
+		facts[factOf(line)] = true
+	}
+	return facts
+}
+
+func factOf(line protocol.RolloutLine) string {
+	switch line.Type {
+	case protocol.LineSessionMeta:
+		return "begun"
+	case protocol.LineContextEdit:
+		return revisionFact(gjson.GetBytes(line.Payload, "revision").Int())
+	}
+	member := func(path string) string { return gjson.GetBytes(line.Payload, path).Str }
+	switch member("type") {
+	case protocol.EventTaskStarted:
+		return "begin of turn " + member("turn_id")
+	case protocol.EventTaskComplete, protocol.EventTurnAborted:
+		return "end of turn " + member("turn_id")
+	case protocol.EventItemCompleted:
+		return "item " + member("item.id")
+	case protocol.EventNameUpdated:
+		return "name " + member("thread_name")
+	}
+	return ""
+}
+
+// worstCrash is what a crash leaves that loses all that may be lost.
+func worstCrash(mem *faultfs.Mem) *faultfs.Mem { return mem.CrashClone(rand.New(unlucky{})) }
+
+// unlucky draws 0 from any range.
+type unlucky struct{}
+
+// Uint64 is small in its upper half, so that no range rejects it, and 0 in the lower.
+func (unlucky) Uint64() uint64 { return 1000 << 32 }

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// changeThread steps a thread with an input that answers its caller. A stored thread is
+// loaded for it, and let go again.
+func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) error {
+	return e.changeThreadIf(to, id, in, func(*actor) error { return nil })
+}
+
+// changeThreadIf does so unless the check, which runs in the thread's goroutine,
+// refuses.
+func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	_, err := e.post(id, true, request{
+		to: to,
+		do: func(a *actor) {
+			if err := check(a); err != nil {
+				e.Outbox.Refuse(to, coded(err))
+				return
+			}
+			a.step(in)
+		},
+		absent: func(a *actor) { a.visit(to, in, check) },
+	})
+	return err
+}
+
+// visit loads a stored thread for one input and lets it go again.
+func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) error) {
+	contents, err := a.openLog("")
+	if err == nil {
+		err = unreadBackup(contents)
+	}
+	if err == nil {
+		a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
+		err = check(a)
+	}
+	if err != nil {
+		a.open(to, err)
+		return
+	}
+	out, err := a.commit(in)
+	if err != nil {
+		a.open(to, errStorage(err))
+		return
+	}
+	a.subscribe(to.Conn)
+	a.speak(out)
+	a.unload()
+}
+
+// readThread steps a thread with an input that only reads: a loaded one, or what a
+// stored one's rollout holds now.
+func (e *Engine) readThread(to protocol.Caller, id string, in core.Input) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	stored := func() (any, error) { return e.stepStored(id, in) }
+	found, err := e.post(id, false, request{
+		to: to, do: func(a *actor) { a.step(in) },
+		absent: func(*actor) { e.answer(to, stored) },
+	})
+	if err != nil || found {
+		return err
+	}
+	return e.background(to, stored)
+}
+
+// lookAt answers with what look makes of a thread, loaded or stored.
+func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread) (any, error)) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	stored := func() (any, error) {
+		t, err := e.loadContext(id)
+		if err != nil {
+			return nil, err
+		}
+		return look(t)
+	}
+	found, err := e.post(id, false, request{
+		to: to, do: func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread) }) },
+		absent: func(*actor) { e.answer(to, stored) },
+	})
+	if err != nil || found {
+		return err
+	}
+	return e.background(to, stored)
+}
+
+// unreadBackup is not nil where the disk kept a rollout's backup from being read. Who
+// resumes a thread without it is warned; whoever only looks, or makes an edit, would take
+// the list for that of the whole thread.
+func unreadBackup(c *rollout.Contents) error {
+	var b *rollout.BackupError
+	if errors.As(c.Backup.Err, &b) && b.Err != nil {
+		return &rollout.DiskError{Op: "read", Path: b.Path, Err: b.Err}
+	}
+	return nil
+}
+
+// stepStored is the answer of a stored thread, which nothing of it changes.
+func (e *Engine) stepStored(id string, in core.Input) (any, error) {
+	t, err := e.loadContext(id)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range t.Step(e.stamp(), in).Messages {
+		switch m := m.(type) {
+		case core.Reply:
+			return m.Result, nil
+		case core.Refusal:
+			return nil, m.Err
+		}
+	}
+	return nil, fmt.Errorf("%T has no answer", in)
+}
+
+// loadStored is a thread as its rollout has it, without its lock.
+func (e *Engine) loadStored(id string) (*core.Thread, error) {
+	contents, err := e.readStored(id)
+	if err != nil {
+		return nil, err
+	}
+	return e.threadOf(id, contents), nil
+}
+
+// loadContext is the same for those who want all items of the context.
+func (e *Engine) loadContext(id string) (*core.Thread, error) {
+	contents, err := e.readStored(id)
+	if err == nil {
+		err = unreadBackup(contents)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.threadOf(id, contents), nil
+}
+
+func (e *Engine) readStored(id string) (*rollout.Contents, error) {
+	path, err := e.Store.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	return e.Store.Read(path)
+}
+
+func (e *Engine) threadOf(id string, c *rollout.Contents) *core.Thread {
+	return core.Load(id, e.options(id, c.Path, c), e.Setup.Defaults(), c.Lines)
+}
+
+// notLoaded says of a thread without a rollout what the reference implementation says
+// to thread/read.
+func notLoaded(id string, err error) error {
+	var missing *rollout.NotFoundError
+	if errors.As(err, &missing) {
+		return protocol.Refuse(protocol.KindThreadNotLoaded, "thread not loaded: %s", id)
+	}
+	return err
+}

@@ -1,0 +1,220 @@
+package core
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// history is the model's input history: every item that ever joined it, in order, and
+// the journal of what edits made of them. Items are never taken out: their places in
+// items are good for the life of the thread, and an edit changes their fates only.
+type history struct {
+	items    []contextItem
+	latest   map[string]int32 // the latest call with an id
+	shownAs  map[int32]string // ids of the thread items that show a user's messages
+	revision int64
+	journal  []edit
+	// scales are what counts of tokens are multiplied with, by model.
+	scales map[string]float64
+	// countedFor is the model that the items' tokens were counted for.
+	countedFor string
+}
+
+// contextItem is one entry of the history.
+type contextItem struct {
+	// ordinal is that of the line, part the position within a compacted line, -1
+	// outside of one.
+	ordinal int64
+	part    int32
+	// pair is the place of the call of an output, and of the output of a call; none
+	// where there is none.
+	pair   int32
+	turnID string
+	callID string
+	role   pairRole
+	// message is set for messages, in contrast to reasoning and unknown items.
+	message bool
+	tells   subject
+	// summary is set for a compaction's summary.
+	summary bool
+	fate    fate
+	raw     json.RawMessage
+	item    protocol.ResponseItem
+	about   *description // nil until it is asked for
+}
+
+// fate is what edits made of an item. The zero fate is that of a new one.
+type fate struct {
+	// hidden is set while a compaction stands in the item's place, and for the items of
+	// a compaction that is undone.
+	hidden   bool
+	deleted  bool
+	excluded bool
+	pinned   bool
+	// says is how many tokens the placeholder tells that stands in an output's place.
+	says int32
+	// text replaces the item's own; nil does not.
+	text *string
+}
+
+const none = -1
+
+// subject is what this server tells the model with a message of its own.
+type subject int8
+
+const (
+	nothing subject = iota
+	theEnvironment
+	theInstructions
+)
+
+// Item is the entry, decoded when it is first asked for. An entry that cannot be
+// decoded is an Unknown.
+func (c *contextItem) Item() protocol.ResponseItem {
+	if c.item.ResponseItemVariant == nil {
+		c.item = c.decoded()
+		c.raw = nil
+	}
+	return c.item
+}
+
+// decoded is the entry, which stays undecoded itself.
+func (c *contextItem) decoded() protocol.ResponseItem {
+	if c.item.ResponseItemVariant != nil {
+		return c.item
+	}
+	var item protocol.ResponseItem
+	if json.Unmarshal(c.raw, &item) != nil {
+		item.ResponseItemVariant = &protocol.Unknown{Raw: c.raw}
+	}
+	return item
+}
+
+// id is how clients name the item.
+func (c *contextItem) id() string {
+	id := "r" + strconv.FormatInt(c.ordinal, 10)
+	if c.part >= 0 {
+		id += "." + strconv.Itoa(int(c.part))
+	}
+	return id
+}
+
+// listed tells whether clients see the item.
+func (c *contextItem) listed() bool { return !c.fate.hidden && !c.fate.deleted }
+
+// kept tells whether the user wants the item in the prompt.
+func (c *contextItem) kept() bool { return c.listed() && !c.fate.excluded }
+
+// join adds an item at the end, and finds the other half of its pair: an output
+// belongs to the latest call with its id that has none.
+func (h *history) join(c contextItem) {
+	kind := gjson.GetBytes(c.raw, "type").Str
+	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
+	place := int32(len(h.items))
+	if c.role != unpaired {
+		c.callID = peek(c.raw, "call_id")
+		h.pair(&c, place)
+	}
+	h.items = append(h.items, c)
+}
+
+func roleOf(kind string) pairRole {
+	switch kind {
+	case "function_call", "custom_tool_call", "local_shell_call":
+		return aCall
+	case "function_call_output", "custom_tool_call_output":
+		return anOutput
+	}
+	return unpaired
+}
+
+func (h *history) pair(c *contextItem, place int32) {
+	call, found := h.latest[c.callID]
+	switch {
+	case c.callID == "":
+	case c.role == aCall:
+		if h.latest == nil {
+			h.latest = map[string]int32{}
+		}
+		h.latest[c.callID] = place
+	case found && h.items[call].pair == none:
+		h.items[call].pair, c.pair = place, call
+	}
+}
+
+// knowsCall tells whether a call has had the id.
+func (h *history) knowsCall(id string) bool {
+	_, known := h.latest[id]
+	return known
+}
+
+// inPrompt tells whether the next request holds the item: it is kept, goes to models at
+// all, and is no output whose call is left out.
+func (h *history) inPrompt(place int) bool {
+	c := &h.items[place]
+	switch {
+	case !c.kept():
+		return false
+	case c.role == aCall:
+		return c.callID != ""
+	case c.role == anOutput:
+		return c.pair != none && h.items[c.pair].kept()
+	}
+	return c.message
+}
+
+// standsFor tells whether a placeholder stands in the place of the output: its call is
+// in the prompt without it.
+func (h *history) standsFor(place int) bool {
+	c := &h.items[place]
+	return c.role == anOutput && !c.fate.hidden && !c.kept() && c.pair != none && h.items[c.pair].kept()
+}
+
+// remains tells whether the item, or what stands in its place, is there for a reader
+// that does not know of edits.
+func (h *history) remains(place int) bool {
+	c := &h.items[place]
+	if c.role == anOutput && c.pair != none {
+		return !c.fate.hidden && h.items[c.pair].kept()
+	}
+	return c.kept()
+}
+
+// find is the place of the item with the id.
+func (h *history) find(id string) (place int, found bool) {
+	rest, ok := strings.CutPrefix(id, "r")
+	if !ok {
+		return 0, false
+	}
+	number, part, inside := strings.Cut(rest, ".")
+	ordinal, err := strconv.ParseInt(number, 10, 64)
+	k := int64(none)
+	if inside && err == nil {
+		k, err = strconv.ParseInt(part, 10, 32)
+	}
+	if err != nil {
+		return 0, false
+	}
+	place, found = slices.BinarySearchFunc(h.items, contextItem{ordinal: ordinal, part: int32(k)}, func(a, b contextItem) int {
+		return cmp.Or(cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.part, b.part))
+	})
+	return place, found && h.items[place].id() == id
+}
+
+// list is the places of the items that clients see, in order.
+func (h *history) list() []int {
+	places := make([]int, 0, len(h.items))
+	for i := range h.items {
+		if h.items[i].listed() {
+			places = append(places, i)
+		}
+	}
+	return places
+}

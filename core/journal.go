@@ -1,0 +1,237 @@
+package core
+
+import (
+	"encoding/json"
+
+	"appserver/protocol"
+)
+
+// edit is an entry of the journal of context edits: what it changed, so that it can be
+// taken back and made again.
+type edit struct {
+	protocol.ContextEdit
+	changes []change
+	// ordinal is that of the compacted line, and bare is set where it brings no history.
+	ordinal int64
+	bare    bool
+	// final is set once an undone edit cannot be made again.
+	final bool
+}
+
+// change is what an edit made of an item.
+type change struct {
+	place         int32
+	before, after fate
+}
+
+// surroundings are the texts on them that were last put into the history.
+type surroundings struct{ environment, instructions string }
+
+// applyContextEdit takes a context_edit line. Operations that are not known count, and
+// change nothing.
+func (l *log) applyContextEdit(line *protocol.RolloutLine) {
+	var e protocol.StoredContextEdit
+	if json.Unmarshal(line.Payload, &e) != nil {
+		return
+	}
+	l.revise(e.Revision)
+	switch e.Op {
+	case protocol.EditUndo:
+		l.undo(e.Target)
+	case protocol.EditRedo:
+		l.redo(e.Target)
+	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditPin, protocol.EditUnpin,
+		protocol.EditReplace, protocol.EditRestore:
+		changes := l.changesOf(&e)
+		l.enter(edit{changes: changes, ContextEdit: protocol.ContextEdit{
+			Op: e.Op, At: parseTime(line.Timestamp).UnixMilli(), Count: len(changes), SavedTokens: e.SavedTokens}})
+	}
+}
+
+// revise counts an edit. A line tells its revision, because lines before it may be
+// gone.
+func (h *history) revise(told int64) {
+	h.revision++
+	if told > h.revision && told < maxOrdinal {
+		h.revision = told
+	}
+}
+
+// enter makes an edit of the revision that was just counted, and enters it in the
+// journal. What was undone before is final then.
+func (l *log) enter(e edit) {
+	for i := range l.journal {
+		l.journal[i].final = l.journal[i].final || l.journal[i].Undone
+	}
+	e.Revision = l.revision
+	l.journal = append(l.journal, e)
+	l.history.put(e.changes)
+}
+
+// put gives items the fates after changes.
+func (h *history) put(changes []change) {
+	for _, c := range changes {
+		h.items[c.place].take(c.after)
+	}
+}
+
+// takeBack gives items the fates before changes.
+func (h *history) takeBack(changes []change) {
+	for i := len(changes) - 1; i >= 0; i-- {
+		h.items[changes[i].place].take(changes[i].before)
+	}
+}
+
+func (c *contextItem) take(f fate) {
+	if c.fate.text != f.text {
+		c.about = nil
+	}
+	c.fate = f
+}
+
+// undoable is the edit to undo next, nil where there is none.
+func (h *history) undoable() *edit {
+	for i := len(h.journal) - 1; i >= 0; i-- {
+		if e := &h.journal[i]; !e.Undone {
+			return e
+		}
+	}
+	return nil
+}
+
+// redoable is the edit to redo next, nil where there is none: the first of those that are
+// undone and not final.
+func (h *history) redoable() *edit {
+	for i := range h.journal {
+		if e := &h.journal[i]; e.Undone && !e.final {
+			return e
+		}
+	}
+	return nil
+}
+
+func (l *log) undo(target int64) {
+	if e := l.undoable(); e != nil && e.Revision == target {
+		l.takeBack(e.changes)
+		e.Undone = true
+		l.hearAgain()
+	}
+}
+
+func (l *log) redo(target int64) {
+	if e := l.redoable(); e != nil && e.Revision == target {
+		l.put(e.changes)
+		e.Undone = false
+		l.hearAgain()
+	}
+}
+
+// changesOf is what a line changes. Ids of items that are not there are passed over.
+func (h *history) changesOf(e *protocol.StoredContextEdit) []change {
+	if e.Op == protocol.EditRestore {
+		return h.restoring()
+	}
+	changes := make([]change, 0, len(e.IDs))
+	for i, id := range e.IDs {
+		place, found := h.find(id)
+		if !found || h.items[place].fate.hidden {
+			continue
+		}
+		before := h.items[place].fate
+		after := before
+		after.become(e, i)
+		changes = append(changes, change{int32(place), before, after})
+	}
+	return changes
+}
+
+// become changes a fate as the edit of the i-th id says.
+func (f *fate) become(e *protocol.StoredContextEdit, i int) {
+	if i < len(e.Tokens) {
+		f.says = int32(min(max(e.Tokens[i], 0), maxTokens))
+	}
+	switch e.Op {
+	case protocol.EditExclude, protocol.EditPrune:
+		f.excluded = true
+	case protocol.EditInclude:
+		f.excluded, f.says = false, 0
+	case protocol.EditDelete:
+		f.deleted = true
+	case protocol.EditPin, protocol.EditUnpin:
+		f.pinned = e.Op == protocol.EditPin
+	case protocol.EditReplace:
+		f.text = e.Text
+	}
+}
+
+// restoring brings back all that edits took out or replaced. Pins stay.
+func (h *history) restoring() []change {
+	var changes []change
+	for i := range h.items {
+		before := h.items[i].fate
+		if before.hidden || !before.deleted && !before.excluded && before.text == nil {
+			continue
+		}
+		changes = append(changes, change{int32(i), before, fate{pinned: before.pinned}})
+	}
+	return changes
+}
+
+// applyCompacted replaces the history by the one the line brings, or by the user's
+// words and the summary. It is an edit like others, that can be undone.
+func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
+	var c protocol.Compacted
+	if json.Unmarshal(line.Payload, &c) != nil {
+		return
+	}
+	replacement := c.ReplacementHistory
+	if replacement == nil {
+		replacement = l.compactedHistory(c.Message)
+	}
+	e := edit{ordinal: ordinal, bare: c.ReplacementHistory == nil}
+	e.Op, e.At = protocol.EditCompact, parseTime(line.Timestamp).UnixMilli()
+	for i := range l.items {
+		if before := l.items[i].fate; !before.hidden {
+			after := before
+			after.hidden = true
+			e.changes = append(e.changes, change{int32(i), before, after})
+		}
+	}
+	e.Count = len(e.changes)
+	for k, raw := range replacement {
+		l.remember(ordinal, k, raw)
+		e.changes = append(e.changes, change{int32(len(l.items) - 1), fate{hidden: true}, fate{}})
+	}
+	l.markSummary(len(replacement), c.Message)
+	l.revise(0)
+	l.enter(e)
+	l.hearAgain()
+}
+
+// markSummary notes which of the last n items holds a compaction's summary: the last
+// with its words.
+func (l *log) markSummary(n int, summary string) {
+	if summary == "" {
+		return
+	}
+	for i := len(l.items) - 1; i >= len(l.items)-n; i-- {
+		if containsText(l.items[i].decoded(), summary) {
+			l.items[i].summary = true
+			return
+		}
+	}
+}
+
+func (l *log) compactedHistory(summary string) []json.RawMessage {
+	var kept []json.RawMessage
+	for i := range l.items {
+		if c := &l.items[i]; !c.message || !c.kept() {
+			continue
+		}
+		m, ok := l.items[i].decoded().ResponseItemVariant.(*protocol.Message)
+		if ok && m.Role == protocol.RoleUser {
+			kept = appendJSON(kept, protocol.ResponseItem{ResponseItemVariant: m})
+		}
+	}
+	return appendJSON(kept, protocol.ResponseItem{ResponseItemVariant: userText(summary)})
+}

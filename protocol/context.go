@@ -1,0 +1,294 @@
+package protocol
+
+// ContextItem is one entry of the model's input history. Index is its place in the
+// list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a
+// compacted line. Preview is one line of at most 80 graphemes. Included is what the
+// user wants, InPrompt what comes of it: the output of a call that is left out is
+// left out too, and no provider is sent reasoning. Tokens and Bytes are what the item
+// costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and
+// ToolName are null where there is none.
+type ContextItem struct {
+	Index    int             `json:"index"`
+	ID       string          `json:"id"`
+	Category ContextCategory `json:"category"`
+	Preview  string          `json:"preview"`
+	Included bool            `json:"included"`
+	InPrompt bool            `json:"inPrompt"`
+	Pinned   bool            `json:"pinned"`
+	Replaced bool            `json:"replaced"`
+	Tokens   int64           `json:"tokens"`
+	Bytes    int64           `json:"bytes"`
+	TurnID   *string         `json:"turnId"`
+	ItemID   *string         `json:"itemId"`
+	CallID   *string         `json:"callId"`
+	ToolName *string         `json:"toolName"`
+}
+
+// ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are
+// accepted too.
+type ContextCategory string
+
+// The categories, in the order in which they are shown.
+const (
+	CategoryUserInstructions   ContextCategory = "userInstructions"
+	CategoryEnvironmentContext ContextCategory = "environmentContext"
+	CategoryDeveloperMessage   ContextCategory = "developerMessage"
+	CategoryUserMessage        ContextCategory = "userMessage"
+	CategoryAssistantMessage   ContextCategory = "assistantMessage"
+	CategoryReasoning          ContextCategory = "reasoning"
+	CategoryToolCall           ContextCategory = "toolCall"
+	CategoryToolOutput         ContextCategory = "toolOutput"
+	CategorySummary            ContextCategory = "summary"
+	CategoryOther              ContextCategory = "other"
+)
+
+// ContextCategories are all categories.
+func ContextCategories() []ContextCategory {
+	return []ContextCategory{
+		CategoryUserInstructions, CategoryEnvironmentContext, CategoryDeveloperMessage, CategoryUserMessage, CategoryAssistantMessage,
+		CategoryReasoning, CategoryToolCall, CategoryToolOutput, CategorySummary, CategoryOther,
+	}
+}
+
+// UnmarshalJSON accepts the categories in any of the three spellings.
+func (c *ContextCategory) UnmarshalJSON(b []byte) error {
+	var allowed []string
+	for _, known := range ContextCategories() {
+		allowed = append(allowed, string(known))
+	}
+	word, err := decodeSpelled(b, allowed)
+	*c = ContextCategory(word)
+	return err
+}
+
+// ContextUsage is what a thread's context costs. The totals are of all items, the
+// included ones of what the next request holds of them, placeholders too. PromptTokens
+// are of the whole next request: system prompt, tools, items. The window is null where
+// it is not known.
+type ContextUsage struct {
+	TotalTokens        int64           `json:"totalTokens"`
+	TotalBytes         int64           `json:"totalBytes"`
+	IncludedTokens     int64           `json:"includedTokens"`
+	IncludedBytes      int64           `json:"includedBytes"`
+	PromptTokens       int64           `json:"promptTokens"`
+	ModelContextWindow *int64          `json:"modelContextWindow"`
+	ByCategory         []CategoryUsage `json:"byCategory"`
+}
+
+// CategoryUsage is the part of a ContextUsage that is of one category. Categories
+// without items are left out.
+type CategoryUsage struct {
+	Category       ContextCategory `json:"category"`
+	Count          int             `json:"count"`
+	Tokens         int64           `json:"tokens"`
+	Bytes          int64           `json:"bytes"`
+	IncludedTokens int64           `json:"includedTokens"`
+}
+
+// ContextEdit is an entry of the journal of context edits. Op is exclude, include,
+// delete, prune, pin, unpin, replace, compact or restore; At is in Unix milliseconds;
+// Count is how many items it changed, SavedTokens how much smaller it made the next
+// request. An edit that is undone can be redone until another one is made.
+type ContextEdit struct {
+	Revision    int64  `json:"revision"`
+	Op          string `json:"op"`
+	At          int64  `json:"at"`
+	Count       int    `json:"count"`
+	SavedTokens int64  `json:"savedTokens"`
+	Undone      bool   `json:"undone"`
+}
+
+// The operations of a ContextEdit, and of the lines that keep them. Undo and redo are
+// lines only.
+const (
+	EditExclude = "exclude"
+	EditInclude = "include"
+	EditDelete  = "delete"
+	EditPrune   = "prune"
+	EditPin     = "pin"
+	EditUnpin   = "unpin"
+	EditReplace = "replace"
+	EditCompact = "compact"
+	EditRestore = "restore"
+	EditUndo    = "undo"
+	EditRedo    = "redo"
+)
+
+// ContextGetItemsParams asks for the list of context items. Cursor is the nextCursor
+// of the page before; without a limit the page has all that is left.
+type ContextGetItemsParams struct {
+	ThreadID string  `json:"threadId"`
+	Cursor   *string `json:"cursor,omitempty"`
+	Limit    *uint32 `json:"limit,omitempty"`
+}
+
+// ContextGetItemsResponse is a page of the list. Total counts the items of all pages.
+type ContextGetItemsResponse struct {
+	Revision   int64         `json:"revision"`
+	Total      int           `json:"total"`
+	Items      []ContextItem `json:"items"`
+	Usage      ContextUsage  `json:"usage"`
+	NextCursor *string       `json:"nextCursor"`
+}
+
+// ContextGetUsageParams asks what the context costs.
+type ContextGetUsageParams struct {
+	ThreadID string `json:"threadId"`
+}
+
+// ContextGetUsageResponse tells what the context costs.
+type ContextGetUsageResponse struct {
+	Revision int64        `json:"revision"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextSetInclusionParams excludes items, or includes them again.
+type ContextSetInclusionParams struct {
+	ContextRequest
+	SetInclusion
+}
+
+// ContextRequest is what every edit has. One that expects another revision than the
+// thread has is refused, with kind staleRevision.
+type ContextRequest struct {
+	ThreadID         string `json:"threadId"`
+	ExpectedRevision *int64 `json:"expectedRevision,omitempty"`
+}
+
+// ContextSetInclusionResponse counts the items that changed, and the targets that are
+// no items.
+type ContextSetInclusionResponse struct {
+	Revision int64        `json:"revision"`
+	Changed  int          `json:"changed"`
+	Ignored  int          `json:"ignored"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextPruneByIndicesParams deletes items.
+type ContextPruneByIndicesParams struct {
+	ContextRequest
+	PruneByIndices
+}
+
+// ContextPruneByIndicesResponse counts the items that were deleted, outputs of deleted
+// calls too, and the targets that are no items.
+type ContextPruneByIndicesResponse struct {
+	Revision int64        `json:"revision"`
+	Removed  int          `json:"removed"`
+	Ignored  int          `json:"ignored"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextPruneParams excludes items by category.
+type ContextPruneParams struct {
+	ContextRequest
+	Prune
+}
+
+// ContextPruneResponse counts the items that were excluded.
+type ContextPruneResponse struct {
+	Revision int64        `json:"revision"`
+	Changed  int          `json:"changed"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextPinParams pins items, or unpins them.
+type ContextPinParams struct {
+	ContextRequest
+	Pin
+}
+
+// ContextPinResponse counts the items that changed, and the targets that are no items.
+type ContextPinResponse struct {
+	Revision int64 `json:"revision"`
+	Changed  int   `json:"changed"`
+	Ignored  int   `json:"ignored"`
+}
+
+// ContextReplaceParams gives an item another text.
+type ContextReplaceParams struct {
+	ContextRequest
+	Replace
+}
+
+// ContextReplaceResponse tells what the context costs then.
+type ContextReplaceResponse struct {
+	Revision int64        `json:"revision"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextPreviewParams asks what edits would do, one after the other. Nothing changes.
+type ContextPreviewParams struct {
+	ThreadID string             `json:"threadId"`
+	Edits    []ContextOperation `json:"edits"`
+}
+
+// ContextPreviewResponse tells what the context costs without and with the edits, and
+// what is to be known before they are made.
+type ContextPreviewResponse struct {
+	Before   ContextUsage `json:"before"`
+	After    ContextUsage `json:"after"`
+	Warnings []string     `json:"warnings"`
+}
+
+// ContextUndoParams takes back the last edit that is not undone.
+type ContextUndoParams struct{ ContextRequest }
+
+// ContextUndoResponse tells which edit was undone.
+type ContextUndoResponse struct {
+	Revision int64        `json:"revision"`
+	Undone   ContextEdit  `json:"undone"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextRedoParams makes the edit again that was undone last.
+type ContextRedoParams struct{ ContextRequest }
+
+// ContextRedoResponse tells which edit was made again.
+type ContextRedoResponse struct {
+	Revision int64        `json:"revision"`
+	Redone   ContextEdit  `json:"redone"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextListEditsParams asks for the journal.
+type ContextListEditsParams struct {
+	ThreadID string `json:"threadId"`
+}
+
+// ContextListEditsResponse is the journal, oldest first.
+type ContextListEditsResponse struct {
+	Revision int64         `json:"revision"`
+	Edits    []ContextEdit `json:"edits"`
+}
+
+// ContextRestoreParams brings back everything that edits took out or replaced. From
+// "backup" first makes sure that the rollout's backup is whole and this thread's.
+type ContextRestoreParams struct {
+	ContextRequest
+	From *string `json:"from,omitempty" oneof:"backup"`
+}
+
+// ContextRestoreResponse counts the items that came back.
+type ContextRestoreResponse struct {
+	Revision int64        `json:"revision"`
+	Restored int          `json:"restored"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextItemsNotification is the list of context items after a change. Where Full is
+// false, for clients with the capability contextItemsDelta, Items are those that are
+// new or changed, and RemovedIDs those that are gone; places follow from the order, new
+// ones being last.
+type ContextItemsNotification struct {
+	ThreadID   string        `json:"threadId"`
+	Revision   int64         `json:"revision"`
+	Total      int           `json:"total"`
+	Items      []ContextItem `json:"items"`
+	RemovedIDs []string      `json:"removedIds"`
+	Full       bool          `json:"full"`
+	Usage      ContextUsage  `json:"usage"`
+}
+
+// NotificationMethod is ContextItems.
+func (ContextItemsNotification) NotificationMethod() string { return "ContextItems" }

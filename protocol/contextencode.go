@@ -1,0 +1,87 @@
+package protocol
+
+import "strconv"
+
+// Lists of context items are long, and sent after every edit. Their encoding is written
+// out here: that of encoding/json costs several times as much.
+
+// itemSize is about what a ContextItem takes as JSON, in bytes.
+const itemSize = 400
+
+// JSONSize is about how many bytes AppendJSON appends.
+func (r ContextGetItemsResponse) JSONSize() int { return itemSize * (len(r.Items) + 2) }
+
+// AppendJSON appends what Marshal writes.
+func (r ContextGetItemsResponse) AppendJSON(b []byte) ([]byte, error) {
+	b = appendInt(append(b, `{"revision":`...), r.Revision)
+	b = appendInt(append(b, `,"total":`...), int64(r.Total))
+	b = appendItems(append(b, `,"items":`...), r.Items)
+	b, err := appendUsage(append(b, `,"usage":`...), r.Usage)
+	b = appendText(append(b, `,"nextCursor":`...), r.NextCursor)
+	return append(b, '}'), err
+}
+
+// JSONSize is about how many bytes AppendJSON appends.
+func (n ContextItemsNotification) JSONSize() int { return itemSize * (len(n.Items) + 2) }
+
+// AppendJSON appends what Marshal writes.
+func (n ContextItemsNotification) AppendJSON(b []byte) ([]byte, error) {
+	b = AppendString(append(b, `{"threadId":`...), n.ThreadID)
+	b = appendInt(append(b, `,"revision":`...), n.Revision)
+	b = appendInt(append(b, `,"total":`...), int64(n.Total))
+	b = appendItems(append(b, `,"items":`...), n.Items)
+	b = append(b, `,"removedIds":[`...)
+	for i, id := range n.RemovedIDs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendString(b, id)
+	}
+	b = strconv.AppendBool(append(b, `],"full":`...), n.Full)
+	b, err := appendUsage(append(b, `,"usage":`...), n.Usage)
+	return append(b, '}'), err
+}
+
+func appendItems(b []byte, items []ContextItem) []byte {
+	b = append(b, '[')
+	for i := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = items[i].append(b)
+	}
+	return append(b, ']')
+}
+
+func (i *ContextItem) append(b []byte) []byte {
+	b = appendInt(append(b, `{"index":`...), int64(i.Index))
+	b = AppendString(append(b, `,"id":`...), i.ID)
+	b = AppendString(append(b, `,"category":`...), string(i.Category))
+	b = AppendString(append(b, `,"preview":`...), i.Preview)
+	b = strconv.AppendBool(append(b, `,"included":`...), i.Included)
+	b = strconv.AppendBool(append(b, `,"inPrompt":`...), i.InPrompt)
+	b = strconv.AppendBool(append(b, `,"pinned":`...), i.Pinned)
+	b = strconv.AppendBool(append(b, `,"replaced":`...), i.Replaced)
+	b = appendInt(append(b, `,"tokens":`...), i.Tokens)
+	b = appendInt(append(b, `,"bytes":`...), i.Bytes)
+	b = appendText(append(b, `,"turnId":`...), i.TurnID)
+	b = appendText(append(b, `,"itemId":`...), i.ItemID)
+	b = appendText(append(b, `,"callId":`...), i.CallID)
+	b = appendText(append(b, `,"toolName":`...), i.ToolName)
+	return append(b, '}')
+}
+
+func appendUsage(b []byte, u ContextUsage) ([]byte, error) {
+	raw, err := marshal(u)
+	return append(b, raw...), err
+}
+
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
+
+// appendText appends a string, or null.
+func appendText(b []byte, text *string) []byte {
+	if text == nil {
+		return append(b, "null"...)
+	}
+	return AppendString(b, *text)
+}

@@ -1,0 +1,144 @@
+package protocol
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/tidwall/gjson"
+)
+
+// ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}.
+type ContextOperation struct{ ContextOperationVariant }
+
+// ContextOperationVariant is *SetInclusion, *PruneByIndices, *Prune, *Pin or *Replace.
+type ContextOperationVariant interface{ contextOperation() }
+
+// ContextTargets name items by their places in the list as context/getItems gives it
+// now, by their ids, or both. Those that are not there, or are named again, are
+// ignored.
+type ContextTargets struct {
+	Indices []int64  `json:"indices,omitempty"`
+	IDs     []string `json:"ids,omitempty"`
+}
+
+// SetInclusion excludes items, or includes them again.
+type SetInclusion struct {
+	ContextTargets
+	Included bool `json:"included"`
+}
+
+// PruneByIndices deletes items: they leave the list. Undo and restore bring them back.
+type PruneByIndices struct{ ContextTargets }
+
+// Prune excludes the items of some categories, but for pinned ones.
+type Prune struct {
+	Categories []ContextCategory `json:"categories"`
+	Range      *PruneRange       `json:"range,omitempty"`
+}
+
+// Pin keeps items from being pruned, trimmed and compacted, or stops that.
+type Pin struct {
+	ContextTargets
+	Pinned bool `json:"pinned"`
+}
+
+// Replace gives a tool's output or a reasoning another text; the original stays in the
+// rollout. Exactly one of Index and ID is there.
+type Replace struct {
+	Index *int64  `json:"index,omitempty"`
+	ID    *string `json:"id,omitempty"`
+	Text  string  `json:"text"`
+}
+
+func (*SetInclusion) contextOperation()   {}
+func (*PruneByIndices) contextOperation() {}
+func (*Prune) contextOperation()          {}
+func (*Pin) contextOperation()            {}
+func (*Replace) contextOperation()        {}
+
+var contextOperations = newVariants("type",
+	variantRow[ContextOperationVariant]{"setInclusion", &SetInclusion{}},
+	variantRow[ContextOperationVariant]{"pruneByIndices", &PruneByIndices{}},
+	variantRow[ContextOperationVariant]{"prune", &Prune{}},
+	variantRow[ContextOperationVariant]{"pin", &Pin{}},
+	variantRow[ContextOperationVariant]{"replace", &Replace{}},
+)
+
+// MarshalJSON writes the variant with its type.
+func (o ContextOperation) MarshalJSON() ([]byte, error) {
+	return contextOperations.encode(o.ContextOperationVariant)
+}
+
+// UnmarshalJSON accepts the known variants.
+func (o *ContextOperation) UnmarshalJSON(b []byte) error {
+	v, err := contextOperations.strict(gjson.ParseBytes(b))
+	o.ContextOperationVariant = v
+	return err
+}
+
+// PruneRange says which turns a Prune looks at: "all", {"firstTurns": {"count": N}},
+// {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. snake_case and PascalCase
+// are accepted too. The zero PruneRange is all.
+type PruneRange struct {
+	// Word is one of the Range constants.
+	Word   string
+	Count  uint32
+	TurnID string
+}
+
+// The words of a PruneRange.
+const (
+	RangeAll           = "all"
+	RangeFirstTurns    = "firstTurns"
+	RangeBeforeTurn    = "beforeTurnId"
+	RangeKeepLastTurns = "keepLastTurns"
+)
+
+var pruneRanges = []string{RangeAll, RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns}
+
+// turnCount is the value of firstTurns and keepLastTurns.
+type turnCount struct {
+	Count uint32 `json:"count"`
+}
+
+// MarshalJSON writes the word, or the object.
+func (r PruneRange) MarshalJSON() ([]byte, error) {
+	switch r.Word {
+	case RangeFirstTurns, RangeKeepLastTurns:
+		return marshal(map[string]turnCount{r.Word: {r.Count}})
+	case RangeBeforeTurn:
+		return marshal(map[string]string{r.Word: r.TurnID})
+	}
+	return marshal(RangeAll)
+}
+
+// UnmarshalJSON accepts the known words, each with what belongs to it.
+func (r *PruneRange) UnmarshalJSON(b []byte) error {
+	word, detail, err := decodeWord(b)
+	if err != nil {
+		return err
+	}
+	spelled, known := respell(word, pruneRanges)
+	switch {
+	case !known:
+		return &UnknownVariantError{word, pruneRanges}
+	case (spelled == RangeAll) == detail.Exists():
+		return fmt.Errorf("expected \"all\", {%q: {\"count\": N}}, {%q: ID} or {%q: {\"count\": N}}", RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns)
+	}
+	read := PruneRange{Word: spelled}
+	switch spelled {
+	case RangeBeforeTurn:
+		if detail.Type != gjson.String {
+			return at(word, wrongType(detail, "a string"))
+		}
+		read.TurnID = textOf(detail)
+	case RangeFirstTurns, RangeKeepLastTurns:
+		var n turnCount
+		if err := decodeObject(detail, reflect.ValueOf(&n).Elem()); err != nil {
+			return at(word, err)
+		}
+		read.Count = n.Count
+	}
+	*r = read
+	return nil
+}
