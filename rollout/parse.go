@@ -89,6 +89,9 @@ func (c *Contents) settle(runs []run) {
 		c.Damage = append(c.Damage, r.damage...)
 		c.Torn = c.Torn || r.torn
 	}
+	if c.Torn {
+		c.Next++
+	}
 }
 
 // number appends lines, with ordinals that it keeps in a slice of the same length.

@@ -26,7 +26,8 @@ type Contents struct {
 	Damage []Damage
 	// Torn is set where a write broke off at the end of the file.
 	Torn bool
-	// Next is the ordinal of the next line to append.
+	// Next is the ordinal of the next line to append. A torn one before it is closed off
+	// then, and counts as damage does.
 	Next int64
 	// Size is the file's, in bytes.
 	Size    int64

@@ -188,6 +188,7 @@ func (a *actor) close(journal func() error) {
 	a.generation++
 	if err := journal(); err != nil {
 		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
+		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
 	}
 	a.journal, a.thread, a.scope, a.subscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, "", nil
 }
@@ -286,7 +287,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 		return
 	}
 	held := before(contents.Lines, *lost.Lines[0].Ordinal)
-	a.thread = a.thread.Again(held, nextLine(contents))
+	a.thread = a.thread.Again(held, contents.Next)
 	a.speak(a.thread.Step(a.stamp(), failure))
 	if failure.Turn != "" {
 		a.say([]core.Message{core.ContextChanged{All: true}})

@@ -209,6 +209,7 @@ func TestABackupThatIsNoneOfAWholeRollout(t *testing.T) {
 		context := r.context(id)
 		require.NoError(t, r.close(grace))
 		require.Equal(t, 1, r.logged("closing the rollout failed"))
+		require.Contains(t, r.clients.told(1, "warning")[0].body.Get("message").Str, path, "the client is told why")
 		r.leaveAndResume(id)
 		after, others := r.files(id)
 		require.Equal(t, before, after)

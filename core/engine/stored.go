@@ -124,17 +124,7 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	if err != nil {
 		e.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
-	return core.Options{Path: path, Began: c.Began, Name: name, NamedAt: at, Next: nextLine(c), CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer()}
-}
-
-// nextLine is the ordinal of the next line to append. Before that a torn line is closed
-// off, and counts from then on: without it, the lines of a rewritten rollout would have
-// other ordinals when they are read again, and their items other ids.
-func nextLine(c *rollout.Contents) int64 {
-	if c.Torn {
-		return c.Next + 1
-	}
-	return c.Next
+	return core.Options{Path: path, Began: c.Began, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer()}
 }
 
 // listed is a thread of a list: what the head of its file tells.

@@ -35,7 +35,8 @@ func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, ch
 	return err
 }
 
-// visit loads a stored thread for one input and lets it go again.
+// visit loads a stored thread for one input and lets it go again. Where its backup is of
+// no use, the caller is warned: the list has fewer items than the thread had.
 func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) error) {
 	contents, err := a.openLog("")
 	if err == nil {
@@ -56,6 +57,9 @@ func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) erro
 	}
 	a.subscribe(to.Conn)
 	a.speak(out)
+	if a.withoutBackup != nil {
+		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: a.withoutBackup.Error()}}})
+	}
 	a.unload()
 }
 
