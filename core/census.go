@@ -16,7 +16,8 @@ func (t *Thread) contextUsage() protocol.ContextUsage {
 		}
 	}
 	u := c.usage()
-	u.PromptTokens = scaled(t.frameTokens(t.request()), c.scale) + u.IncludedTokens
+	frame := scaled(t.frameTokens(t.request()), c.scale) + t.offsets[t.settings.Model]
+	u.PromptTokens = max(frame, 0) + u.IncludedTokens
 	u.ModelContextWindow = t.usage.ModelContextWindow
 	return u
 }

@@ -80,16 +80,16 @@ func TestStaleEditTellsTheRevision(t *testing.T) {
 	require.JSONEq(t, `{"kind":"staleRevision","revision":1}`, encode(out.Messages[0].(core.Refusal).Err.Data))
 }
 
-// TestKnownModelsAreNotCalibrated gives a report that is far off for a model that the
+// TestKnownModelsAreNotScaled gives a report that is far off for a model that the
 // tokenizer knows: its counts stay.
-func TestKnownModelsAreNotCalibrated(t *testing.T) {
+func TestKnownModelsAreNotScaled(t *testing.T) {
 	for model, same := range map[string]bool{"model-known": true, "model-1": false} {
 		m := newMachine(t.Errorf)
 		m.options.Tokens, m.settings.Model = guess(4), model
 		m.take(m.start(protocol.HistoryPaginated))
 		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
 		before := m.thread.PromptTokens()
-		m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 2}}})
+		m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 10}}})
 		require.Equal(t, same, m.thread.PromptTokens() == before, model)
 	}
 }

@@ -43,8 +43,8 @@ func (m *contextModel) prompt() []string {
 
 // remains tells whether a plain reader is to find the item, or something in its place.
 func (m *contextModel) remains(i modelItem) bool {
-	if i.isOutput() && i.call >= 0 {
-		return !i.hidden && m.items[i.call].kept()
+	if i.isOutput() {
+		return !i.hidden && i.call >= 0 && m.items[i.call].kept()
 	}
 	return i.kept()
 }

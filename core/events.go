@@ -114,7 +114,7 @@ func (l *log) applyAborted(payload json.RawMessage) {
 func (l *log) applyUsage(payload json.RawMessage) {
 	var e protocol.TokenCount
 	if json.Unmarshal(payload, &e) == nil && e.Info != nil {
-		l.calibrate(l.settings.Model, e.Info.CountedInputTokens, e.Info.LastTokenUsage.InputTokens)
+		l.calibrate(l.settings.Model, e.Info)
 		l.usage.Total = e.Info.TotalTokenUsage.Breakdown()
 		l.usage.Last = e.Info.LastTokenUsage.Breakdown()
 		l.usage.ModelContextWindow = e.Info.ModelContextWindow

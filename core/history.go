@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,9 @@ type history struct {
 	journal  []edit
 	// scales are what counts of tokens are multiplied with, by model.
 	scales map[string]float64
+	// offsets are what is added to counts of the parts of a request that are no items,
+	// by model.
+	offsets map[string]int64
 	// countedFor is the model that the items' tokens were counted for.
 	countedFor string
 }
@@ -44,10 +48,12 @@ type contextItem struct {
 	tells   subject
 	// summary is set for a compaction's summary.
 	summary bool
-	fate    fate
-	raw     json.RawMessage
-	item    protocol.ResponseItem
-	about   *description // nil until it is asked for
+	// size is that of raw, in bytes, before it is decoded.
+	size  int32
+	fate  fate
+	raw   json.RawMessage
+	item  protocol.ResponseItem
+	about *description // nil until it is asked for
 }
 
 // fate is what edits made of an item. The zero fate is that of a new one.
@@ -117,6 +123,7 @@ func (c *contextItem) kept() bool { return c.listed() && !c.fate.excluded }
 func (h *history) join(c contextItem) {
 	kind := gjson.GetBytes(c.raw, "type").Str
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
+	c.size = int32(min(len(c.raw), math.MaxInt32))
 	place := int32(len(h.items))
 	if c.role != unpaired {
 		c.callID = peek(c.raw, "call_id")
@@ -181,11 +188,14 @@ func (h *history) standsFor(place int) bool {
 // that does not know of edits.
 func (h *history) remains(place int) bool {
 	c := &h.items[place]
-	if c.role == anOutput && c.pair != none {
-		return !c.fate.hidden && h.items[c.pair].kept()
+	if c.role == anOutput {
+		return !c.fate.hidden && c.pair != none && h.items[c.pair].kept()
 	}
 	return c.kept()
 }
+
+// stray tells whether the item is an output without a call.
+func (c *contextItem) stray() bool { return c.role == anOutput && c.pair == none }
 
 // find is the place of the item with the id.
 func (h *history) find(id string) (place int, found bool) {

@@ -1,5 +1,7 @@
 package core
 
+import "appserver/protocol"
+
 // Tokenizer counts tokens. Equal texts have equal counts.
 type Tokenizer interface {
 	// Known tells whether counts are those of the model itself. Others are scaled to
@@ -80,6 +82,21 @@ func (t *Thread) counted() int64 {
 	return n
 }
 
+// uncountedLimit is how many bytes of items may be counted within a turn: some
+// milliseconds' worth.
+const uncountedLimit = 256 << 10
+
+// uncounted is about how many bytes of items have not been counted yet.
+func (t *Thread) uncounted() (bytes int) {
+	t.recount()
+	for i := range t.items {
+		if t.items[i].about == nil {
+			bytes += int(t.items[i].size)
+		}
+	}
+	return bytes
+}
+
 // frame is what the parts of a request that are no items cost.
 type frame struct {
 	instructions string
@@ -114,17 +131,30 @@ func scaled(tokens int64, scale float64) int64 { return int64(float64(tokens)*sc
 
 const (
 	// tolerance is by how much a count may differ from what the provider reports.
-	tolerance = 0.05
+	tolerance = 0.02
 	// leastScale and mostScale bound what is believed of a provider's report.
 	leastScale, mostScale = 0.25, 4
 )
 
-// calibrate learns from a report how the model's count differs from ours, where it is
-// outside the tolerance.
-func (l *log) calibrate(model string, counted, reported int64) {
-	if counted <= 0 || reported <= 0 {
-		return
+// calibrate learns from a report of the provider how its count of a request differs from
+// ours. Where the tokenizer is the model's, what differs are the parts that are no
+// items: providers write the tools out in a way of their own. Else it is the scale of
+// all counts, if it is outside the tolerance.
+func (l *log) calibrate(model string, info *protocol.TokenCountInfo) {
+	counted, reported := info.CountedInputTokens, info.LastTokenUsage.InputTokens
+	switch {
+	case counted <= 0 || reported <= 0:
+	case !info.CountedByModel:
+		l.rescale(model, counted, reported)
+	case reported > counted/2 && reported/2 < counted: // else it is of something else
+		if l.offsets == nil {
+			l.offsets = map[string]int64{}
+		}
+		l.offsets[model] = reported - counted
 	}
+}
+
+func (l *log) rescale(model string, counted, reported int64) {
 	scale, known := l.scales[model]
 	if !known {
 		scale = 1

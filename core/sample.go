@@ -140,10 +140,15 @@ func (s *step) sampleDone(in SampleDone) {
 		return
 	}
 	s.active.sample, s.active.retries = nil, 0
-	counted := s.countedInput(m)
+	counted := int64(0)
+	if in.Answer.Usage != nil {
+		counted = s.countedInput(m)
+	}
 	s.completeReasoning(m)
 	s.completeMessage(m)
-	s.addUsage(in.Answer.Usage, counted)
+	if in.Answer.Usage != nil {
+		s.addUsage(in.Answer.Usage, counted)
+	}
 	s.out.Sync = true
 	if in.Answer.Cut != "" {
 		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})
@@ -158,23 +163,21 @@ func (s *step) sampleDone(in SampleDone) {
 	s.takeCalls(in.Answer.Calls)
 }
 
-// countedInput is our own count of a request, for which the provider's is awaited: 0
-// where the model's tokenizer is known, and where the context has changed since.
+// countedInput is our own count of a request whose answer has come: 0 where the context
+// has changed since, and where counting would hold up the turn's end.
 func (s *step) countedInput(m *sampling) int64 {
-	if s.tokenizer().Known(s.settings.Model) || m.revision != s.revision || m.items != len(s.items) {
+	if m.revision != s.revision || m.items != len(s.items) || s.uncounted() > uncountedLimit {
 		return 0
 	}
 	return s.counted()
 }
 
 func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
-	if u == nil {
-		return
-	}
 	s.active.spent = true
 	info := &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
 		ModelContextWindow: s.active.world.Provider.ContextWindow, CountedInputTokens: counted,
+		CountedByModel: counted > 0 && s.tokenizer().Known(s.settings.Model),
 	}
 	scale := s.scales[s.settings.Model]
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})

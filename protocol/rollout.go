@@ -209,9 +209,11 @@ type TokenCountInfo struct {
 	TotalTokenUsage    StoredUsage `json:"total_token_usage"`
 	LastTokenUsage     StoredUsage `json:"last_token_usage"`
 	ModelContextWindow *int64      `json:"model_context_window"`
-	// CountedInputTokens is what this server had counted for the last request, where it
-	// does not know the model's tokenizer.
+	// CountedInputTokens is what this server had counted for the last request, 0 where
+	// it had not.
 	CountedInputTokens int64 `json:"counted_input_tokens,omitempty"`
+	// CountedByModel is set where the count is that of the model's own tokenizer.
+	CountedByModel bool `json:"counted_by_model,omitempty"`
 }
 
 // StoredUsage is TokenUsageBreakdown as rollouts keep it.
