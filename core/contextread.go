@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 
 	"appserver/protocol"
 )
@@ -81,11 +82,7 @@ func (v *rehearsal) run(operations []protocol.ContextOperation) *protocol.Error 
 	for i, o := range operations {
 		p, err := v.plan(o.ContextOperationVariant)
 		if err != nil {
-			err.Message = fmt.Sprintf("edits.%d: %s", i, err.Message)
-			if err.Data.Field != "" {
-				err.Data.Field = fmt.Sprintf("edits.%d.%s", i, err.Data.Field)
-			}
-			return err
+			return ofEdit(i, err)
 		}
 		v.warn(i, p)
 		changes := v.changesOf(&p.stored)
@@ -93,6 +90,15 @@ func (v *rehearsal) run(operations []protocol.ContextOperation) *protocol.Error 
 		v.changes = append(v.changes, changes...)
 	}
 	return nil
+}
+
+// ofEdit is the refusal of one of several edits.
+func ofEdit(i int, err *protocol.Error) *protocol.Error {
+	if err.Data.Field != "" {
+		return protocol.InvalidParams(fmt.Sprintf("edits.%d.%s", i, err.Data.Field), "edit %d: %s", i, strings.TrimPrefix(err.Message, "Invalid request: "))
+	}
+	err.Message = fmt.Sprintf("edit %d: %s", i, err.Message)
+	return err
 }
 
 func (v *rehearsal) warn(i int, p plan) {

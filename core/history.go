@@ -97,7 +97,7 @@ func (c *contextItem) decoded() protocol.ResponseItem {
 		return c.item
 	}
 	var item protocol.ResponseItem
-	if json.Unmarshal(c.raw, &item) != nil {
+	if item.UnmarshalJSON(c.raw) != nil { // payloads are valid JSON
 		item.ResponseItemVariant = &protocol.Unknown{Raw: c.raw}
 	}
 	return item

@@ -67,19 +67,20 @@ func (t *Thread) recount() {
 	}
 }
 
-// counted is what the next request costs, before the model's scale.
-func (t *Thread) counted() int64 {
+// counted is what a request costs that is made of the first n items, before the model's
+// scale.
+func (t *Thread) counted(n int) int64 {
 	t.recount()
-	n := t.frameTokens(t.request())
-	for i := range t.items {
+	sum := t.frameTokens(t.request())
+	for i := range t.items[:n] {
 		switch {
 		case t.inPrompt(i):
-			n += t.describe(i).tokens
+			sum += t.describe(i).tokens
 		case t.standsFor(i):
-			n += placeholderTokens
+			sum += placeholderTokens
 		}
 	}
-	return n
+	return sum
 }
 
 // uncountedLimit is how many bytes of items may be counted within a turn: some

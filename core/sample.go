@@ -166,10 +166,10 @@ func (s *step) sampleDone(in SampleDone) {
 // countedInput is our own count of a request whose answer has come: 0 where the context
 // has changed since, and where counting would hold up the turn's end.
 func (s *step) countedInput(m *sampling) int64 {
-	if m.revision != s.revision || m.items != len(s.items) || s.uncounted() > uncountedLimit {
+	if m.revision != s.revision || s.uncounted() > uncountedLimit {
 		return 0
 	}
-	return s.counted()
+	return s.counted(m.items)
 }
 
 func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"appserver/protocol"
@@ -40,7 +41,7 @@ type appender interface {
 // error.
 func (e *encoder) value(v any) (err error) {
 	if a, ok := v.(appender); ok {
-		e.buf, err = a.AppendJSON(e.buf)
+		e.buf, err = a.AppendJSON(slices.Grow(e.buf, a.JSONSize()))
 		return err
 	}
 	defer func() {
