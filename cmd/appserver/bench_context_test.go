@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,20 +78,6 @@ func (c *lineClient) call(method, params string) int {
 	return c.await(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,`, id))
 }
 
-// memoryKiB is what the server has in memory.
-func (c *lineClient) memoryKiB() int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.pid))
-	require.NoError(c.b, err)
-	var kib int
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			_, err := fmt.Sscan(value, &kib)
-			require.NoError(c.b, err)
-		}
-	}
-	return kib
-}
-
 const contextItems = `{"jsonrpc":"2.0","method":"ContextItems"`
 
 func BenchmarkContext(b *testing.B) {
@@ -120,9 +104,9 @@ func BenchmarkContext(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("getItems/items=%d", items), func(b *testing.B) {
 			c := resumed(b)
-			before := c.memoryKiB()
+			before := residentKiB(b, c.pid)
 			c.call("context/getItems", of(""))
-			after := c.memoryKiB()
+			after := residentKiB(b, c.pid)
 			for b.Loop() {
 				c.call("context/getItems", of(""))
 			}
@@ -183,15 +167,7 @@ func milliseconds(b *testing.B, budget float64) {
 // writeItems writes a thread with that many context items: questions, calls, outputs
 // and answers of about 250 bytes.
 func writeItems(b *testing.B, home string, items int) string {
-	c := benchServer(b, home)
-	thread := c.startThread(object{})
-	c.turn(thread, "hello")
-	c.close()
-	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
-	require.NoError(b, err)
-	require.Len(b, paths, 1)
-	f, err := os.OpenFile(paths[0], os.O_APPEND|os.O_WRONLY, 0o600)
-	require.NoError(b, err)
+	thread, f := beginRollout(b, home)
 	w := bufio.NewWriter(f)
 	text := strings.Repeat("The parser takes what it can and says where it stopped. ", 4)
 	for i := range items / 4 {

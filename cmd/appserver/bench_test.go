@@ -38,7 +38,7 @@ func BenchmarkMemoryAfterThreadStart(b *testing.B) {
 		c := startServer(b, b.TempDir(), "-c", "model_provider=offline")
 		c.initialize()
 		c.startThread(object{})
-		kib = residentKiB(b, c)
+		kib = residentKiB(b, c.cmd.Process.Pid)
 		c.kill()
 	}
 	b.ReportMetric(20, "budget-MB")
@@ -126,7 +126,7 @@ func BenchmarkResume(b *testing.B) {
 				b.StartTimer()
 				c.call("thread/resume", object{"threadId": thread, "excludeTurns": exclude})
 				b.StopTimer()
-				kib = residentKiB(b, c)
+				kib = residentKiB(b, c.cmd.Process.Pid)
 				c.close()
 				b.StartTimer()
 			}
@@ -182,8 +182,8 @@ func streamingProvider(deltas int, gap time.Duration) *httptest.Server {
 	}))
 }
 
-func residentKiB(b testing.TB, c *client) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+func residentKiB(b testing.TB, pid int) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(b, err)
 	for line := range strings.Lines(string(status)) {
 		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
@@ -208,18 +208,24 @@ func cpuTime(b testing.TB, c *client) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// writeLongRollout writes a thread of that many turns, each of a question, a command
-// with 4 KB of output, and an answer: about 9.8 KB a turn.
-func writeLongRollout(b *testing.B, home string, turns int) string {
+// beginRollout makes a thread with a turn, whose rollout can be written on.
+func beginRollout(b *testing.B, home string) (thread string, rollout *os.File) {
 	c := benchServer(b, home)
-	thread := c.startThread(object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
+	thread = c.startThread(object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
 	c.turn(thread, "hello")
 	c.close()
 	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
 	require.NoError(b, err)
 	require.Len(b, paths, 1)
-	f, err := os.OpenFile(paths[0], os.O_APPEND|os.O_WRONLY, 0o600)
+	rollout, err = os.OpenFile(paths[0], os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(b, err)
+	return thread, rollout
+}
+
+// writeLongRollout writes a thread of that many turns, each of a question, a command
+// with 4 KB of output, and an answer: about 9.8 KB a turn.
+func writeLongRollout(b *testing.B, home string, turns int) string {
+	thread, f := beginRollout(b, home)
 	defer f.Close()
 	text := strings.Repeat("All work and no play makes a dull log. ", 12)
 	output := strings.Repeat("drwxr-xr-x 2 user user 4096 Nov 21 12:00 some/file.go\\n", 64)
