@@ -59,7 +59,7 @@ func work(more int) (answers []func(w io.Writer)) {
 
 // fiveTurns runs the conversation.
 func fiveTurns(c *client) (thread string) {
-	thread = c.startTrusted()
+	thread = c.startThread(object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	for i := range 5 {
 		require.Equal(c.t, "completed", c.turn(thread, fmt.Sprintf("question %d", i)).Status)
 	}
@@ -75,7 +75,7 @@ func (p *provider) nextRequest(c *client, thread string) []string {
 	return messages[:len(messages)-1]
 }
 
-// forget takes the last turn back out of the list, so that the next request is the same.
+// forgetLast takes the last turn back out of the list, so that the next request is the same.
 func (c *client) forgetLast(thread string) {
 	c.t.Helper()
 	list := c.contextList(thread)
@@ -85,23 +85,59 @@ func (c *client) forgetLast(thread string) {
 
 // TestBinaryContextControl is the main job of context control: dead ends are taken out
 // of a conversation of five turns, the provider is not sent them, no crash loses that,
-// and everything comes back.
+// and everything comes back. docs/transcripts/context.txt shows it; -update rewrites it.
 func TestBinaryContextControl(t *testing.T) {
 	t.Parallel()
-	p := newProvider(t, work(3)...)
+	p := newProvider(t, work(4)...)
 	home := p.home(t)
-	c := startServer(t, home)
-	c.initialize()
+	r := &recorder{t: t, home: home}
+	start := func() *client {
+		c := dial(t, r.command(home))
+		c.onLine = r.line
+		c.initialize()
+		return c
+	}
+	c := start()
+	r.say("Five turns with a tool call each; the second one prints 2,000 lines.")
 	thread := fiveTurns(c)
-	whole := promptOf(c, thread)
+	whole := p.nextRequest(c, thread)
+	c.forgetLast(thread)
+	r.request("The provider was sent", whole)
 
+	takeOut(t, r, c, thread)
+	pruned := promptOf(c, thread)
+	checkPruned(t, p, c, thread, pruned)
+	r.request("The next request, as the provider recorded it", pruned)
+	c.forgetLast(thread)
+	r.say("kill -9; another server resumes; the same request.")
+	c.kill()
+
+	c = start()
+	c.call("thread/resume", object{"threadId": thread, "excludeTurns": true})
+	require.Equal(t, pruned, p.nextRequest(c, thread), "the same request after a crash")
+	c.forgetLast(thread)
+	r.say("Everything is undone; the original request, byte for byte.")
+	undoAll(c, thread)
+	request := p.nextRequest(c, thread)
+	require.Equal(t, whole, request[:len(whole)], "the original request, byte for byte")
+	c.close()
+	r.compare("../../docs/transcripts/context.txt")
+}
+
+// takeOut takes items out of the conversation of fiveTurns, in every way.
+func takeOut(t *testing.T, r *recorder, c *client, thread string) {
+	t.Helper()
+	r.say("What is in the context, and what each item costs.")
 	list := c.contextList(thread)
 	require.Equal(t, 1+5*5, list.Total, "surroundings; question, thought, call, output, answer")
+	r.list(list)
 	big := itemsLike(list, protocol.CategoryToolOutput, "1 2 3 4")
 	require.Len(t, big, 1)
+	r.say("The big output is excluded, the last one pinned, reasoning and outputs of the first turn pruned.")
 	c.call("context/setInclusion", object{"threadId": thread, "ids": big, "included": false})
 	c.call("context/pin", object{"threadId": thread, "ids": itemsLike(list, protocol.CategoryToolOutput, "output 4"), "pinned": true})
 	c.call("context/prune", object{"threadId": thread, "categories": []string{"reasoning", "tool_output"}, "range": object{"firstTurns": object{"count": 1}}})
+	r.say("A call is deleted, after a look at what that would save.")
 	var seen protocol.ContextPreviewResponse
 	call := itemsLike(list, protocol.CategoryToolCall, "output 2")
 	require.NoError(t, json.Unmarshal(c.call("context/preview", object{"threadId": thread, "edits": []object{{"type": "pruneByIndices", "ids": call}}}), &seen))
@@ -109,21 +145,6 @@ func TestBinaryContextControl(t *testing.T) {
 	require.Equal(t, promptTokens(c, thread), seen.Before.PromptTokens, "a preview changes nothing")
 	c.call("context/pruneByIndices", object{"threadId": thread, "ids": call})
 	require.Equal(t, seen.After.PromptTokens, promptTokens(c, thread))
-
-	pruned := promptOf(c, thread)
-	checkPruned(t, p, c, thread, pruned)
-	c.forgetLast(thread)
-	c.kill()
-
-	c = startServer(t, home)
-	c.initialize()
-	c.call("thread/resume", object{"threadId": thread})
-	require.Equal(t, pruned, p.nextRequest(c, thread), "the same request after a crash")
-	c.forgetLast(thread)
-	undoAll(c, thread)
-	request := p.nextRequest(c, thread)
-	require.Equal(t, whole, request[:len(whole)], "the original request, byte for byte")
-	c.close()
 }
 
 // checkPruned holds what the provider is sent against what was taken out.
