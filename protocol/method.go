@@ -48,6 +48,8 @@ type Method struct {
 	Doc    string
 	// BeforeInitialize is set where the method may be called on a new connection.
 	BeforeInitialize bool
+	// Own is set where the reference implementation does not have the method.
+	Own bool
 	// Experimental lists members of the params that a client may use only with the
 	// capability experimentalApi.
 	Experimental []string
@@ -70,6 +72,11 @@ func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc st
 
 func (m Method) beforeInitialize() Method {
 	m.BeforeInitialize = true
+	return m
+}
+
+func (m Method) own() Method {
+	m.Own = true
 	return m
 }
 
@@ -107,31 +114,31 @@ func Methods() []Method {
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
 			"Ends the turn under way and everything it started."),
 		method[ContextGetItemsParams, ContextGetItemsResponse]("context/getItems", Handler.ContextGetItems,
-			"Lists what the model is sent, item by item, with its price."),
+			"Lists what the model is sent, item by item, with its price.").own(),
 		method[ContextGetUsageParams, ContextGetUsageResponse]("context/getUsage", Handler.ContextGetUsage,
-			"Tells what the context costs."),
+			"Tells what the context costs.").own(),
 		method[ContextSetInclusionParams, ContextSetInclusionResponse]("context/setInclusion", Handler.ContextSetInclusion,
-			"Excludes items from the context, or includes them again."),
+			"Excludes items from the context, or includes them again.").own(),
 		method[ContextPruneByIndicesParams, ContextPruneByIndicesResponse]("context/pruneByIndices", Handler.ContextPruneByIndices,
-			"Deletes items from the context."),
+			"Deletes items from the context.").own(),
 		method[ContextPruneParams, ContextPruneResponse]("context/prune", Handler.ContextPrune,
-			"Excludes the items of some categories."),
+			"Excludes the items of some categories.").own(),
 		method[ContextPinParams, ContextPinResponse]("context/pin", Handler.ContextPin,
-			"Pins items, so that no prune takes them out, or unpins them."),
+			"Pins items, so that no prune takes them out, or unpins them.").own(),
 		method[ContextReplaceParams, ContextReplaceResponse]("context/replace", Handler.ContextReplace,
-			"Gives a tool output or a reasoning another text."),
+			"Gives a tool output or a reasoning another text.").own(),
 		method[ContextPreviewParams, ContextPreviewResponse]("context/preview", Handler.ContextPreview,
-			"Tells what edits would save, and changes nothing."),
+			"Tells what edits would save, and changes nothing.").own(),
 		method[ContextGetPromptParams, ContextGetPromptResponse]("context/getPrompt", Handler.ContextGetPrompt,
-			"Shows the next model request as it would be sent."),
+			"Shows the next model request as it would be sent.").own(),
 		method[ContextUndoParams, ContextUndoResponse]("context/undo", Handler.ContextUndo,
-			"Takes back the last context edit."),
+			"Takes back the last context edit.").own(),
 		method[ContextRedoParams, ContextRedoResponse]("context/redo", Handler.ContextRedo,
-			"Makes a context edit again that was undone."),
+			"Makes a context edit again that was undone.").own(),
 		method[ContextListEditsParams, ContextListEditsResponse]("context/listEdits", Handler.ContextListEdits,
-			"Lists the context edits."),
+			"Lists the context edits.").own(),
 		method[ContextRestoreParams, ContextRestoreResponse]("context/restore", Handler.ContextRestore,
-			"Brings the full context back."),
+			"Brings the full context back.").own(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
 		method[ConfigReadParams, ConfigReadResponse]("config/read", Handler.ConfigRead,

@@ -168,6 +168,13 @@ type NotificationRow struct {
 	Method string
 	Params reflect.Type
 	Doc    string
+	// Own is set where the reference implementation does not have it.
+	Own bool
+}
+
+func (r NotificationRow) own() NotificationRow {
+	r.Own = true
+	return r
 }
 
 func notification[N Notification](doc string) NotificationRow {
@@ -177,7 +184,7 @@ func notification[N Notification](doc string) NotificationRow {
 		t = t.Elem()
 		n = reflect.New(t).Interface().(N)
 	}
-	return NotificationRow{n.NotificationMethod(), t, doc}
+	return NotificationRow{Method: n.NotificationMethod(), Params: t, Doc: doc}
 }
 
 // Notifications lists everything the server tells unasked.
@@ -199,7 +206,7 @@ func Notifications() []NotificationRow {
 		notification[ServerRequestResolvedNotification]("A request of the server needs no answer any more."),
 		notification[ErrorNotification]("A model request failed."),
 		notification[TurnCompletedNotification]("A turn ended; nothing of it follows."),
-		notification[ContextItemsNotification]("What the model is sent has changed."),
+		notification[ContextItemsNotification]("What the model is sent has changed.").own(),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

@@ -29,7 +29,11 @@ func reference(t *testing.T) *conform.Schemas {
 
 func TestProtocolIsThatOfTheReference(t *testing.T) {
 	used := map[string]bool{}
+	own := ownPlaces()
 	for _, d := range deviations(t) {
+		if own[d.Place] {
+			continue
+		}
 		pattern := deliberate(d)
 		if pattern == "" {
 			t.Errorf("%v", d)
@@ -41,6 +45,18 @@ func TestProtocolIsThatOfTheReference(t *testing.T) {
 			t.Errorf("%s does not deviate any more: take it off the list", pattern)
 		}
 	}
+}
+
+// ownPlaces are where messages stand that the reference does not have.
+func ownPlaces() map[string]bool {
+	places := map[string]bool{}
+	for _, m := range protocol.Methods() {
+		places["ClientRequest{"+m.Name+"}"] = m.Own
+	}
+	for _, n := range protocol.Notifications() {
+		places["ServerNotification{"+n.Method+"}"] = n.Own
+	}
+	return places
 }
 
 // deviations compares requests and notifications as a whole, by method, and
@@ -57,7 +73,9 @@ func deviations(t *testing.T) []conform.Deviation {
 	compare("ServerNotification", conform.Written)
 	compare("ServerRequest", conform.Written)
 	for _, m := range protocol.Methods() {
-		compare(conform.ResultName(m), conform.Written)
+		if !m.Own {
+			compare(conform.ResultName(m), conform.Written)
+		}
 	}
 	for _, r := range protocol.ServerRequests() {
 		compare(r.Result.Name(), conform.Read)
@@ -105,6 +123,7 @@ var deliberately = map[string]string{
 
 	"AudioInput.fileId": vendorCloud, "AudioInput.url": vendorCloud,
 	"ImageInput.fileId": vendorCloud, "ImageInput.url": vendorCloud,
+	"InitializeCapabilities.contextItemsDelta":              "of our own context control",
 	"InitializeCapabilities.explicitGatewayOauth":           vendorCloud,
 	"InitializeCapabilities.extensions":                     "we have no extensions",
 	"InitializeCapabilities.mcpServerOpenaiFormElicitation": notServed,

@@ -84,18 +84,23 @@ func TestReferenceTakesTranscripts(t *testing.T) {
 	}
 }
 
+// TestReferenceTakesDocuments looks at the documents that have whole messages.
 func TestReferenceTakesDocuments(t *testing.T) {
 	reference := referenceSchemas(t)
 	paths, err := filepath.Glob("../../docs/transcripts/*")
 	require.NoError(t, err)
-	require.NotEmpty(t, paths)
+	seen := 0
 	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			conforms(t, reference, conform.ParseTranscript(string(text)))
-		})
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		lines := conform.ParseTranscript(string(text))
+		if len(lines) == 0 { // its messages are cut
+			continue
+		}
+		seen++
+		t.Run(filepath.Base(path), func(t *testing.T) { conforms(t, reference, lines) })
 	}
+	require.Positive(t, seen)
 }
 
 // TestReferenceTakesSessions records a session with the real binary that has every
@@ -166,7 +171,9 @@ func neverWritten(lines []conform.Line) (methods []string) {
 		}
 	}
 	for _, m := range protocol.Methods() {
-		methods = append(methods, m.Name)
+		if !m.Own { // the reference says nothing of these
+			methods = append(methods, m.Name)
+		}
 	}
 	for _, n := range protocol.Notifications() {
 		methods = append(methods, n.Method)
