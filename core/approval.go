@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -148,9 +149,10 @@ func (l *log) openCalls() []string {
 	last := l.currentTurn()
 	for i := len(l.items) - 1; i >= 0 && l.items[i].turnID == last; i-- {
 		if c := &l.items[i]; c.role == aCall && c.callID != "" && c.pair == none && !c.fate.hidden {
-			open = append([]string{c.callID}, open...)
+			open = append(open, c.callID)
 		}
 	}
+	slices.Reverse(open)
 	return open
 }
 

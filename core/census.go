@@ -1,10 +1,6 @@
 package core
 
-import (
-	"slices"
-
-	"appserver/protocol"
-)
+import "appserver/protocol"
 
 // contextUsage is what the context costs.
 func (t *Thread) contextUsage() protocol.ContextUsage {
@@ -76,8 +72,6 @@ func (t *Thread) sentSize(place int, scale float64) (tokens, bytes int64) {
 func (t *Thread) savedBy(changes []change) int64 {
 	t.recount()
 	places := t.placesOf(changes)
-	slices.Sort(places)
-	places = slices.Compact(places)
 	before := t.sentTokens(places)
 	t.put(changes)
 	after := t.sentTokens(places)

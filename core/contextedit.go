@@ -1,6 +1,10 @@
 package core
 
-import "appserver/protocol"
+import (
+	"slices"
+
+	"appserver/protocol"
+)
 
 // EditContext changes what the model is sent.
 type EditContext struct {
@@ -35,9 +39,11 @@ func (RestoreContext) input() {}
 // ContextChanged tells every subscriber that the list of context items is another one.
 // What they are told is ContextItems or ContextChanges, made before the next step.
 type ContextChanged struct {
-	// Places are of the items that changed; those from New on are new.
-	Places []int
-	New    int
+	// Places are of the items that changed, in order; those from New on are new. Removed
+	// are the ids of items that left the list.
+	Places  []int
+	Removed []string
+	New     int
 	// All is set where every item may have changed.
 	All bool
 	// model is the one of the thread; the step may go on with another.
@@ -78,16 +84,20 @@ func (s *step) editContext(in EditContext) {
 		return
 	}
 	p, err := s.plan(in.Operation)
+	if err == nil && len(p.stored.IDs) > 0 {
+		s.settleLastTurn()
+		p, err = s.plan(in.Operation) // calls may have outputs now
+	}
 	if err != nil {
 		s.refuse(in.To, err)
 		return
 	}
-	var changed []int
+	var changes []change
 	if len(p.stored.IDs) > 0 {
-		changed = s.commit(p.stored)
+		changes = s.commit(p.stored)
 	}
 	s.reply(in.To, s.edited(in.Operation, len(p.stored.IDs), p.ignored))
-	s.tellContext(changed)
+	s.tellContext(changes)
 }
 
 // edited is the answer to an operation.
@@ -105,17 +115,17 @@ func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignor
 	return protocol.ContextReplaceResponse{Revision: s.revision, Usage: s.contextUsage()}
 }
 
-// commit writes an edit, which makes it, and gives the places of the items that changed.
-func (s *step) commit(e protocol.StoredContextEdit) []int {
-	s.settleLastTurn()
+// commit writes an edit, which makes it, and gives what it changed.
+func (s *step) commit(e protocol.StoredContextEdit) []change {
 	e.SavedTokens = s.savedBy(s.changesOf(&e))
 	e.Revision = s.revision + 1
 	s.record(protocol.LineContextEdit, e)
 	s.out.Sync = true
-	return s.placesOf(s.journal[len(s.journal)-1].changes)
+	return s.journal[len(s.journal)-1].changes
 }
 
-// placesOf are the places of changed items, and of the other halves of their pairs.
+// placesOf are the places of changed items, and of the other halves of their pairs, in
+// order.
 func (h *history) placesOf(changes []change) []int {
 	var places []int
 	for _, c := range changes {
@@ -124,7 +134,8 @@ func (h *history) placesOf(changes []change) []int {
 			places = append(places, int(pair))
 		}
 	}
-	return places
+	slices.Sort(places)
+	return slices.Compact(places)
 }
 
 func (s *step) undoContext(in UndoContext) {
@@ -136,9 +147,9 @@ func (s *step) undoContext(in UndoContext) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToUndo, "there is no edit of the context to undo"))
 		return
 	}
-	s.retrace(protocol.EditUndo, e.Revision)
+	s.retrace(protocol.EditUndo, e)
 	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.revision, Undone: e.ContextEdit, Usage: s.contextUsage()})
-	s.tellContext(s.placesOf(e.changes))
+	s.tellContext(e.changes)
 }
 
 func (s *step) redoContext(in RedoContext) {
@@ -150,16 +161,17 @@ func (s *step) redoContext(in RedoContext) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToRedo, "there is no undone edit of the context to redo"))
 		return
 	}
-	s.retrace(protocol.EditRedo, e.Revision)
+	s.retrace(protocol.EditRedo, e)
 	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.revision, Redone: e.ContextEdit, Usage: s.contextUsage()})
-	s.tellContext(s.placesOf(e.changes))
+	s.tellContext(e.changes)
 }
 
 // retrace writes that an edit is undone or redone, which does it.
-func (s *step) retrace(op string, target int64) {
+func (s *step) retrace(op string, e *edit) {
 	s.settleLastTurn()
-	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.revision + 1, Target: target})
+	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.revision + 1, Target: e.ordinal})
 	s.out.Sync = true
+	s.allChanged = s.allChanged || e.Op == protocol.EditCompact // it changes pairs, too
 }
 
 func (s *step) restoreContext(in RestoreContext) {
@@ -167,17 +179,33 @@ func (s *step) restoreContext(in RestoreContext) {
 		return
 	}
 	restored := len(s.restoring())
-	var changed []int
+	var changes []change
 	if restored > 0 {
-		changed = s.commit(protocol.StoredContextEdit{Op: protocol.EditRestore})
+		s.settleLastTurn()
+		changes = s.commit(protocol.StoredContextEdit{Op: protocol.EditRestore})
 	}
 	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.revision, Restored: restored, Usage: s.contextUsage()})
-	s.tellContext(changed)
+	s.tellContext(changes)
 }
 
 // tellContext tells that the list is another one: items changed, or came. It also ends
 // every edit, those that changed nothing too, so that clients can wait for it.
-func (s *step) tellContext(changed []int) {
-	s.say(ContextChanged{Places: changed, New: s.toldItems, All: s.rescaled || s.toldItems > 0 && s.toldFor != s.settings.Model, model: s.settings.Model})
-	s.toldItems, s.toldFor, s.rescaled = len(s.items), s.settings.Model, false
+func (s *step) tellContext(changes []change) {
+	s.say(ContextChanged{Places: s.placesOf(changes), Removed: s.removedBy(changes), New: s.toldItems, All: s.allChanged || s.toldItems > 0 && s.toldFor != s.settings.Model, model: s.settings.Model})
+	s.toldItems, s.toldFor, s.allChanged = len(s.items), s.settings.Model, false
+}
+
+// removedBy are the ids of the items that left the list with changes, or with their
+// being taken back.
+func (s *step) removedBy(changes []change) (ids []string) {
+	for _, c := range changes {
+		was, is := c.before, s.items[c.place].fate
+		if was == is {
+			was = c.after
+		}
+		if !was.hidden && !was.deleted && !s.items[c.place].listed() && int(c.place) < s.toldItems {
+			ids = append(ids, s.items[c.place].id())
+		}
+	}
+	return ids
 }

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -21,14 +22,14 @@ type expectation struct {
 	make func()
 }
 
-// expect works out what is to come of an input, before the model has changed.
+// expect works out what is to come of an input, before its edit is made.
 func (w *contextWitness) expect(m *machine, in core.Input, out core.Output) expectation {
 	e := expectation{make: func() { w.report("%T writes an edit that nobody made", in) }}
 	var expected *int64
 	switch in := in.(type) {
 	case core.EditContext:
 		expected = in.Expected
-		w.expectEdit(m, in.Operation, &e)
+		w.expectEdit(m, in.Operation, out, &e)
 	case core.UndoContext:
 		expected = in.Expected
 		e.retrace(w.model.undoable(), protocol.KindNothingToUndo, w.model.undo, w.model)
@@ -50,12 +51,13 @@ func (w *contextWitness) expect(m *machine, in core.Input, out core.Output) expe
 	return e
 }
 
-func (e *expectation) retrace(target int64, none protocol.Kind, do func(int64), m *contextModel) {
-	if e.undone = target; target == 0 {
+func (e *expectation) retrace(place int, none protocol.Kind, do func(int64), m *contextModel) {
+	if place < 0 {
 		e.kind = none
 		return
 	}
-	e.lines = true
+	target := m.journal[place].line
+	e.undone, e.lines = m.journal[place].revision, true
 	e.make = func() {
 		m.revision++
 		do(target)
@@ -70,13 +72,13 @@ func (w *contextWitness) edit(e *expectation, stored protocol.StoredContextEdit)
 	e.lines = true
 	e.make = func() {
 		before := w.model.fates()
-		w.model.make(&stored)
+		places := w.model.make(&stored)
 		w.model.revision++
-		w.model.enter(stored.Op, before)
+		w.model.enter(stored.Op, before, places)
 	}
 }
 
-func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVariant, e *expectation) {
+func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVariant, out core.Output, e *expectation) {
 	stored := protocol.StoredContextEdit{}
 	var named *protocol.ContextTargets
 	wants := func(modelItem) bool { return true }
@@ -99,7 +101,7 @@ func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVaria
 	if named != nil {
 		stored.IDs, e.ignored, e.kind = w.targets(named, stored.Op == protocol.EditDelete, wants)
 	}
-	w.tell(&stored)
+	w.tell(&stored, out)
 	e.changed = len(stored.IDs)
 	w.edit(e, stored)
 }
@@ -199,8 +201,9 @@ func (w *contextWitness) toReplace(r *protocol.Replace) (ids []string, kind prot
 	return ids, ""
 }
 
-// tell writes what the placeholders of outputs say: what the list says they cost.
-func (w *contextWitness) tell(e *protocol.StoredContextEdit) {
+// tell writes what the placeholders of outputs say: what the list says they cost. Of one
+// that came in the same step, nobody was told that.
+func (w *contextWitness) tell(e *protocol.StoredContextEdit, out core.Output) {
 	if e.Op != protocol.EditExclude && e.Op != protocol.EditPrune && e.Op != protocol.EditDelete {
 		return
 	}
@@ -210,7 +213,11 @@ func (w *contextWitness) tell(e *protocol.StoredContextEdit) {
 		i := w.model.items[w.model.place(id)]
 		if i.isOutput() {
 			outputs = true
-			tokens[k] = w.list[slices.IndexFunc(w.list, func(i protocol.ContextItem) bool { return i.ID == id })].Tokens
+			if at := slices.IndexFunc(w.list, func(i protocol.ContextItem) bool { return i.ID == id }); at >= 0 {
+				tokens[k] = w.list[at].Tokens
+			} else {
+				tokens[k] = gjson.GetBytes(out.Lines[len(out.Lines)-1].Payload, fmt.Sprintf("tokens.%d", k)).Int()
+			}
 		}
 	}
 	if outputs {

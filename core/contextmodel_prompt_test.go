@@ -13,11 +13,16 @@ func (m *contextModel) inPrompt(i modelItem) bool {
 	case !i.kept():
 		return false
 	case i.isCall():
-		return i.callID != ""
+		return i.callID != "" && i.sound
 	case i.isOutput():
-		return i.call >= 0 && m.items[i.call].kept()
+		return m.called(i) && i.sound
 	}
 	return i.kind == "message"
+}
+
+// called tells whether the call of an output is in the prompt.
+func (m *contextModel) called(output modelItem) bool {
+	return output.call >= 0 && m.items[output.call].kept() && m.items[output.call].sound
 }
 
 // prompt is what the next request holds. The outputs of calls follow the last of the
@@ -44,19 +49,21 @@ func (m *contextModel) prompt() []string {
 // remains tells whether a plain reader is to find the item, or something in its place.
 func (m *contextModel) remains(i modelItem) bool {
 	if i.isOutput() {
-		return !i.hidden && i.call >= 0 && m.items[i.call].kept()
+		return !i.hidden && m.called(i)
 	}
 	return i.kept()
 }
 
 // outputOf is what answers a call in the prompt.
 func (m *contextModel) outputOf(call modelItem) string {
-	if call.output < 0 || m.items[call.output].hidden {
+	if call.output < 0 {
 		return answer(call, "aborted")
 	}
 	switch o := m.items[call.output]; {
 	case !o.kept():
 		return answer(call, fmt.Sprintf("[output excluded from context: %d tokens]", o.says))
+	case !o.sound:
+		return answer(call, "aborted")
 	case o.replaced:
 		return withOutput(o.body, o.text)
 	default:

@@ -17,6 +17,7 @@ import (
 type contextModel struct {
 	items    []modelItem
 	next     int64
+	line     int64 // the ordinal of the one that is read
 	revision int64
 	journal  []modelEdit
 }
@@ -42,8 +43,10 @@ type modelFate struct {
 type modelEdit struct {
 	op            string
 	revision      int64
+	line          int64 // its ordinal
 	before, after []modelFate
 	undone, final bool
+	places        []int // that a delete names, or that came later and follow their calls
 }
 
 func modelOf(lines []protocol.RolloutLine) *contextModel {
@@ -58,7 +61,8 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 	if line.Ordinal != nil && *line.Ordinal >= m.next && *line.Ordinal < 1<<53 {
 		m.next = *line.Ordinal
 	}
-	id := fmt.Sprintf("r%d", m.next)
+	m.line = m.next
+	id := fmt.Sprintf("r%d", m.line)
 	m.next++
 	if !strings.HasPrefix(string(line.Payload), "{") {
 		return
@@ -80,18 +84,54 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	if item.isCall() || item.isOutput() {
 		item.callID = p.Get("call_id").Str
 	}
-	if item.isOutput() && item.callID != "" {
-		for i, c := range slices.Backward(m.items) {
-			if !c.isCall() || c.callID != item.callID {
-				continue
-			}
-			if c.output < 0 {
-				m.items[i].output, item.call = len(m.items), i
-			}
-			break
+	m.items = append(m.items, item)
+	m.pair(len(m.items) - 1)
+	m.follow(len(m.items) - 1)
+}
+
+// pair gives an output the latest call with its id, of those that are not hidden, if that
+// has none.
+func (m *contextModel) pair(place int) {
+	item := &m.items[place]
+	if !item.isOutput() || item.callID == "" {
+		return
+	}
+	for i, c := range slices.Backward(m.items[:place]) {
+		if !c.isCall() || c.callID != item.callID || c.hidden {
+			continue
+		}
+		if c.output < 0 {
+			m.items[i].output, item.call = place, i
+		}
+		return
+	}
+}
+
+// pairAgain pairs what is not hidden.
+func (m *contextModel) pairAgain() {
+	for i := range m.items {
+		m.items[i].call, m.items[i].output = -1, -1
+	}
+	for i := range m.items {
+		if !m.items[i].hidden {
+			m.pair(i)
 		}
 	}
-	m.items = append(m.items, item)
+}
+
+// follow deletes the output of a call that was deleted, with the edit that did it.
+func (m *contextModel) follow(place int) {
+	call := m.items[place].call
+	if call < 0 || !m.items[call].deleted {
+		return
+	}
+	for i, e := range slices.Backward(m.journal) {
+		if e.op == protocol.EditDelete && !e.undone && slices.Contains(e.places, call) {
+			m.journal[i].places = append(e.places, place)
+			m.items[place].deleted = true
+			return
+		}
+	}
 }
 
 // bodyOf is the item as it is sent where nothing was made of it.
@@ -138,7 +178,8 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 		before = append(before, modelFate{hidden: true})
 	}
 	m.revision++
-	m.enter(protocol.EditCompact, before)
+	m.enter(protocol.EditCompact, before, nil)
+	m.pairAgain()
 }
 
 func (m *contextModel) readEdit(payload json.RawMessage) {
@@ -158,32 +199,35 @@ func (m *contextModel) readEdit(payload json.RawMessage) {
 	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditPin, protocol.EditUnpin,
 		protocol.EditReplace, protocol.EditRestore:
 		before := m.fates()
-		m.make(&e)
-		m.enter(e.Op, before)
+		m.enter(e.Op, before, m.make(&e))
 	}
 }
 
-// make changes the flags as the line says.
-func (m *contextModel) make(e *protocol.StoredContextEdit) {
+// make changes the flags as the line says, and gives the places of the items.
+func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 	if e.Op == protocol.EditRestore {
 		for i, item := range m.items {
 			if !item.hidden && (item.deleted || item.excluded || item.replaced) {
 				m.items[i].modelFate = modelFate{pinned: item.pinned}
 			}
 		}
-		return
+		return nil
 	}
+	last := -1
 	for i, id := range e.IDs {
 		place := m.place(id)
-		if place < 0 || m.items[place].hidden {
+		if place <= last || m.items[place].hidden {
 			continue
 		}
+		last = place
+		places = append(places, place)
 		says := m.items[place].says
 		if i < len(e.Tokens) {
 			says = min(max(e.Tokens[i], 0), 1<<31-1)
 		}
 		m.items[place].become(e, says)
 	}
+	return places
 }
 
 func (f *modelFate) become(e *protocol.StoredContextEdit, says int64) {
@@ -218,59 +262,57 @@ func (m *contextModel) fates() []modelFate {
 	return fates
 }
 
-func (m *contextModel) enter(op string, before []modelFate) {
+func (m *contextModel) enter(op string, before []modelFate, places []int) {
 	for i := range m.journal {
 		m.journal[i].final = m.journal[i].final || m.journal[i].undone
 	}
-	m.journal = append(m.journal, modelEdit{op: op, revision: m.revision, before: before, after: m.fates()})
+	m.journal = append(m.journal, modelEdit{op: op, revision: m.revision, line: m.line, before: before, after: m.fates(), places: places})
 }
 
-// undoable is the revision of the edit to undo next, 0 for none; redoable that of the
-// one to redo.
-func (m *contextModel) undoable() int64 {
-	for _, e := range slices.Backward(m.journal) {
+// undoable is the place of the edit to undo next, -1 for none; redoable that of the one
+// to redo.
+func (m *contextModel) undoable() int {
+	for i, e := range slices.Backward(m.journal) {
 		if !e.undone {
-			return e.revision
+			return i
 		}
 	}
-	return 0
+	return -1
 }
 
-func (m *contextModel) redoable() int64 {
-	for _, e := range m.journal {
-		if e.undone && !e.final {
-			return e.revision
-		}
-	}
-	return 0
+func (m *contextModel) redoable() int {
+	return slices.IndexFunc(m.journal, func(e modelEdit) bool { return e.undone && !e.final })
 }
 
-func (m *contextModel) undo(target int64) {
-	if target == m.undoable() {
-		m.retrace(target, true)
+func (m *contextModel) undo(line int64) {
+	if i := m.undoable(); i >= 0 && m.journal[i].line == line {
+		m.retrace(&m.journal[i], true)
 	}
 }
 
-func (m *contextModel) redo(target int64) {
-	if target == m.redoable() {
-		m.retrace(target, false)
+func (m *contextModel) redo(line int64) {
+	if i := m.redoable(); i >= 0 && m.journal[i].line == line {
+		m.retrace(&m.journal[i], false)
 	}
 }
 
-// retrace puts the flags of an edit back. Items that joined since keep theirs.
-func (m *contextModel) retrace(target int64, undone bool) {
-	for i := range m.journal {
-		e := &m.journal[i]
-		if e.revision != target {
-			continue
+// retrace puts the flags of an edit back. Items that joined since keep theirs, but for
+// outputs that follow their calls.
+func (m *contextModel) retrace(e *modelEdit, undone bool) {
+	e.undone = undone
+	fates := e.after
+	if undone {
+		fates = e.before
+	}
+	for k, f := range fates {
+		m.items[k].modelFate = f
+	}
+	for _, place := range e.places {
+		if place >= len(fates) {
+			m.items[place].modelFate = modelFate{deleted: !undone}
 		}
-		e.undone = undone
-		fates := e.after
-		if undone {
-			fates = e.before
-		}
-		for k, f := range fates {
-			m.items[k].modelFate = f
-		}
+	}
+	if e.op == protocol.EditCompact {
+		m.pairAgain()
 	}
 }

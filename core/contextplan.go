@@ -14,6 +14,7 @@ type plan struct {
 
 // plan works out what an operation changes now. A plan without ids changes nothing.
 func (t *Thread) plan(operation protocol.ContextOperationVariant) (p plan, err *protocol.Error) {
+	t.recount()
 	var places []int
 	switch o := operation.(type) {
 	case *protocol.SetInclusion:
@@ -169,7 +170,6 @@ func (t *Thread) toReplace(r *protocol.Replace) ([]int, *protocol.Error) {
 
 // inscribe fills a line's ids, and the words of the placeholders.
 func (t *Thread) inscribe(e *protocol.StoredContextEdit, places []int) {
-	t.recount()
 	takesOut := e.Op == protocol.EditExclude || e.Op == protocol.EditPrune || e.Op == protocol.EditDelete
 	tokens := make([]int64, len(places))
 	outputs := false

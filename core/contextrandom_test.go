@@ -226,6 +226,8 @@ var foreignItems = rapid.SampledFrom([]string{
 	`{"type":"function_call_output","call_id":"f1","output":"a b c"}`,
 	`{"type":"function_call_output","call_id":"f1","output":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:,"}]}`,
 	`{"type":"function_call","name":"view","arguments":"","call_id":"f2"}`,
+	`{"type":"function_call","name":"view","arguments":{"a":1},"call_id":"f2"}`,
+	`{"type":"function_call_output","call_id":"f2","output":7}`,
 	`{"type":"function_call_output","call_id":"f2","output":"two"}`,
 	`{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch","call_id":"c1"}`,
 	`{"type":"custom_tool_call_output","call_id":"c1","output":"Done!"}`,

@@ -71,6 +71,9 @@ func (s *step) previewContext(in PreviewContext) {
 	s.reply(in.To, protocol.ContextPreviewResponse{Before: before, After: after, Warnings: warnings})
 }
 
+// mostPreviewed bounds a preview, so that no request holds up the thread.
+const mostPreviewed = 1000
+
 // rehearsal makes edits that are taken back.
 type rehearsal struct {
 	*Thread
@@ -79,6 +82,9 @@ type rehearsal struct {
 }
 
 func (v *rehearsal) run(operations []protocol.ContextOperation) *protocol.Error {
+	if len(operations) > mostPreviewed {
+		return protocol.InvalidParams("edits", "at most %d edits can be previewed at once, and these are %d", mostPreviewed, len(operations))
+	}
 	for i, o := range operations {
 		p, err := v.plan(o.ContextOperationVariant)
 		if err != nil {

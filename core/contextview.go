@@ -1,6 +1,10 @@
 package core
 
-import "appserver/protocol"
+import (
+	"slices"
+
+	"appserver/protocol"
+)
 
 // ContextItems is the list of context items, as clients are told it after a change.
 func (t *Thread) ContextItems() protocol.ContextItemsNotification {
@@ -17,20 +21,12 @@ func (t *Thread) ContextChanges(c ContextChanged) protocol.ContextItemsNotificat
 	}
 	places := t.list()
 	n := t.contextNotification(places)
-	changed := map[int]bool{}
-	for _, place := range c.Places {
-		changed[place] = true
-	}
 	for index, place := range places {
-		if changed[place] || place >= c.New {
+		if _, changed := slices.BinarySearch(c.Places, place); changed || place >= c.New {
 			n.Items = append(n.Items, t.view(index, place))
 		}
 	}
-	for _, place := range c.Places {
-		if !t.items[place].listed() {
-			n.RemovedIDs = append(n.RemovedIDs, t.items[place].id())
-		}
-	}
+	n.RemovedIDs = append(n.RemovedIDs, c.Removed...)
 	return n
 }
 

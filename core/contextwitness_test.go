@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -22,18 +21,18 @@ type contextWitness struct {
 	// tokens are those of the next request.
 	tokens int64
 	// copy is the list as a client keeps it that is told of changes only.
-	copy map[string]protocol.ContextItem
+	copy []protocol.ContextItem
 }
 
 // restarted reads the lines anew, as the thread does; the client reads the list.
 func (w *contextWitness) restarted(m *machine) {
-	w.model, w.list, w.copy = modelOf(m.lines), nil, map[string]protocol.ContextItem{}
+	w.model, w.list, w.copy = modelOf(m.lines), nil, nil
 	if len(m.lines) == 0 {
 		return // a Start comes, with the options
 	}
 	w.list = m.thread.ContextItems().Items
 	for _, item := range w.list {
-		w.copy[item.ID] = item
+		w.copy = append(w.copy, item)
 	}
 	w.seeList(m)
 	w.seePlain(m)
@@ -42,11 +41,16 @@ func (w *contextWitness) restarted(m *machine) {
 // see checks one step.
 func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 	revision, edits := w.model.revision, len(w.model.journal)
+	lines := out.Lines
+	for ; isEdit(in) && len(lines) > 0 && lines[0].Type != protocol.LineContextEdit; lines = lines[1:] {
+		w.model.read(&lines[0]) // the end of a turn that a crash cut off
+	}
 	expected := w.expect(m, in, out)
-	for i := range out.Lines {
-		if line := &out.Lines[i]; line.Type != protocol.LineContextEdit {
+	for i := range lines {
+		if line := &lines[i]; line.Type != protocol.LineContextEdit {
 			w.model.read(line)
 		} else {
+			w.model.line = w.model.next
 			w.model.next++
 			expected.make()
 		}
@@ -76,6 +80,14 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 		w.seePlain(m)
 	}
 	w.seeWorld(m, in, out)
+}
+
+func isEdit(in core.Input) bool {
+	switch in.(type) {
+	case core.EditContext, core.UndoContext, core.RedoContext, core.RestoreContext:
+		return true
+	}
+	return false
 }
 
 // seeReplay checks that the lines bring back the model that the operations made.
@@ -171,48 +183,40 @@ func (w *contextWitness) seePrompt(what string, items []protocol.ResponseItem) {
 	}
 }
 
-// hear brings the client's copy up to date, by what it is told of a change.
+// hear brings the client's copy up to date, by what it is told of a change: it takes out
+// what is gone, and puts each item that it does not have where its index says.
 func (w *contextWitness) hear(m *machine, c core.ContextChanged) {
 	told, full := m.thread.ContextChanges(c), m.thread.ContextItems()
 	if told.Full {
-		clear(w.copy)
+		w.copy = nil
 	}
 	for _, id := range told.RemovedIDs {
-		delete(w.copy, id)
+		at := w.inCopy(id)
+		if at < 0 {
+			w.report("%s is told to be gone, but was not there", id)
+			continue
+		}
+		w.copy = slices.Delete(w.copy, at, at+1)
 	}
 	for _, item := range told.Items {
-		w.copy[item.ID] = item
-	}
-	kept := []protocol.ContextItem{}
-	for _, item := range w.copy {
-		kept = append(kept, item)
-	}
-	slices.SortFunc(kept, func(a, b protocol.ContextItem) int { return byArrival(a.ID, b.ID) })
-	for i := range kept {
-		kept[i].Index = i
-	}
-	for _, item := range told.Items {
-		if item.Index >= len(kept) || kept[item.Index].ID != item.ID {
-			w.report("the place of %s is told to be %d", item.ID, item.Index)
+		if at := w.inCopy(item.ID); at >= 0 {
+			w.copy[at] = item
+		} else {
+			w.copy = slices.Insert(w.copy, min(item.Index, len(w.copy)), item)
 		}
 	}
-	w.same("what a client makes of the changes", encode(kept), encode(full.Items))
+	for i := range w.copy {
+		w.copy[i].Index = i
+	}
+	w.same("what a client makes of the changes", encode(append([]protocol.ContextItem{}, w.copy...)), encode(full.Items))
 	if told.Total != full.Total || told.Revision != full.Revision {
 		w.report("%d changed items of revision %d are told as %d of %d", full.Total, full.Revision, told.Total, told.Revision)
 	}
 	w.same("usage", encode(told.Usage), encode(full.Usage))
 }
 
-// byArrival compares the ids of items.
-func byArrival(a, b string) int {
-	number := func(id string) (ordinal, part int64) {
-		part = -1
-		_, _ = fmt.Sscanf(id, "r%d.%d", &ordinal, &part)
-		return ordinal, part
-	}
-	ao, ap := number(a)
-	bo, bp := number(b)
-	return cmp.Or(cmp.Compare(ao, bo), cmp.Compare(ap, bp))
+func (w *contextWitness) inCopy(id string) int {
+	return slices.IndexFunc(w.copy, func(i protocol.ContextItem) bool { return i.ID == id })
 }
 
 // seePlain checks that a reader that knows nothing of edits sends its model the same.

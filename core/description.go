@@ -17,6 +17,8 @@ type description struct {
 	// id is the item's own, tool that of a call, itemID that of an item which has one.
 	id, tool, itemID string
 	bytes            int64
+	// images is set where some of it is images, whose price is a guess.
+	images bool
 	// tokens are those of the model that history.countedFor names, before its scale.
 	tokens int64
 }
@@ -97,6 +99,7 @@ func (t *Thread) describe(place int) *description {
 	}
 	for _, image := range what.images {
 		c.about.bytes += int64(len(image.ImageURL))
+		c.about.images = true
 		if what.text == "" {
 			c.about.preview = "[image]"
 		}
@@ -177,7 +180,7 @@ func ownID(item protocol.ResponseItem) string {
 // showUser notes which thread item shows the user's message that came last.
 func (h *history) showUser(item json.RawMessage) {
 	place := len(h.items) - 1
-	if place < 0 || !h.items[place].message {
+	if place < 0 || roleOfMessage(&h.items[place]) != protocol.RoleUser {
 		return
 	}
 	if h.shownAs == nil {
@@ -185,6 +188,16 @@ func (h *history) showUser(item json.RawMessage) {
 	}
 	if _, taken := h.shownAs[int32(place)]; !taken {
 		h.shownAs[int32(place)] = peek(item, "item.id")
-		h.items[place].about = nil
 	}
+}
+
+// roleOfMessage is "" for items that are no messages.
+func roleOfMessage(c *contextItem) string {
+	if m, ok := c.item.ResponseItemVariant.(*protocol.Message); ok {
+		return m.Role
+	}
+	if !c.message || c.raw == nil {
+		return ""
+	}
+	return peek(c.raw, "role")
 }

@@ -43,6 +43,8 @@ type contextItem struct {
 	turnID string
 	callID string
 	role   pairRole
+	// checked is set once the item was decoded, unsound where it could not be.
+	checked, unsound bool
 	// message is set for messages, in contrast to reasoning and unknown items.
 	message bool
 	tells   subject
@@ -97,10 +99,19 @@ func (c *contextItem) decoded() protocol.ResponseItem {
 		return c.item
 	}
 	var item protocol.ResponseItem
+	c.checked = true
 	if item.UnmarshalJSON(c.raw) != nil { // payloads are valid JSON
-		item.ResponseItemVariant = &protocol.Unknown{Raw: c.raw}
+		item.ResponseItemVariant, c.unsound = &protocol.Unknown{Raw: c.raw}, true
 	}
 	return item
+}
+
+// sound tells whether the item can be decoded as what its type says.
+func (c *contextItem) sound() bool {
+	if !c.checked {
+		c.decoded()
+	}
+	return !c.unsound
 }
 
 // id is how clients name the item.
@@ -130,6 +141,7 @@ func (h *history) join(c contextItem) {
 		h.pair(&c, place)
 	}
 	h.items = append(h.items, c)
+	h.follow(int(place))
 }
 
 func roleOf(kind string) pairRole {
@@ -151,8 +163,26 @@ func (h *history) pair(c *contextItem, place int32) {
 			h.latest = map[string]int32{}
 		}
 		h.latest[c.callID] = place
-	case found && h.items[call].pair == none:
+	case found && h.items[call].pair == none && !h.items[call].fate.hidden:
 		h.items[call].pair, c.pair = place, call
+	}
+}
+
+// pairAgain pairs the items that are not hidden, after a compaction hid others or brought
+// them back.
+func (h *history) pairAgain() {
+	clear(h.latest)
+	for i := range h.items {
+		c := &h.items[i]
+		c.pair = none
+		if c.fate.hidden && c.role == aCall && c.callID != "" {
+			h.latest[c.callID] = int32(i)
+		}
+	}
+	for i := range h.items {
+		if c := &h.items[i]; c.role != unpaired && !c.fate.hidden {
+			h.pair(c, int32(i))
+		}
 	}
 }
 
@@ -170,18 +200,23 @@ func (h *history) inPrompt(place int) bool {
 	case !c.kept():
 		return false
 	case c.role == aCall:
-		return c.callID != ""
+		return c.callID != "" && c.sound()
 	case c.role == anOutput:
-		return c.pair != none && h.items[c.pair].kept()
+		return h.called(c) && c.sound()
 	}
 	return c.message
+}
+
+// called tells whether the call of an output is in the prompt.
+func (h *history) called(output *contextItem) bool {
+	return output.pair != none && h.items[output.pair].kept() && h.items[output.pair].sound()
 }
 
 // standsFor tells whether a placeholder stands in the place of the output: its call is
 // in the prompt without it.
 func (h *history) standsFor(place int) bool {
 	c := &h.items[place]
-	return c.role == anOutput && !c.fate.hidden && !c.kept() && c.pair != none && h.items[c.pair].kept()
+	return c.role == anOutput && !c.fate.hidden && !c.kept() && h.called(c)
 }
 
 // remains tells whether the item, or what stands in its place, is there for a reader
@@ -189,13 +224,16 @@ func (h *history) standsFor(place int) bool {
 func (h *history) remains(place int) bool {
 	c := &h.items[place]
 	if c.role == anOutput {
-		return !c.fate.hidden && c.pair != none && h.items[c.pair].kept()
+		return !c.fate.hidden && h.called(c)
 	}
 	return c.kept()
 }
 
-// stray tells whether the item is an output without a call.
-func (c *contextItem) stray() bool { return c.role == anOutput && c.pair == none }
+// stray tells whether the item is an output without a call that can be decoded.
+func (h *history) stray(place int) bool {
+	c := &h.items[place]
+	return c.role == anOutput && (c.pair == none || !h.items[c.pair].sound())
+}
 
 // find is the place of the item with the id.
 func (h *history) find(id string) (place int, found bool) {

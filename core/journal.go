@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -29,7 +30,7 @@ type surroundings struct{ environment, instructions string }
 
 // applyContextEdit takes a context_edit line. Operations that are not known count, and
 // change nothing.
-func (l *log) applyContextEdit(line *protocol.RolloutLine) {
+func (l *log) applyContextEdit(ordinal int64, line *protocol.RolloutLine) {
 	var e protocol.StoredContextEdit
 	if json.Unmarshal(line.Payload, &e) != nil {
 		return
@@ -43,7 +44,7 @@ func (l *log) applyContextEdit(line *protocol.RolloutLine) {
 	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditPin, protocol.EditUnpin,
 		protocol.EditReplace, protocol.EditRestore:
 		changes := l.changesOf(&e)
-		l.enter(edit{changes: changes, ContextEdit: protocol.ContextEdit{
+		l.enter(edit{ordinal: ordinal, changes: changes, ContextEdit: protocol.ContextEdit{
 			Op: e.Op, At: parseTime(line.Timestamp).UnixMilli(), Count: len(changes), SavedTokens: e.SavedTokens}})
 	}
 }
@@ -60,8 +61,8 @@ func (h *history) revise(told int64) {
 // enter makes an edit of the revision that was just counted, and enters it in the
 // journal. What was undone before is final then.
 func (l *log) enter(e edit) {
-	for i := range l.journal {
-		l.journal[i].final = l.journal[i].final || l.journal[i].Undone
+	for i := len(l.journal) - 1; i >= 0 && l.journal[i].Undone; i-- {
+		l.journal[i].final = true
 	}
 	e.Revision = l.revision
 	l.journal = append(l.journal, e)
@@ -99,44 +100,78 @@ func (h *history) undoable() *edit {
 	return nil
 }
 
-// redoable is the edit to redo next, nil where there is none: the first of those that are
-// undone and not final.
-func (h *history) redoable() *edit {
-	for i := range h.journal {
-		if e := &h.journal[i]; e.Undone && !e.final {
-			return e
+// redoable is the edit to redo next, nil where there is none: the first of those behind
+// the last edit in force that are not final.
+func (h *history) redoable() (next *edit) {
+	for i := len(h.journal) - 1; i >= 0 && h.journal[i].Undone; i-- {
+		if !h.journal[i].final {
+			next = &h.journal[i]
 		}
 	}
-	return nil
+	return next
 }
 
+// follow deletes the output of a call that was deleted before it came, with the same edit.
+func (h *history) follow(place int) {
+	call := h.items[place].pair
+	if call == none || !h.items[call].fate.deleted {
+		return
+	}
+	for i := len(h.journal) - 1; i >= 0; i-- {
+		e := &h.journal[i]
+		if e.Op == protocol.EditDelete && !e.Undone && e.changesPlace(call) {
+			c := change{int32(place), fate{}, fate{deleted: true}}
+			e.changes = append(e.changes, c)
+			h.items[place].take(c.after)
+			return
+		}
+	}
+}
+
+func (e *edit) changesPlace(place int32) bool {
+	return slices.ContainsFunc(e.changes, func(c change) bool { return c.place == place })
+}
+
+// undo takes back the edit of the line with the ordinal.
 func (l *log) undo(target int64) {
-	if e := l.undoable(); e != nil && e.Revision == target {
+	if e := l.undoable(); e != nil && e.ordinal == target {
 		l.takeBack(e.changes)
 		e.Undone = true
-		l.hearAgain()
+		l.hiddenAnew(e)
 	}
 }
 
+// redo makes it again.
 func (l *log) redo(target int64) {
-	if e := l.redoable(); e != nil && e.Revision == target {
+	if e := l.redoable(); e != nil && e.ordinal == target {
 		l.put(e.changes)
 		e.Undone = false
+		l.hiddenAnew(e)
+	}
+}
+
+// hiddenAnew finds what depends on which items are hidden, which compactions change.
+func (l *log) hiddenAnew(e *edit) {
+	if e.Op == protocol.EditCompact {
+		l.pairAgain()
 		l.hearAgain()
 	}
 }
 
-// changesOf is what a line changes. Ids of items that are not there are passed over.
+// changesOf is what a line changes. Ids of items that are not there are passed over, and
+// those that are not in the order of the items.
 func (h *history) changesOf(e *protocol.StoredContextEdit) []change {
 	if e.Op == protocol.EditRestore {
 		return h.restoring()
 	}
-	changes := make([]change, 0, len(e.IDs))
+	changes := make([]change, 0, min(len(e.IDs), len(h.items)))
+	last := none
 	for i, id := range e.IDs {
 		place, found := h.find(id)
-		if !found || h.items[place].fate.hidden {
+		if !found || place <= last || h.items[place].fate.hidden {
 			continue
 		}
+		last = place
 		before := h.items[place].fate
 		after := before
 		after.become(e, i)
@@ -205,7 +240,7 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 	l.markSummary(len(replacement), c.Message)
 	l.revise(0)
 	l.enter(e)
-	l.hearAgain()
+	l.hiddenAnew(&e)
 }
 
 // markSummary notes which of the last n items holds a compaction's summary: the last

@@ -54,7 +54,7 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineCompacted:
 		l.applyCompacted(ordinal, line)
 	case protocol.LineContextEdit:
-		l.applyContextEdit(line)
+		l.applyContextEdit(ordinal, line)
 	case protocol.LineEventMsg:
 		l.applyEvent(ordinal, line)
 	}

@@ -68,12 +68,14 @@ func (t *Thread) recount() {
 }
 
 // counted is what a request costs that is made of the first n items, before the model's
-// scale.
+// scale; 0 where it holds images, whose price is a guess.
 func (t *Thread) counted(n int) int64 {
 	t.recount()
 	sum := t.frameTokens(t.request())
 	for i := range t.items[:n] {
 		switch {
+		case t.inPrompt(i) && t.describe(i).images:
+			return 0
 		case t.inPrompt(i):
 			sum += t.describe(i).tokens
 		case t.standsFor(i):

@@ -56,7 +56,7 @@ func (p *projection) note(place int) {
 // reader could take them for those of another call with the same id.
 func (p *projection) noteStray() {
 	for i := range p.items {
-		if c := &p.items[i]; c.stray() && c.part == none && !c.fate.hidden {
+		if c := &p.items[i]; p.stray(i) && c.part == none && !c.fate.hidden {
 			p.lines[c.ordinal] = nil
 		}
 	}
@@ -68,7 +68,7 @@ func (p *projection) payload(place int) (payload json.RawMessage, same bool) {
 	switch {
 	case p.standsFor(place):
 		return p.encode(output(&p.items[c.pair], placeholder(c.fate.says)))
-	case c.stray() && c.kept():
+	case p.stray(place) && c.kept():
 		return nil, true
 	case !p.remains(place):
 		return nil, false
@@ -118,7 +118,7 @@ func (p *projection) noteParts(e *edit) {
 		}
 		payload, same := p.payload(place)
 		changed = changed || !same
-		if same && !p.items[place].stray() {
+		if same && !p.stray(place) {
 			payload, _ = p.encode(p.items[place].Item())
 		}
 		if payload != nil {

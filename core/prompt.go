@@ -58,6 +58,9 @@ func (t *Thread) promptItems() []protocol.ResponseItem {
 	}
 	for i := range t.items {
 		c := &t.items[i]
+		if c.role != unpaired && c.kept() {
+			c.Item()
+		}
 		if c.role != aCall && t.remains(i) {
 			answer()
 		}
@@ -76,14 +79,17 @@ func (t *Thread) promptItems() []protocol.ResponseItem {
 // outputOf is the output of a call in the prompt, or what stands in its place.
 func (h *history) outputOf(call int) protocol.ResponseItem {
 	c := &h.items[call]
-	if c.pair == none || h.items[c.pair].fate.hidden {
+	if c.pair == none {
 		return output(c, "aborted")
 	}
-	o := &h.items[c.pair]
-	if !o.kept() {
+	switch o := &h.items[c.pair]; {
+	case !o.kept():
 		return output(c, placeholder(o.fate.says))
+	case !o.sound():
+		return output(c, "aborted")
+	default:
+		return o.sent()
 	}
-	return o.sent()
 }
 
 // placeholder stands in the place of an output that was taken out.

@@ -181,7 +181,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 	}
 	scale := s.scales[s.settings.Model]
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
-	s.rescaled = s.rescaled || s.scales[s.settings.Model] != scale
+	s.allChanged = s.allChanged || s.scales[s.settings.Model] != scale
 }
 
 func (s *step) notifyUsage(turnID string) {

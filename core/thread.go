@@ -26,10 +26,10 @@ type Thread struct {
 	// be appended. The rollout does not say so before the next line.
 	told *toldEnd
 	// toldItems counts the context items that clients were told of, toldFor is the model
-	// that their tokens were told for, and rescaled is set when these hold no more.
-	toldItems int
-	toldFor   string
-	rescaled  bool
+	// that their tokens were told for, and allChanged is set when these hold no more.
+	toldItems  int
+	toldFor    string
+	allChanged bool
 	// frame is what was counted last of a request's parts that are no items.
 	frame      frame
 	lastEffect EffectID
@@ -52,6 +52,7 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
+	t.toldItems, t.toldFor = len(t.items), t.settings.Model
 	return t
 }
 
@@ -62,6 +63,7 @@ func (t *Thread) Again(lines []protocol.RolloutLine, next int64) *Thread {
 	again := Load(t.id, t.options, t.settings, lines)
 	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
 	again.base, again.developer = t.base, t.developer
+	again.allChanged = true
 	return again
 }
 

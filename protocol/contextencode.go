@@ -5,11 +5,23 @@ import "strconv"
 // Lists of context items are long, and sent after every edit. Their encoding is written
 // out here: that of encoding/json costs several times as much.
 
-// itemSize is about what a ContextItem takes as JSON, in bytes.
-const itemSize = 400
+// itemSize is about what a ContextItem takes as JSON beside its preview, in bytes, and
+// idSize what an id takes.
+const (
+	itemSize = 320
+	idSize   = 24
+)
+
+func sizeOf(items []ContextItem) int {
+	n := 2 * itemSize
+	for i := range items {
+		n += itemSize + len(items[i].Preview)
+	}
+	return n
+}
 
 // JSONSize is about how many bytes AppendJSON appends.
-func (r ContextGetItemsResponse) JSONSize() int { return itemSize * (len(r.Items) + 2) }
+func (r ContextGetItemsResponse) JSONSize() int { return sizeOf(r.Items) }
 
 // AppendJSON appends what Marshal writes.
 func (r ContextGetItemsResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -22,7 +34,7 @@ func (r ContextGetItemsResponse) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // JSONSize is about how many bytes AppendJSON appends.
-func (n ContextItemsNotification) JSONSize() int { return itemSize * (len(n.Items) + 2) }
+func (n ContextItemsNotification) JSONSize() int { return sizeOf(n.Items) + idSize*len(n.RemovedIDs) }
 
 // AppendJSON appends what Marshal writes.
 func (n ContextItemsNotification) AppendJSON(b []byte) ([]byte, error) {

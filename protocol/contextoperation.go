@@ -36,7 +36,7 @@ type Prune struct {
 	Range      *PruneRange       `json:"range,omitempty"`
 }
 
-// Pin keeps items from being pruned, trimmed and compacted, or stops that.
+// Pin keeps items from being pruned, or stops that.
 type Pin struct {
 	ContextTargets
 	Pinned bool `json:"pinned"`

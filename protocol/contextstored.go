@@ -16,7 +16,8 @@ type StoredContextEdit struct {
 	Tokens []int64 `json:"tokens,omitempty"`
 	// Text is the one of a replace.
 	Text *string `json:"text,omitempty"`
-	// Target is the revision of the edit that is undone or redone.
+	// Target is the ordinal of the line of the edit that is undone or redone: that of a
+	// compaction is a compacted line.
 	Target int64 `json:"target,omitempty"`
 	// SavedTokens is how much smaller the next request became.
 	SavedTokens int64 `json:"saved_tokens,omitempty"`

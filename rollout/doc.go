@@ -25,7 +25,7 @@
 // from when on it is damage like any other. Nothing is ever taken out of a log
 // except the bytes of a failed append.
 //
-// A line without an ordinal, an integer from 0 to 2^53, has one more than the line
+// A line without an ordinal, an integer from 0 and below 2^53, has one more than the line
 // before it. Damaged lines count as one each, so that the ordinals of sound lines
 // do not depend on the health of others. From the first context_backup line on,
 // ordinals only grow: a lower one counts as none.

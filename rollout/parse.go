@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxOrdinal is the greatest integer that every JSON reader knows exactly.
+	// maxOrdinal bounds ordinals to integers that every JSON reader knows exactly.
 	maxOrdinal = 1 << 53
 
 	byteOrderMark = "\ufeff"
@@ -208,7 +208,7 @@ func text(value []byte) string {
 
 func parseOrdinal(value []byte) int64 {
 	n, err := strconv.ParseInt(string(value), 10, 64)
-	if err != nil || n < 0 || n > maxOrdinal {
+	if err != nil || n < 0 || n >= maxOrdinal {
 		return -1
 	}
 	return n

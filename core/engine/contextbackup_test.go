@@ -77,8 +77,11 @@ func (r *rig) requireUsableWithout(id, main string) {
 		require.Contains(r.t, r.outline(id), "say secret excluded")
 		r.ask(1, undo(id))
 	}
+	ids := r.ids(id)
 	r.leave()
-	require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, restoreFromBackup(id)), "as it is stored")
+	for _, c := range slices.Concat(contextReads(id), contextEdits(id, ids), []call{restoreFromBackup(id)}) {
+		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, c), "a stored thread's list is not shown in part: %s", c.method)
+	}
 }
 
 // anothers is the rollout of another thread.

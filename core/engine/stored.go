@@ -165,8 +165,10 @@ func coded(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindThreadLocked, "%v", err)
 	case errors.As(err, &cursor):
 		return protocol.InvalidParams("cursor", "%v", err)
-	case errors.As(err, &backup):
+	case errors.As(err, &backup) && backup.Err == nil:
 		return protocol.Refuse(protocol.KindBackupMismatch, "%v", err)
+	case errors.As(err, &backup):
+		return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
 	case errors.As(err, &disk), errors.As(err, &special), errors.As(err, &name):
 		return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
 	}

@@ -35,12 +35,11 @@ func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, ch
 	return err
 }
 
-// visit loads a stored thread for one input and lets it go again. Where its backup is of
-// no use, the caller is warned: the list has fewer items than the thread had.
+// visit loads a stored thread for one input and lets it go again.
 func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) error) {
 	contents, err := a.openLog("")
 	if err == nil {
-		err = unreadBackup(contents)
+		err = contents.Backup.Err // without it the thread would be less than it was
 	}
 	if err == nil {
 		a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
@@ -57,9 +56,6 @@ func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) erro
 	}
 	a.subscribe(to.Conn)
 	a.speak(out)
-	if a.withoutBackup != nil {
-		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: a.withoutBackup.Error()}}})
-	}
 	a.unload()
 }
 
@@ -102,17 +98,6 @@ func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread) (
 	return e.background(to, stored)
 }
 
-// unreadBackup is not nil where the disk kept a rollout's backup from being read. Who
-// resumes a thread without it is warned; whoever only looks, or makes an edit, would take
-// the list for that of the whole thread.
-func unreadBackup(c *rollout.Contents) error {
-	var b *rollout.BackupError
-	if errors.As(c.Backup.Err, &b) && b.Err != nil {
-		return &rollout.DiskError{Op: "read", Path: b.Path, Err: b.Err}
-	}
-	return nil
-}
-
 // stepStored is the answer of a stored thread, which nothing of it changes.
 func (e *Engine) stepStored(id string, in core.Input) (any, error) {
 	t, err := e.loadContext(id)
@@ -139,11 +124,13 @@ func (e *Engine) loadStored(id string) (*core.Thread, error) {
 	return e.threadOf(id, contents), nil
 }
 
-// loadContext is the same for those who want all items of the context.
+// loadContext is the same for those who want all items of the context. Who resumes a
+// thread without its backup is warned; whoever only looks would take the list for that of
+// the whole thread.
 func (e *Engine) loadContext(id string) (*core.Thread, error) {
 	contents, err := e.readStored(id)
 	if err == nil {
-		err = unreadBackup(contents)
+		err = contents.Backup.Err
 	}
 	if err != nil {
 		return nil, err

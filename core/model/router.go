@@ -27,7 +27,21 @@ type Router struct {
 // Render gives the messages and the tools of the request that p makes, whatever its
 // provider.
 func (r *Router) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
-	return Render(p)
+	for _, m := range ChatMessages(p) {
+		raw, err := protocol.Marshal(m)
+		if err != nil {
+			return nil, nil, fmt.Errorf("writing the messages of the request: %w", err)
+		}
+		messages = append(messages, raw)
+	}
+	for _, t := range request(p).Tools {
+		raw, err := protocol.Marshal(t)
+		if err != nil {
+			return nil, nil, fmt.Errorf("writing the tools of the request: %w", err)
+		}
+		tools = append(tools, raw)
+	}
+	return messages, tools, nil
 }
 
 // Stream passes p on. It fails with a *core.ModelError where p names no provider
