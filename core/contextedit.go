@@ -84,19 +84,16 @@ func (s *step) editContext(in EditContext) {
 		return
 	}
 	p, err := s.plan(in.Operation)
-	if err == nil && len(p.stored.IDs) > 0 {
-		s.settleLastTurn()
-		p, err = s.plan(in.Operation) // calls may have outputs now
-	}
 	if err != nil {
 		s.refuse(in.To, err)
 		return
 	}
 	var changes []change
-	if len(p.stored.IDs) > 0 {
-		changes = s.commit(p.stored)
+	if len(p.places) > 0 {
+		s.settleLastTurn() // before the line: calls may get outputs
+		changes = s.commit(s.line(p))
 	}
-	s.reply(in.To, s.edited(in.Operation, len(p.stored.IDs), p.ignored))
+	s.reply(in.To, s.edited(in.Operation, len(changes), p.ignored))
 	s.tellContext(changes)
 }
 

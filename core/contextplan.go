@@ -6,38 +6,36 @@ import (
 	"appserver/protocol"
 )
 
-// plan is an edit before it is made: its line, and how many targets are no items.
+// plan is an edit before it is made: what it does, the places of the items, and how many
+// targets are no items.
 type plan struct {
-	stored  protocol.StoredContextEdit
+	op      string
+	text    *string
+	places  []int
 	ignored int
 }
 
-// plan works out what an operation changes now. A plan without ids changes nothing.
+// plan works out what an operation changes now. A plan without places changes nothing.
 func (t *Thread) plan(operation protocol.ContextOperationVariant) (p plan, err *protocol.Error) {
 	t.recount()
-	var places []int
 	switch o := operation.(type) {
 	case *protocol.SetInclusion:
-		p.stored.Op = choose(o.Included, protocol.EditInclude, protocol.EditExclude)
-		places, p.ignored, err = t.targets(o.ContextTargets)
-		places = t.where(places, func(f fate) bool { return f.excluded == o.Included })
+		p.op = choose(o.Included, protocol.EditInclude, protocol.EditExclude)
+		p.places, p.ignored, err = t.targets(o.ContextTargets)
+		p.places = t.where(p.places, func(f fate) bool { return f.excluded == o.Included })
 	case *protocol.PruneByIndices:
-		p.stored.Op = protocol.EditDelete
-		places, p.ignored, err = t.targets(o.ContextTargets)
-		places = t.withOutputs(places)
+		p.op = protocol.EditDelete
+		p.places, p.ignored, err = t.targets(o.ContextTargets)
 	case *protocol.Prune:
-		p.stored.Op = protocol.EditPrune
-		places, err = t.prunable(o)
+		p.op = protocol.EditPrune
+		p.places, err = t.prunable(o)
 	case *protocol.Pin:
-		p.stored.Op = choose(o.Pinned, protocol.EditPin, protocol.EditUnpin)
-		places, p.ignored, err = t.targets(o.ContextTargets)
-		places = t.where(places, func(f fate) bool { return f.pinned != o.Pinned })
+		p.op = choose(o.Pinned, protocol.EditPin, protocol.EditUnpin)
+		p.places, p.ignored, err = t.targets(o.ContextTargets)
+		p.places = t.where(p.places, func(f fate) bool { return f.pinned != o.Pinned })
 	case *protocol.Replace:
-		p.stored.Op, p.stored.Text = protocol.EditReplace, &o.Text
-		places, err = t.toReplace(o)
-	}
-	if err == nil {
-		t.inscribe(&p.stored, places)
+		p.op, p.text = protocol.EditReplace, &o.Text
+		p.places, err = t.toReplace(o)
 	}
 	return p, err
 }
@@ -168,9 +166,15 @@ func (t *Thread) toReplace(r *protocol.Replace) ([]int, *protocol.Error) {
 	return t.where(places, func(f fate) bool { return f.text == nil || *f.text != r.Text }), nil
 }
 
-// inscribe fills a line's ids, and the words of the placeholders.
-func (t *Thread) inscribe(e *protocol.StoredContextEdit, places []int) {
-	takesOut := e.Op == protocol.EditExclude || e.Op == protocol.EditPrune || e.Op == protocol.EditDelete
+// line is the line of a planned edit: the ids, and what the placeholders say. Deleted calls
+// take the outputs along that they have now.
+func (t *Thread) line(p plan) protocol.StoredContextEdit {
+	places := p.places
+	if p.op == protocol.EditDelete {
+		places = t.withOutputs(places)
+	}
+	e := protocol.StoredContextEdit{Op: p.op, Text: p.text}
+	takesOut := p.op == protocol.EditExclude || p.op == protocol.EditPrune || p.op == protocol.EditDelete
 	tokens := make([]int64, len(places))
 	outputs := false
 	for i, place := range places {
@@ -183,4 +187,5 @@ func (t *Thread) inscribe(e *protocol.StoredContextEdit, places []int) {
 	if outputs {
 		e.Tokens = tokens
 	}
+	return e
 }

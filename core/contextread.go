@@ -91,7 +91,8 @@ func (v *rehearsal) run(operations []protocol.ContextOperation) *protocol.Error 
 			return ofEdit(i, err)
 		}
 		v.warn(i, p)
-		changes := v.changesOf(&p.stored)
+		line := v.line(p)
+		changes := v.changesOf(&line)
 		v.put(changes)
 		v.changes = append(v.changes, changes...)
 	}
@@ -111,7 +112,7 @@ func (v *rehearsal) warn(i int, p plan) {
 	if p.ignored > 0 {
 		v.warnings = append(v.warnings, fmt.Sprintf("edit %d: %d of its targets are not in the list", i, p.ignored))
 	}
-	if len(p.stored.IDs) == 0 {
+	if len(p.places) == 0 {
 		v.warnings = append(v.warnings, fmt.Sprintf("edit %d changes nothing", i))
 	}
 }

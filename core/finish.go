@@ -29,11 +29,15 @@ func (s *step) finishWhenDone() {
 }
 
 func (s *step) timerFired(in TimerFired) {
-	if s.active == nil || s.active.timer != in.Effect {
-		return
+	switch t := s.active; {
+	case t == nil, in.Effect == 0:
+	case t.timer == in.Effect:
+		t.timer = 0
+		s.finishWhenDone()
+	case t.retry == in.Effect:
+		t.retry = 0
+		s.sample()
 	}
-	s.active.timer = 0
-	s.finishWhenDone()
 }
 
 // finish writes and tells the end of the turn. Nothing of the turn follows.

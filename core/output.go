@@ -57,11 +57,10 @@ type EffectID uint64
 // Effect is something to start outside the machine.
 type Effect interface{ effect() }
 
-// Sample is a model request, to be sent after Delay.
+// Sample is a model request.
 type Sample struct {
 	ID     EffectID
 	TurnID string
-	Delay  time.Duration
 	Prompt *Prompt
 }
 

@@ -227,9 +227,6 @@ func effectText(e core.Effect) string {
 	switch e := e.(type) {
 	case core.Sample:
 		text := fmt.Sprintf("sample %d, %d items", e.ID, len(e.Prompt.Items))
-		if e.Delay > 0 {
-			text += ", after " + e.Delay.String()
-		}
 		return text
 	case core.RunTool:
 		return fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type)

@@ -28,14 +28,12 @@ type openText struct {
 }
 
 // sample asks the model for the next answer.
-func (s *step) sample() { s.sampleAfter(0) }
-
-func (s *step) sampleAfter(delay time.Duration) {
+func (s *step) sample() {
 	t := s.active
 	id := s.newEffect()
 	t.sample, t.calls = &sampling{effect: id, revision: s.revision, items: len(s.items)}, nil
 	t.samples = append(t.samples, id)
-	s.effect(Sample{ID: id, TurnID: t.id, Delay: delay, Prompt: s.Prompt()})
+	s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.Prompt()})
 }
 
 // current is the model request that the effect belongs to, nil when it is not
@@ -214,7 +212,8 @@ func (s *step) sampleFailed(in SampleFailed) {
 	notice.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorStreamDisconnected, HTTPStatus: in.Err.Info.HTTPStatus}
 	notice.AdditionalDetails = &in.Err.Message
 	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.id, TurnID: t.id})
-	s.sampleAfter(retryDelay(t.retries, in.Err.RetryAfter))
+	t.retry = s.newEffect()
+	s.effect(Timer{t.retry, retryDelay(t.retries, in.Err.RetryAfter)})
 }
 
 func turnError(message string, err *ModelError) *protocol.TurnError {

@@ -22,8 +22,10 @@ type turn struct {
 	sample *sampling
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
-	// retries counts failed requests since the last answer.
+	// retries counts failed requests since the last answer; retry is the effect that
+	// waits for the next try, whose prompt is that of its time.
 	retries int
+	retry   EffectID
 	// spent is set once the provider told what an answer cost.
 	spent bool
 	// last is the agent's last message.
@@ -139,7 +141,8 @@ func contentOf(input []protocol.UserInput, images map[string]string) []protocol.
 }
 
 // join adds input to the turn under way. A running model request is dropped: its
-// half message never completes, and the next request holds the new input.
+// half message never completes, and the next request holds the new input. A next try that
+// waits goes on waiting.
 func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]string) {
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
@@ -205,6 +208,10 @@ func (s *step) interrupt() {
 	}
 	for _, id := range slices.Concat(t.samples, t.commands) {
 		s.effect(Cancel{id})
+	}
+	if t.retry != 0 {
+		s.effect(Cancel{t.retry})
+		t.retry = 0
 	}
 	asking := t.asking()
 	for _, c := range t.calls {

@@ -126,9 +126,6 @@ func (a *actor) postTerminal(id core.EffectID, r result) {
 
 func (a *actor) sample(e core.Sample) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
-		if err := pause(ctx, e.Delay); err != nil {
-			return core.SampleFailed{Effect: e.ID, Err: modelError(err)}
-		}
 		answer, err := a.engine.Model.Stream(ctx, e.Prompt, func(p core.Piece) { emit(core.ModelPiece{Effect: e.ID, Piece: p}) })
 		if err != nil {
 			return core.SampleFailed{Effect: e.ID, Err: modelError(err)}
@@ -151,20 +148,6 @@ func (a *actor) runTool(e core.RunTool) work {
 			func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
 			func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
 		return core.ToolDone{Effect: e.ID, Result: r}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
