@@ -197,7 +197,7 @@ var previews = []struct{ name, item, category, preview string }{
 	{"image and text", `{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:,"},{"type":"input_text","text":"see"}]}`, "userMessage", "see"},
 	{"empty text", `{"type":"message","role":"user","content":[{"type":"input_text","text":""}]}`, "userMessage", ""},
 	{"environment", `{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n</environment_context>"}]}`, "environmentContext", "<environment_context> </environment_context>"},
-	{"typed", `{"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}`, "userMessage", "<environment_context>"},
+	{"with an id", `{"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}`, "environmentContext", "<environment_context>"},
 	{"reasoning", `{"type":"reasoning","summary":[{"type":"summary_text","text":"a"}],"content":[{"type":"reasoning_text","text":"b"}]}`, "reasoning", "a b"},
 	{"secret reasoning", `{"type":"reasoning","summary":[],"encrypted_content":"xyz"}`, "reasoning", ""},
 	{"call", `{"type":"function_call","name":"f","namespace":"mcp__","arguments":"{}","call_id":"c"}`, "toolCall", "mcp__f {}"},

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -92,7 +91,8 @@ func (t *Thread) describe(place int) *description {
 		item.ResponseItemVariant = replaced(item.ResponseItemVariant, *c.fate.text)
 	}
 	what := contentOfItem(item)
-	category := c.category(item)
+	_, typed := t.shownAs[int32(place)]
+	category := c.category(item, typed)
 	c.about = &description{
 		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)), preview: preview(what.text), id: c.id(), tool: toolName(item), itemID: ownID(item),
 		bytes: int64(len(what.text)), tokens: t.count(what),
@@ -115,10 +115,12 @@ const (
 	instructionsHead = "# AGENTS.md instructions"
 )
 
-func (c *contextItem) category(item protocol.ResponseItem) protocol.ContextCategory {
+// category is that of an item; typed is set for messages that clients are shown as the
+// user's own.
+func (c *contextItem) category(item protocol.ResponseItem, typed bool) protocol.ContextCategory {
 	switch v := item.ResponseItemVariant.(type) {
 	case *protocol.Message:
-		return c.messageCategory(v)
+		return c.messageCategory(v, typed)
 	case *protocol.Reasoning:
 		return protocol.CategoryReasoning
 	case *protocol.FunctionCall, *protocol.CustomToolCall, *protocol.LocalShellCall:
@@ -129,9 +131,9 @@ func (c *contextItem) category(item protocol.ResponseItem) protocol.ContextCateg
 	return protocol.CategoryOther
 }
 
-// messageCategory goes by the role, and of messages without an id, which are none that
-// the user typed here, by how they begin.
-func (c *contextItem) messageCategory(m *protocol.Message) protocol.ContextCategory {
+// messageCategory goes by the role, and of messages that the user did not type, by how
+// they begin.
+func (c *contextItem) messageCategory(m *protocol.Message, typed bool) protocol.ContextCategory {
 	text := textOf(protocol.ResponseItem{ResponseItemVariant: m})
 	switch {
 	case c.summary:
@@ -140,7 +142,7 @@ func (c *contextItem) messageCategory(m *protocol.Message) protocol.ContextCateg
 		return protocol.CategoryAssistantMessage
 	case m.Role != protocol.RoleUser:
 		return protocol.CategoryDeveloperMessage
-	case m.ID != "":
+	case typed:
 		return protocol.CategoryUserMessage
 	case strings.HasPrefix(text, environmentTag):
 		return protocol.CategoryEnvironmentContext
@@ -177,8 +179,8 @@ func ownID(item protocol.ResponseItem) string {
 	return ""
 }
 
-// showUser notes which thread item shows the user's message that came last.
-func (h *history) showUser(item json.RawMessage) {
+// showUser notes the id of the thread item that shows the user's message that came last.
+func (h *history) showUser(id string) {
 	place := len(h.items) - 1
 	if place < 0 || roleOfMessage(&h.items[place]) != protocol.RoleUser {
 		return
@@ -187,7 +189,8 @@ func (h *history) showUser(item json.RawMessage) {
 		h.shownAs = map[int32]string{}
 	}
 	if _, taken := h.shownAs[int32(place)]; !taken {
-		h.shownAs[int32(place)] = peek(item, "item.id")
+		h.shownAs[int32(place)] = id
+		h.items[place].about = nil // its category may be another one
 	}
 }
 

@@ -8,20 +8,41 @@ import (
 	"appserver/protocol"
 )
 
-// describeWorld puts the environment and the user's instructions into the history
-// where they are not what the model was last told.
+// describeWorld puts what is news to the model into the history.
 func (s *step) describeWorld(w World) {
-	if text := s.environmentText(w); text != s.environment {
-		s.item(userText(text))
-	}
-	if text := instructionsText(w.Instructions); text != "" && text != s.instructions {
-		s.item(userText(text))
+	for _, m := range s.news(w) {
+		s.item(m)
 	}
 }
 
-func (s *step) environmentText(w World) string {
+// news are the environment and the user's instructions, where they are not what the model
+// was last told.
+func (t *Thread) news(w World) (messages []*protocol.Message) {
+	if text := t.environmentText(w); text != t.environment {
+		messages = append(messages, userText(text))
+	}
+	if text := instructionsText(w.Instructions); text != "" && text != t.instructions && !tellsAll(t.instructions, w.Instructions) {
+		messages = append(messages, userText(text))
+	}
+	return messages
+}
+
+// tellsAll tells whether a message of the reference implementation holds the files.
+func tellsAll(text string, files []InstructionFile) bool {
+	if !strings.HasPrefix(text, instructionsHead) {
+		return false
+	}
+	for _, f := range files {
+		if !strings.Contains(text, strings.TrimSpace(f.Text)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Thread) environmentText(w World) string {
 	network := "restricted"
-	switch p := s.settings.Sandbox.SandboxPolicyVariant.(type) {
+	switch p := t.settings.Sandbox.SandboxPolicyVariant.(type) {
 	case *protocol.DangerFullAccess:
 		network = "enabled"
 	case *protocol.ReadOnly:
@@ -32,8 +53,8 @@ func (s *step) environmentText(w World) string {
 	var b strings.Builder
 	b.WriteString("<environment_context>\n")
 	for _, member := range [][2]string{
-		{"cwd", s.settings.Cwd}, {"shell", path.Base(w.Shell)}, {"current_date", w.Date}, {"timezone", w.Timezone},
-		{"approval_policy", s.settings.ApprovalPolicy.Mode}, {"sandbox_mode", s.settings.Sandbox.Stored().Type}, {"network_access", network},
+		{"cwd", t.settings.Cwd}, {"shell", path.Base(w.Shell)}, {"current_date", w.Date}, {"timezone", w.Timezone},
+		{"approval_policy", t.settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.settings.Sandbox.Stored().Type}, {"network_access", network},
 	} {
 		b.WriteString("  <" + member[0] + ">")
 		_ = xml.EscapeText(&b, []byte(member[1])) // a strings.Builder takes everything

@@ -130,7 +130,7 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
 	t.items = append(t.items, itemRecord{payload: payload})
 	if kind == storedUserMessage {
-		l.showUser(payload)
+		l.showUser(peek(payload, "item.id"))
 	}
 	t.whole = t.whole || kind == storedUserMessage || kind == storedAgentMessage
 	if l.preview == "" && kind == storedUserMessage {
@@ -161,6 +161,7 @@ func (l *log) applyText(ordinal int64, kind string, payload json.RawMessage) {
 	id := fmt.Sprintf("item-%d", ordinal)
 	switch kind {
 	case protocol.EventUserMessage:
+		l.showUser(id)
 		t.items = append(t.items, itemRecord{item: userItem(id, e.Message)})
 		if l.preview == "" {
 			l.preview = e.Message

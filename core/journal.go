@@ -233,6 +233,7 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 		}
 	}
 	e.Count = len(e.changes)
+	l.put(e.changes) // before others join, which pair with what is not hidden
 	for k, raw := range replacement {
 		l.remember(ordinal, k, raw)
 		e.changes = append(e.changes, change{int32(len(l.items) - 1), fate{hidden: true}, fate{}})

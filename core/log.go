@@ -148,16 +148,20 @@ func (l *log) applyTurnContext(payload json.RawMessage) {
 var (
 	environmentMark  = []byte(`"<environment_context>`)
 	instructionsMark = []byte(`"<user_instructions>`)
+	foreignMark      = []byte(`"` + instructionsHead)
 	idMark           = []byte(`"id":`)
 )
 
 // remember adds an item to the history. Items stay undecoded, but for those the
 // state depends on. What this server tells of the world carries no id, so that it
-// cannot be taken for words of the user that look like it.
+// cannot be taken for words of the user that look like it; the reference implementation
+// gives AGENTS.md a heading.
 func (l *log) remember(ordinal int64, part int, raw json.RawMessage) {
 	l.join(contextItem{ordinal: ordinal, part: int32(part), turnID: l.currentTurn(), raw: raw})
 	head := raw[:min(len(raw), 512)]
 	switch added := &l.items[len(l.items)-1]; {
+	case added.role == unpaired && bytes.Contains(head, foreignMark):
+		added.tells = theInstructions
 	case added.role != unpaired, bytes.Contains(head[:min(len(head), 64)], idMark):
 	case bytes.Contains(head, environmentMark):
 		added.tells = theEnvironment

@@ -66,7 +66,7 @@ func oneLine(text string) string {
 		case unicode.IsSpace(r):
 			space = b.Len() > 0
 			continue
-		case unicode.IsControl(r):
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
 			continue
 		case space:
 			b.WriteByte(' ')

@@ -13,6 +13,20 @@ func (t *Thread) Prompt() *Prompt {
 	return p
 }
 
+// NextPrompt is the request of a turn that begins now in this world, up to the user's
+// words, and what it costs in tokens. While a turn runs it is the thread's own.
+func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
+	p, tokens = t.Prompt(), t.PromptTokens()
+	if t.active != nil {
+		return p, tokens
+	}
+	for _, m := range t.news(w) {
+		p.Items = append(p.Items, protocol.ResponseItem{ResponseItemVariant: m})
+		tokens += t.scaled(t.count(content{text: m.Content[0].Text}))
+	}
+	return p, tokens
+}
+
 // request is a model request without its items.
 func (t *Thread) request() *Prompt {
 	p := &Prompt{

@@ -18,6 +18,8 @@ func (d *desk) find(word string, last bool) (string, error) {
 	switch {
 	case last:
 		return d.last()
+	case word == "":
+		return "", usageError{errors.New("the THREAD is empty: give an id, a part of one, a path, or --last")}
 	case strings.Contains(word, "/") || strings.HasSuffix(word, ".jsonl"):
 		return d.ofRollout(word)
 	case len(word) == uuidLength:

@@ -72,8 +72,10 @@ func TestContextMissesThreads(t *testing.T) {
 		require.Contains(t, errs, want)
 		require.NotContains(t, errs, "\x1b")
 	}
+	_, errs := inContext(t, home, 2, "exclude", "", "2")
+	require.Contains(t, errs, "the THREAD is empty")
 	gone := filepath.Join(home, "gone")
-	_, errs := inContext(t, gone, 1, "list", legacyID)
+	_, errs = inContext(t, gone, 1, "list", legacyID)
 	require.Contains(t, errs, gone+" does not exist; set CODEX_HOME")
 	require.NoDirExists(t, gone)
 	_, errs = inContext(t, t.TempDir(), 1, "usage", "--last")

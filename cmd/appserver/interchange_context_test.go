@@ -3,7 +3,9 @@
 package main
 
 import (
+	"encoding/json"
 	"regexp"
+	"strings"
 
 	"github.com/stretchr/testify/require"
 
@@ -57,6 +59,80 @@ func (x *interchange) pruned() {
 	require.Contains(x.t, x.model.told(responsesPath), "output call_1: 100\n101\n102\n103\n104\n105\n")
 	require.Contains(x.t, x.model.told(responsesPath), "call call_2: echo two")
 	c.close()
+}
+
+// readOn has the reference implementation remember how far it has read a thread that we
+// then go on with and take most of out: it must find what we added, lose nothing of
+// what it adds itself, and be able to fork.
+func (x *interchange) readOn() {
+	c := x.reference()
+	id := x.begin(c)
+	c.turn(id, "run: seq 10000 14000")
+	c.turn(id, "second")
+	c.close()
+
+	x.takeOut(id, "third", "10042")
+	told := x.goOn(id, "fourth", "fifth")
+	require.NotContains(x.t, strings.Join(told, ""), "10042")
+
+	c = x.ours()
+	c.call("thread/resume", object{"threadId": id})
+	c.turn(id, "sixth")
+	c.call("context/restore", object{"threadId": id, "from": "backup"})
+	c.close()
+	told = x.goOn(id, "seventh", "eighth")
+	require.Contains(x.t, strings.Join(told, ""), "10042")
+
+	x.takeOut(id, "ninth", "10042")
+	x.goOn(id, "tenth", "eleventh")
+	c = x.reference()
+	require.Len(x.t, c.answer("thread/read", id).Thread.Turns, 11)
+	c.close()
+}
+
+// takeOut has us take a turn, and take the outputs with a text out.
+func (x *interchange) takeOut(id, turn, text string) {
+	x.t.Helper()
+	c := x.ours()
+	c.call("thread/resume", object{"threadId": id})
+	c.turn(id, turn)
+	c.call("context/setInclusion", object{"threadId": id, "ids": itemsLike(c.contextList(id), protocol.CategoryToolOutput, text), "included": false})
+	c.close()
+}
+
+// goOn has the reference implementation fork a thread and take two turns, both of
+// which it and we must show afterwards with all the others. It returns what its model
+// was told in the last.
+func (x *interchange) goOn(id, first, second string) []string {
+	x.t.Helper()
+	before := x.shownByOurs(id)
+	c := x.reference()
+	var fork sameAnswer
+	require.NoError(x.t, json.Unmarshal(c.call("thread/fork", object{"threadId": id}), &fork))
+	require.Len(x.t, fork.Thread.Turns, len(before.Turns))
+	require.Equal(x.t, before, c.answer("thread/resume", id).Thread)
+	c.turn(id, first)
+	c.turn(id, second)
+	told := x.model.told(responsesPath)
+	c.close()
+
+	c = x.reference()
+	shown := c.answer("thread/read", id).Thread
+	require.Equal(x.t, shown, c.answer("thread/resume", id).Thread)
+	c.close()
+	require.Len(x.t, shown.Turns, len(before.Turns)+2)
+	require.Equal(x.t, before.Turns, shown.Turns[:len(before.Turns)])
+	require.Equal(x.t, shown, x.shownByOurs(id))
+	return told
+}
+
+func (x *interchange) shownByOurs(id string) sameThread {
+	x.t.Helper()
+	c := x.ours()
+	shown := c.answer("thread/read", id).Thread
+	c.close()
+	require.Empty(x.t, c.warnings())
+	return shown
 }
 
 var placeholderCount = regexp.MustCompile(`context: \d+ tokens`)

@@ -170,11 +170,14 @@ func (a *actor) wind() {
 // unload lets the thread go, and leaves a rollout of which other programs make the
 // context that this thread has.
 func (a *actor) unload() {
-	if a.thread == nil || !a.engine.Setup.RewriteOnUnload(a.scope) {
+	if a.thread == nil {
 		a.letGo()
 		return
 	}
-	projection := rollout.Projection(a.thread.Projection())
+	var projection rollout.Projection // without one the rollout gets all of its lines
+	if a.engine.Setup.RewriteOnUnload(a.scope) {
+		projection = a.thread.Projection()
+	}
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
 }
 

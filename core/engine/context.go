@@ -69,19 +69,17 @@ func (e *Engine) ContextRedo(to protocol.Caller, p *protocol.ContextRedoParams) 
 // ContextRestore brings the full context back.
 func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestoreParams) error {
 	in := core.RestoreContext{To: to, Expected: p.ExpectedRevision}
-	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error {
-		if p.From == nil {
-			return nil
-		}
-		return a.checkBackup()
-	})
+	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error { return a.checkBackup(p.From != nil) })
 }
 
-// checkBackup makes sure that the thread's backup is whole, and that what it holds was
-// loaded with the thread.
-func (a *actor) checkBackup() error {
-	if a.options.Ephemeral {
+// checkBackup makes sure that what the thread's backup holds was loaded with the thread;
+// and, where the backup is asked for, that there is one and that it is whole.
+func (a *actor) checkBackup(asked bool) error {
+	switch {
+	case asked && a.options.Ephemeral:
 		return protocol.Refuse(protocol.KindBackupMismatch, "the thread is kept in memory only: it has no backup")
+	case !asked && a.withoutBackup == nil:
+		return nil
 	}
 	if err := a.engine.Store.CheckBackup(a.path); err != nil {
 		return err
@@ -94,18 +92,23 @@ func (a *actor) checkBackup() error {
 
 // ContextGetPrompt shows the next model request.
 func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetPromptParams) error {
-	return e.lookAt(to, p.ThreadID, func(t *core.Thread) (any, error) { return e.prompt(t) })
+	return e.lookAt(to, p.ThreadID, e.prompt)
 }
 
-func (e *Engine) prompt(t *core.Thread) (any, error) {
-	prompt := t.Prompt()
+// prompt is what a turn would send that began now. Where the thread cannot run as it is,
+// nothing is known of its surroundings.
+func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
+	prompt, tokens := t.Prompt(), t.PromptTokens()
+	if world, err := e.Setup.World(scope, t.Settings()); err == nil || notReady(err) {
+		prompt, tokens = t.NextPrompt(world)
+	}
 	messages, tools, err := e.Model.Render(prompt)
 	if err != nil {
 		return nil, err
 	}
 	return protocol.ContextGetPromptResponse{
 		Revision: t.ContextRevision(), Provider: prompt.Provider, Model: prompt.Model,
-		Messages: listed(messages), Tools: listed(tools), Tokens: t.PromptTokens(),
+		Messages: listed(messages), Tools: listed(tools), Tokens: tokens,
 	}, nil
 }
 

@@ -63,7 +63,7 @@ func (r *rig) requireUsableWithout(id, main string) {
 	require.Equal(r.t, []string{"surroundings", "say secret", "run touch a"}, r.outline(id)[:3])
 	for range 2 {
 		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, restoreFromBackup(id)))
-		require.Zero(r.t, r.ask(1, restore(id)).Get("restored").Int())
+		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, restore(id)))
 		r.turn(1, id, "say more")
 		require.NotContains(r.t, r.agent.last(), `"text":"secret"`)
 		r.ask(1, exclude(id, r.idOf(id, "say secret")))

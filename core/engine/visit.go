@@ -76,8 +76,8 @@ func (e *Engine) readThread(to protocol.Caller, id string, in core.Input) error 
 	return e.background(to, stored)
 }
 
-// lookAt answers with what look makes of a thread, loaded or stored.
-func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread) (any, error)) error {
+// lookAt answers with what look makes of a thread, loaded or stored, and of its scope.
+func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
@@ -86,10 +86,10 @@ func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread) (
 		if err != nil {
 			return nil, err
 		}
-		return look(t)
+		return look(t, nil)
 	}
 	found, err := e.post(id, false, request{
-		to: to, do: func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread) }) },
+		to: to, do: func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
 		absent: func(*actor) { e.answer(to, stored) },
 	})
 	if err != nil || found {
