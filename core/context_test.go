@@ -215,3 +215,36 @@ var previews = []struct{ name, item, category, preview string }{
 	{"content of another form", `{"type":"message","role":"user","content":7}`, "other", `{"type":"message","role":"user","content":7}`},
 	{"huge", `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + strings.Repeat("ab ", 1<<20) + `"}]}`, "userMessage", strings.Repeat("ab ", 26) + "a…"},
 }
+
+// countingTokenizer counts how often it is asked.
+type countingTokenizer struct{ asked int }
+
+func (*countingTokenizer) Known(string) bool { return true }
+
+func (c *countingTokenizer) Count(_, text string) int {
+	c.asked++
+	return len(text)
+}
+
+// TestItemsAreDescribedAhead has nothing left to count when the list is asked for, and
+// leaves threads alone that are larger than any window.
+func TestItemsAreDescribedAhead(t *testing.T) {
+	tokens := &countingTokenizer{}
+	thread := core.Load(threadID, core.Options{Tokens: tokens}, core.Settings{Model: "m"}, messagesOf(10))
+	for range 3 {
+		require.True(t, thread.Describe(3))
+	}
+	require.False(t, thread.Describe(3))
+	require.Equal(t, 10, tokens.asked)
+	thread.PromptTokens() // counts the system prompt and the tools
+	before := tokens.asked
+	require.Len(t, thread.ContextItems().Items, 10)
+	require.Equal(t, before, tokens.asked, "each item is counted once")
+
+	large := protocol.RolloutLine{Type: protocol.LineResponseItem, Payload: json.RawMessage(
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + strings.Repeat("x", 9<<20) + `"}]}`)}
+	tokens = &countingTokenizer{}
+	thread = core.Load(threadID, core.Options{Tokens: tokens}, core.Settings{}, []protocol.RolloutLine{large})
+	require.False(t, thread.Describe(3))
+	require.Zero(t, tokens.asked)
+}

@@ -107,6 +107,28 @@ func (t *Thread) describe(place int) *description {
 	return c.about
 }
 
+// describeLimit is how many bytes of items are described before they are asked for: more
+// than the window of any model holds.
+const describeLimit = 8 << 20
+
+// Describe describes some of the items that clients can list, so that the first list does
+// not wait for all of them. It is false once none is left, and for larger threads.
+func (t *Thread) Describe(some int) (more bool) {
+	if t.uncounted() > describeLimit {
+		return false
+	}
+	for i := range t.items {
+		if c := &t.items[i]; c.about != nil || c.fate.hidden {
+			continue
+		}
+		if some--; some < 0 {
+			return true
+		}
+		t.describe(i)
+	}
+	return false
+}
+
 // Marks of the messages that tell the model of its surroundings; the reference
 // implementation puts AGENTS.md under a heading.
 const (

@@ -77,6 +77,8 @@ type actor struct {
 	subscribers   []uint64
 	effects       map[core.EffectID]*running
 	generation    int
+	// idle is ready while there is something to do that nobody waits for.
+	idle <-chan struct{}
 }
 
 func newActor(e *Engine, id string) *actor {
@@ -104,6 +106,8 @@ func (a *actor) run() {
 		case r := <-results:
 			a.take(r)
 		case <-clear:
+		case <-a.idle:
+			a.describe()
 		case <-a.quit:
 			a.wind()
 			a.unload()
@@ -114,6 +118,25 @@ func (a *actor) run() {
 			return
 		}
 	}
+}
+
+// describeAtOnce is how many items are described between two looks at the mailbox: about
+// a millisecond's work.
+const describeAtOnce = 64
+
+// describe goes on describing the items of a thread that was resumed, and is idle no more
+// when that is done.
+func (a *actor) describe() {
+	if a.thread == nil || !a.thread.Describe(describeAtOnce) {
+		a.idle = nil
+	}
+}
+
+// always is a channel that is always ready.
+func always() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
 }
 
 func (a *actor) serve(r request) {

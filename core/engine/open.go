@@ -114,7 +114,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	if err != nil {
 		return err
 	}
-	a.scope = scope
+	a.scope, a.idle = scope, always()
 	return a.enter(to, core.Resume{
 		To: to, Params: p, World: a.world(settings), Fresh: true, Settings: settings, Warnings: warnings(contents),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
