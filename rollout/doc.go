@@ -44,10 +44,11 @@
 // in force too, but fits no backup.
 //
 // The full log is those bytes of the backup, then those of the file from the
-// context_backup line on, and that is what Read and Open give. The backup must also be
-// the thread's: the first session_meta in it must not have another's id. One that
-// is not right is refused: then the lines are those of the file alone, and
-// [Contents].Backup tells why. Head and List look at the file only.
+// context_backup line on, and that is what Read and Open give. Where the line stands
+// behind more bytes than it names, a blank line that makes up for them is between the
+// two. The backup must also be the thread's: the first session_meta in it must not have
+// another's id. One that is not right is refused: then the lines are those of the file
+// alone, and [Contents].Backup tells why. Head and List look at the file only.
 //
 // The next rewrite appends to the backup what it takes from the file, so that each
 // state of the full log is the begin of all later ones, byte for byte, damage
@@ -61,6 +62,16 @@
 // Selected lines stand as they did, or with another payload and with the ordinal that
 // they have in the full log; their other members stay. Damage is left out. A file that
 // is made whole again is the full log byte for byte.
+//
+// A rewritten file is never shorter than it was. The reference implementation keeps in a
+// database how many bytes and how many ordinals of each rollout it has seen, and takes
+// what it shows people from the lines that are behind both: of a file that got shorter it
+// never shows what is added next, and such a thread it does not fork. So a line stands
+// where it stands in the full log, as does the context_backup line, which stands where
+// the file ended. Where lines before it were left out or got shorter, a blank line of
+// spaces has their place. Where they got longer it begins later, until there is room
+// again, but never before its place: who goes on reading in the middle of a line has
+// seen that line.
 //
 // A rollout whose path leads to a symbolic link is not rewritten, since its backup
 // would not be beside it. A backup may be a link to a file.

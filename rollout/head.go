@@ -112,7 +112,7 @@ func (h *headScan) scan(data []byte) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	first := true
 	for line := range bytes.Lines(data) {
-		if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
+		if line = trimLine(line); len(line) == 0 {
 			continue
 		}
 		p, reason := parseLine(line)

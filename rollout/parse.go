@@ -134,7 +134,7 @@ func parseRun(data []byte, start bool) run {
 			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 		}
 		r.count++
-		r.add(bytes.Trim(line, " \t\r"), offset, whole)
+		r.add(trimLine(line), offset, whole)
 	}
 	return r
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
+	"iter"
 	"strconv"
 
 	"appserver/protocol"
@@ -16,7 +16,7 @@ import (
 type Projection func(line protocol.RolloutLine) (payload json.RawMessage, keep bool)
 
 // restore writes the full log byte for byte, and that it is whole.
-func (w *rewriting) restore(out io.Writer) error {
+func (w *rewriting) restore(out *placing) error {
 	for _, part := range w.whole() {
 		if _, err := out.Write(part); err != nil {
 			return err
@@ -25,34 +25,69 @@ func (w *rewriting) restore(out io.Writer) error {
 	return w.mark(out, protocol.ContextBackup{})
 }
 
-// project writes the lines that a projection keeps, and what the backup holds. It
-// parses the log once more, so that reading need not remember where each line stands.
-func (w *rewriting) project(out io.Writer, p Projection) error {
-	settled := w.Lines
+// project writes the lines that a projection keeps, and what the backup holds.
+func (w *rewriting) project(out *placing, p Projection) error {
+	s := selecting{out: out, choose: p, settled: w.Lines}
+	begin := int64(0)
 	for _, part := range w.whole() {
-		part = bytes.TrimPrefix(part, []byte(byteOrderMark))
-		for raw := range bytes.Lines(part) {
-			raw = bytes.Trim(raw, " \t\r\n")
-			line, reason := parseLine(raw)
-			if reason != "" {
-				continue
-			}
-			line.Ordinal, settled = settled[0].Ordinal, settled[1:]
-			if err := line.project(out, raw, p); err != nil {
-				return fmt.Errorf("line %d (%s): %w", *line.Ordinal, line.Type, err)
-			}
+		if err := s.add(part, begin); err != nil {
+			return err
 		}
+		begin += int64(len(part))
 	}
 	return w.mark(out, protocol.ContextBackup{Bytes: w.size(), CRC32C: checksum(w.whole()...)})
 }
 
-// project writes a line as a projection wants it: as it stands where that has the
+// selecting is a projection under way.
+type selecting struct {
+	out    *placing
+	choose Projection
+	// settled are the lines that are yet to come, with their ordinals.
+	settled []protocol.RolloutLine
+}
+
+// add writes what becomes of the lines of a stretch that begins at an offset of the
+// full log. It parses them once more, so that reading need not remember where each
+// stands.
+func (s *selecting) add(stretch []byte, begin int64) error {
+	for at, raw := range begins(stretch) {
+		line, reason := parseLine(raw)
+		if reason != "" {
+			continue
+		}
+		line.Ordinal, s.settled = s.settled[0].Ordinal, s.settled[1:]
+		if err := s.project(line, raw, begin+at); err != nil {
+			return fmt.Errorf("line %d (%s): %w", *line.Ordinal, line.Type, err)
+		}
+	}
+	return nil
+}
+
+// begins yields the lines of a stretch without white space around them, and where each
+// begins in it.
+func begins(stretch []byte) iter.Seq2[int64, []byte] {
+	return func(yield func(int64, []byte) bool) {
+		at := int64(0)
+		for raw := range bytes.Lines(stretch) {
+			line := raw
+			if at == 0 {
+				line = bytes.TrimPrefix(raw, []byte(byteOrderMark))
+			}
+			if !yield(at, trimLine(line)) {
+				return
+			}
+			at += int64(len(raw))
+		}
+	}
+}
+
+// project writes a line as the projection wants it: as it stands where that has the
 // payload and the settled ordinal, else with all its other members as they stand.
-func (l *parsed) project(out io.Writer, raw []byte, p Projection) error {
+func (s *selecting) project(l parsed, raw []byte, begin int64) error {
 	if l.Type == protocol.LineContextBackup {
 		return nil
 	}
-	payload, keep := p(l.RolloutLine)
+	payload, keep := s.choose(l.RolloutLine)
 	if !keep {
 		return nil
 	}
@@ -62,11 +97,10 @@ func (l *parsed) project(out io.Writer, raw []byte, p Projection) error {
 			return err
 		}
 	}
-	_, err := out.Write(raw)
-	if err == nil {
-		_, err = io.WriteString(out, "\n")
+	if err := s.out.reach(begin); err != nil {
+		return err
 	}
-	return err
+	return s.out.line(raw)
 }
 
 // restate is a line with another ordinal and payload.
@@ -89,9 +123,9 @@ func restate(raw []byte, ordinal int64, payload json.RawMessage) ([]byte, error)
 	return append(strconv.AppendInt(out, ordinal, 10), '}'), nil
 }
 
-// mark writes the context_backup line, with the time of the last line: the rewrite has
-// none of its own.
-func (w *rewriting) mark(out io.Writer, named protocol.ContextBackup) error {
+// mark writes the context_backup line, not before where the file ended, with the time
+// of the last line: the rewrite has none of its own.
+func (w *rewriting) mark(out *placing, named protocol.ContextBackup) error {
 	payload, err := json.Marshal(named)
 	if err != nil {
 		return err
@@ -102,6 +136,9 @@ func (w *rewriting) mark(out io.Writer, named protocol.ContextBackup) error {
 	}
 	encoded, err := encode([]protocol.RolloutLine{last})
 	if err != nil {
+		return err
+	}
+	if err := out.reach(w.Size); err != nil {
 		return err
 	}
 	_, err = out.Write(encoded)

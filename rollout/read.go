@@ -79,9 +79,10 @@ type reading struct {
 	data []byte
 	// marker is the file's last, nil without one.
 	marker *marker
-	// backup and tail are nil unless the backup was joined: the bytes that the marker
-	// tells of, and the file's from the marker on.
-	backup, tail []byte
+	// backup, gap and tail are nil unless the backup was joined: the bytes that the
+	// marker tells of, the blank line behind them, if any, and the file's bytes from the
+	// marker on.
+	backup, gap, tail []byte
 	// runs hold the lines of Contents before their ordinals are settled.
 	runs []run
 }

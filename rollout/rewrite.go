@@ -100,7 +100,7 @@ func (w *rewriting) check() error {
 // whole is the full log, in parts that follow each other.
 func (w *rewriting) whole() [][]byte {
 	if w.Backup.Joined {
-		return [][]byte{w.backup, w.tail}
+		return [][]byte{w.backup, w.gap, w.tail}
 	}
 	return [][]byte{w.data}
 }
@@ -114,9 +114,9 @@ func (w *rewriting) size() (n int64) {
 
 // replace puts the rewritten file in the place of the old one.
 func (w *rewriting) replace(p Projection) error {
-	fill := func(out io.Writer) error { return w.project(out, p) }
+	fill := func(out *placing) error { return w.project(out, p) }
 	if p == nil {
-		fill = func(out io.Writer) error { return w.restore(out) }
+		fill = w.restore
 	}
 	err := w.write(fill)
 	if err == nil {
@@ -150,7 +150,7 @@ func (w *rewriting) unchanged() error {
 
 // write makes the temporary file, and makes its content durable. A leftover of an
 // earlier one may be a second name of the rollout, so it is removed, never written to.
-func (w *rewriting) write(fill func(io.Writer) error) error {
+func (w *rewriting) write(fill func(*placing) error) error {
 	if err := w.clear(); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (w *rewriting) write(fill func(io.Writer) error) error {
 	}
 	counted := &counter{File: file}
 	buffered := bufio.NewWriterSize(counted, writeSize)
-	err = fill(buffered)
+	err = fill(&placing{out: buffered})
 	for _, step := range []func() error{buffered.Flush, file.Sync, counted.verify} {
 		if err == nil {
 			err = step()

@@ -181,7 +181,7 @@ func (m *rewriteModel) append(log *rollout.Log, contents *rollout.Contents) {
 }
 
 func (m *rewriteModel) closeProjected(log *rollout.Log, p rollout.Projection) {
-	earlier, full := m.file(m.path+".bak"), m.log
+	earlier, before, full := m.file(m.path+".bak"), m.file(m.path), m.log
 	require.NoError(m, log.CloseRewritten(p))
 	main := m.file(m.path)
 	selection, marker := cutMarker(m.T, main)
@@ -189,19 +189,64 @@ func (m *rewriteModel) closeProjected(log *rollout.Log, p rollout.Projection) {
 	require.True(m, strings.HasPrefix(full, earlier), "it only grows")
 	require.Equal(m, projectNaively(p, readNaively(full)), readNaively(selection), "a plain reader sees the selection")
 	requireMarker(m.T, marker, full)
-	m.log, m.inForce = full+marker, true
+	requireNotBefore(m.T, selection, int64(len(before)))
+	m.readOn(p, before, main)
+	m.log, m.inForce = full+filler(len(selection)-len(full))+marker, true
+}
+
+// readOn has a reader that knows main up to a line behind its marker go on in what main
+// has become: it must find all that stood behind that line and was kept.
+func (m *rewriteModel) readOn(p rollout.Projection, before, main string) {
+	ends := []int{0}
+	if m.inForce {
+		ends[0] = markerAt(before)
+	}
+	for at := ends[0]; at < len(before); ends = append(ends, at) {
+		at += strings.IndexByte(before[at:], '\n') + 1
+	}
+	known := rapid.SampledFrom(ends).Draw(m.T, "known")
+	rest := main[known:]
+	if known > 0 && main[known-1] != '\n' {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	seen := len(readNaively(m.log[:len(m.log)-len(before)+known]))
+	want := projectNaively(p, readNaively(m.log)[seen:])
+	rest, _ = cutMarker(m.T, rest)
+	found := readNaively(rest)
+	require.GreaterOrEqual(m, len(found), len(want))
+	require.Equal(m, want, found[len(found)-len(want):])
+}
+
+// requireNotBefore is for what stands before a marker: that does not begin before an
+// offset, and behind it only where lines leave no room.
+func requireNotBefore(t require.TestingT, selection string, offset int64) {
+	require.GreaterOrEqual(t, int64(len(selection)), offset, "the file never gets shorter")
+	if int64(len(selection)) > offset {
+		_, last := cutMarker(t, selection)
+		require.NotEmpty(t, strings.TrimSpace(last), "nothing is filled up without need")
+	}
+}
+
+// filler is what makes the next line begin n bytes later.
+func filler(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strings.Repeat(" ", n-1) + "\n"
 }
 
 // closeWhole closes without a projection.
 func (m *rewriteModel) closeWhole(log *rollout.Log) {
+	before := m.file(m.path)
 	require.NoError(m, log.CloseRewritten(nil))
 	whole := m.file(m.path)
 	if m.inForce {
 		full, marker := cutMarker(m.T, whole)
 		require.Equal(m, m.log, full, "byte for byte")
+		require.Len(m, full, len(before), "and all where it was")
 		require.Equal(m, m.log, m.file(m.path+".bak"))
 		requireMarker(m.T, marker, "")
-		m.log += marker
+		m.log = whole
 	}
 	require.Equal(m, m.log, whole)
 	m.inForce = false

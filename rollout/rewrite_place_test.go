@@ -48,7 +48,7 @@ func TestAByteOrderMarkBeforeTheMarkerStaysOutOfTheBackup(t *testing.T) {
 	nothing := func(protocol.RolloutLine) (json.RawMessage, bool) { return nil, false }
 	require.NoError(t, appendAndClose(t, store, path, nothing, line(1)))
 	overwrite(t, path, "\ufeff"+get(t, rollout.OS(), path)+"damage\n")
-	damage := []rollout.Damage{{Line: 2, Offset: int64(len(get(t, rollout.OS(), path)) - len("damage\n")), Reason: "not JSON"}}
+	damage := []rollout.Damage{{Line: 3, Offset: int64(len(get(t, rollout.OS(), path)) - len("damage\n")), Reason: "not JSON"}}
 	contents, err := store.Read(path)
 	require.NoError(t, err)
 	require.Equal(t, damage, contents.Damage)

@@ -148,10 +148,13 @@ func TestAProjectionChangesAPayloadAndNothingElse(t *testing.T) {
 	}
 	require.NoError(t, appendAndClose(t, store, path, short, line(4)))
 	main, _ := cutMarker(t, get(t, mem, path))
+	filled := len(main)
+	main = strings.TrimRight(main, " \n") + "\n"
 	require.Equal(t, metaLine+
 		`{"timestamp":"T","more":[1, 2],"type":"a","payload":{"long":false},"ordinal":1}`+"\n"+
 		`{"timestamp":"U","type":"","payload":{"long":false},"metadata":{"payload":3},"ordinal":2}`+"\n"+
 		`{"timestamp":"V","type":"keep","payload":{"kept": 1},"metadata":{},"ordinal":3}`+"\n", main)
+	require.Equal(t, len(get(t, mem, path+".bak")), filled, "and a blank line, to the size that it had")
 }
 
 func TestAProjectionThatIsNotJSONChangesNothing(t *testing.T) {

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -205,6 +206,16 @@ func skipSpace(b []byte, i int) int {
 			return i
 		}
 	}
+}
+
+// trimLine takes the white space around a line off. A rewritten file has blank lines of
+// megabytes, so it first skips spaces eight at a time.
+func trimLine(line []byte) []byte {
+	const spaces = 0x2020202020202020
+	for len(line) >= 8 && binary.LittleEndian.Uint64(line) == spaces {
+		line = line[8:]
+	}
+	return bytes.Trim(line, " \t\r\n")
 }
 
 // at is the byte at i, 0 outside of b; no JSON begins, goes on or ends with 0.

@@ -2,9 +2,9 @@ package rollout
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // secure makes the backup hold the full log, durably, and never less than before.
@@ -50,7 +50,7 @@ func (w *rewriting) second() error {
 	if w.store.disk.Link(w.Path, w.temporary) == nil {
 		return nil
 	}
-	return w.write(func(out io.Writer) error {
+	return w.write(func(out *placing) error {
 		_, err := out.Write(w.data)
 		return err
 	})
@@ -63,11 +63,15 @@ func (w *rewriting) extend() error {
 		return err
 	}
 	tail := &appender{file: file, good: int64(len(w.backup))}
+	added := w.tail
+	if w.gap != nil {
+		added = slices.Concat(w.gap, w.tail)
+	}
 	if info.Size() > tail.good {
-		err = w.cutRest(tail, info.Size()-tail.good)
+		err = w.cutRest(tail, info.Size()-tail.good, added)
 	}
 	if err == nil {
-		err = tail.append(w.tail, file.Sync)
+		err = tail.append(added, file.Sync)
 	}
 	return first(err, file.Close())
 }
@@ -76,16 +80,16 @@ func (w *rewriting) extend() error {
 // the begin of what is about to be appended, and zeros where a crash kept the file's
 // length and not its content. Anything else may be all that is left of a newer state
 // of the thread, and is no leftover.
-func (w *rewriting) cutRest(backup *appender, size int64) error {
+func (w *rewriting) cutRest(backup *appender, size int64, added []byte) error {
 	ahead := &BackupError{Path: w.backupPath, Reason: backupAhead}
-	if size > int64(len(w.tail)) {
+	if size > int64(len(added)) {
 		return ahead
 	}
 	rest := make([]byte, size)
 	if _, err := backup.file.ReadAt(rest, backup.good); err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(w.tail, bytes.TrimRight(rest, "\x00")) {
+	if !bytes.HasPrefix(added, bytes.TrimRight(rest, "\x00")) {
 		return ahead
 	}
 	return backup.cut()

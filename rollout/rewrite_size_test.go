@@ -1,0 +1,110 @@
+package rollout_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// markerAt is where the last context_backup line begins.
+func markerAt(main string) int {
+	return strings.LastIndexByte(main[:strings.LastIndex(main, `"type":"context_backup"`)], '\n') + 1
+}
+
+func TestARewrittenFileNeverGetsShorter(t *testing.T) {
+	store, mem := memStore()
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine)
+	next := 1
+	for round, p := range []rollout.Projection{evenOnly, evenOnly, nil, evenOnly, nil, nil, evenOnly} {
+		log, _, err := store.Open(path)
+		require.NoError(t, err)
+		require.NoError(t, log.Append(linesFrom(next, next+3), false))
+		next += 4 // a marker takes an ordinal
+		before := get(t, mem, path)
+		require.NoError(t, log.CloseRewritten(p))
+		after := get(t, mem, path)
+		if after == before {
+			continue // it was whole
+		}
+		require.Equal(t, len(before), markerAt(after), "round %d", round)
+		requireInPlace(t, after, get(t, mem, path+".bak"))
+	}
+}
+
+// requireInPlace is for files the lines of which are as they stand in the full log.
+func requireInPlace(t *testing.T, main, full string) {
+	t.Helper()
+	at := 0
+	for line := range strings.Lines(main[:markerAt(main)]) {
+		if strings.TrimSpace(line) != "" {
+			require.Equal(t, full[at:at+len(line)], line)
+		}
+		at += len(line)
+	}
+}
+
+func TestLinesBehindWhatIsLeftOutStayWhereTheyStood(t *testing.T) {
+	for _, size := range []int{1, 2, 100, 64<<10 - 1, 64 << 10, 64<<10 + 1, 3 << 20} {
+		store, mem := memStore()
+		out := strings.Repeat("x", max(0, size-1)) + "\n" // damage, and of any length
+		path := put(t, mem, store.PathFor(threadA, begin), metaLine+out+string(encoded(2)))
+		require.NoError(t, appendAndClose(t, store, path, evenOnly, line(3)))
+		main := get(t, mem, path)
+		want := metaLine + filler(size) + string(encoded(2)) + filler(len(get(t, mem, path+".bak"))-len(metaLine)-size-len(encoded(2)))
+		require.Equal(t, want, main[:markerAt(main)], size)
+		contents := alone(t, mem, path)
+		require.Empty(t, contents.Damage, "blank lines are none")
+		require.Equal(t, []int64{2}, numbers(contents))
+	}
+}
+
+func TestLinesThatGetLongerMoveOthersUntilThereIsRoom(t *testing.T) {
+	store, mem := memStore()
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine+string(encoded(1))+string(encoded(2))+string(encoded(3))+string(encoded(4)))
+	longer := func(line protocol.RolloutLine) (json.RawMessage, bool) {
+		switch *line.Ordinal {
+		case 1:
+			return json.RawMessage(fmt.Sprintf(`{"n":1,"text":%q}`, strings.Repeat("x", 80))), true
+		case 3:
+			return nil, false
+		}
+		return line.Payload, true
+	}
+	require.NoError(t, appendAndClose(t, store, path, longer, line(5)))
+	main, full := get(t, mem, path), get(t, mem, path+".bak")
+	require.Equal(t, []int64{1, 2, 4, 5}, numbers(alone(t, mem, path)))
+	require.Greater(t, strings.Index(main, string(encoded(2))), strings.Index(full, string(encoded(2))))
+	require.Equal(t, strings.Index(full, string(encoded(4))), strings.Index(main, string(encoded(4))))
+	require.Equal(t, len(full), markerAt(main))
+}
+
+func TestAFileThatGotLongerStaysAsLongWhenItIsMadeWhole(t *testing.T) {
+	store, mem := memStore()
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine)
+	longer := func(protocol.RolloutLine) (json.RawMessage, bool) {
+		return json.RawMessage(`"` + strings.Repeat("x", 500) + `"`), true
+	}
+	require.NoError(t, appendAndClose(t, store, path, longer, linesFrom(1, 4)...))
+	main, full := get(t, mem, path), get(t, mem, path+".bak")
+	require.Greater(t, markerAt(main), len(full))
+	require.NotContains(t, main, " \n")
+	require.NoError(t, appendAndClose(t, store, path, nil, line(5)))
+	whole := get(t, mem, path)
+	_, marker := cutMarker(t, main)
+	require.Equal(t, full+filler(markerAt(main)-len(full))+marker+string(encoded(5)), whole[:markerAt(whole)])
+	require.Equal(t, len(main)+len(encoded(5)), markerAt(whole), "what was behind the first marker stands where it stood")
+	require.Equal(t, whole[:markerAt(whole)], get(t, mem, path+".bak"))
+	require.NoError(t, store.CheckBackup(path))
+	require.NoError(t, appendAndClose(t, store, path, evenOnly, line(7)))
+	require.Equal(t, []int64{2}, numbers(alone(t, mem, path)))
+	contents, err := store.Read(path)
+	require.NoError(t, err)
+	require.Equal(t, []int64{1, 2, 3, 5, 7}, numbers(contents))
+	require.Empty(t, contents.Damage)
+}
