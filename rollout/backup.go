@@ -82,7 +82,7 @@ func (s *Store) join(r *reading) Backup {
 	for i := range runs {
 		runs[i].place(path)
 	}
-	r.backup, r.gap, r.tail = data, blankLine(r.marker.offset-named.Bytes), r.fromMarker()
+	r.backup, r.gap, r.tail = data, gapOf(r.marker.offset-named.Bytes), r.fromMarker()
 	r.runs = append(runs, r.tailRuns()...)
 	return Backup{Joined: true}
 }

@@ -45,8 +45,7 @@
 //
 // The full log is those bytes of the backup, then those of the file from the
 // context_backup line on, and that is what Read and Open give. Where the line stands
-// behind more bytes than it names, a blank line that makes up for them is between the
-// two. The backup must also be the thread's: the first session_meta in it must not have
+// behind more bytes than it names, spaces that make up for them are between the two. The backup must also be the thread's: the first session_meta in it must not have
 // another's id. One that is not right is refused: then the lines are those of the file
 // alone, and [Contents].Backup tells why. Head and List look at the file only.
 //
@@ -68,8 +67,8 @@
 // what it shows people from the lines that are behind both: of a file that got shorter it
 // never shows what is added next, and such a thread it does not fork. So a line stands
 // where it stands in the full log, as does the context_backup line, which stands where
-// the file ended. Where lines before it were left out or got shorter, a blank line of
-// spaces has their place. Where they got longer it begins later, until there is room
+// the file ended. Where lines before it were left out or got shorter, spaces at
+// the end of the line before have their place. Where they got longer it begins later, until there is room
 // again, but never before its place: who goes on reading in the middle of a line has
 // seen that line.
 //

@@ -5,54 +5,58 @@ import (
 	"bytes"
 )
 
-// placing writes a file whose lines must not begin before given offsets.
+// placing writes a file whose lines must not begin before given offsets. Spaces at the end
+// of the line before make up for what is missing: readers of JSON pass over them, also
+// those that take every line for JSON. Where there is no line before, it is a blank one.
 type placing struct {
 	out *bufio.Writer
 	// at is how many bytes were written.
 	at int64
-	// spaces are kept from one blank line to the next.
-	spaces []byte
+	// open is set while the last line lacks its LF.
+	open bool
 }
 
-// Write counts.
+// Write counts. What it is given ends with LF, or nothing follows.
 func (p *placing) Write(b []byte) (int, error) {
 	n, err := p.out.Write(b)
 	p.at += int64(n)
 	return n, err
 }
 
-// line writes a line that has no LF yet.
+// line writes a line whose LF the next reach writes.
 func (p *placing) line(text []byte) error {
-	if _, err := p.Write(text); err != nil {
-		return err
-	}
-	p.at++
-	return p.out.WriteByte('\n')
+	p.open = true
+	_, err := p.Write(text)
+	return err
 }
 
-// reach makes the next line begin at an offset, with a blank line before it, unless
-// the file is that long already.
+// reach makes the next line begin at an offset, unless the file is that long already.
 func (p *placing) reach(offset int64) error {
-	if p.at >= offset {
+	missing := offset - p.at
+	if !p.open && missing <= 0 {
 		return nil
 	}
-	if p.spaces == nil {
-		p.spaces = bytes.Repeat([]byte(" "), writeSize)
-	}
-	for offset-p.at > writeSize {
-		if _, err := p.Write(p.spaces); err != nil {
+	for _, part := range spaces(missing - 1) {
+		if _, err := p.Write(part); err != nil {
 			return err
 		}
 	}
-	return p.line(p.spaces[:offset-p.at-1])
+	p.open = false
+	_, err := p.Write([]byte{'\n'})
+	return err
 }
 
-// blankLine makes what follows begin n bytes later; it is nil where that is not later.
-func blankLine(n int64) []byte {
+// spaces are n spaces, in parts of one buffer; none where n is not positive.
+func spaces(n int64) (parts [][]byte) {
 	if n <= 0 {
 		return nil
 	}
-	line := bytes.Repeat([]byte(" "), int(n))
-	line[n-1] = '\n'
-	return line
+	buffer := bytes.Repeat([]byte(" "), int(min(n, writeSize)))
+	for ; n > writeSize; n -= writeSize {
+		parts = append(parts, buffer)
+	}
+	return append(parts, buffer[:n])
 }
+
+// gapOf is n spaces; it is nil where n is not positive.
+func gapOf(n int64) []byte { return bytes.Join(spaces(n), nil) }

@@ -80,7 +80,7 @@ type reading struct {
 	// marker is the file's last, nil without one.
 	marker *marker
 	// backup, gap and tail are nil unless the backup was joined: the bytes that the
-	// marker tells of, the blank line behind them, if any, and the file's bytes from the
+	// marker tells of, the spaces behind them, if any, and the file's bytes from the
 	// marker on.
 	backup, gap, tail []byte
 	// runs hold the lines of Contents before their ordinals are settled.

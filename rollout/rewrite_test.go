@@ -60,7 +60,7 @@ func alone(t *testing.T, disk rollout.FS, path string) *rollout.Contents {
 func TestARewrittenFileIsWhatAPlainReaderShallSee(t *testing.T) {
 	store, path := rewrittenThread(t, rollout.OS(), t.TempDir())
 	require.Equal(t, []int64{2, 4}, numbers(alone(t, rollout.OS(), path)))
-	require.Equal(t, metaLine, get(t, rollout.OS(), path)[:len(metaLine)], "unchanged lines stay as they stand")
+	require.True(t, strings.HasPrefix(get(t, rollout.OS(), path), strings.TrimSuffix(metaLine, "\n")), "unchanged lines stay as they stand")
 	contents, err := store.Read(path)
 	require.NoError(t, err)
 	require.Equal(t, rollout.Backup{Joined: true}, contents.Backup)

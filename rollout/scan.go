@@ -208,10 +208,14 @@ func skipSpace(b []byte, i int) int {
 	}
 }
 
-// trimLine takes the white space around a line off. A rewritten file has blank lines of
-// megabytes, so it first skips spaces eight at a time.
+// trimLine takes the white space around a line off. A rewritten file has megabytes of
+// spaces, so it first skips them eight at a time.
 func trimLine(line []byte) []byte {
 	const spaces = 0x2020202020202020
+	line = bytes.TrimRight(line, "\r\n")
+	for n := len(line) - 8; n >= 0 && binary.LittleEndian.Uint64(line[n:]) == spaces; n -= 8 {
+		line = line[:n]
+	}
 	for len(line) >= 8 && binary.LittleEndian.Uint64(line) == spaces {
 		line = line[8:]
 	}

@@ -228,6 +228,7 @@ func responseItems(t *testing.T, path string) string {
 	require.NoError(t, err)
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
+		require.True(t, json.Valid([]byte(line)), "every line is JSON for those who take it for that: %q", line)
 		if strings.Contains(line, `"type":"response_item"`) {
 			b.WriteString(line)
 		}
