@@ -89,7 +89,7 @@ func TestKnownModelsAreNotScaled(t *testing.T) {
 		m.take(m.start(protocol.HistoryPaginated))
 		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
 		before := m.thread.PromptTokens()
-		m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 10}}})
+		m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 3}}})
 		require.Equal(t, same, m.thread.PromptTokens() == before, model)
 	}
 }

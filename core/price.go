@@ -162,11 +162,12 @@ func (l *log) rescale(model string, counted, reported int64) {
 	if !known {
 		scale = 1
 	}
-	if off := float64(counted)*scale - float64(reported); max(off, -off) <= tolerance*float64(reported) {
+	ratio := float64(reported) / float64(counted)
+	if off := float64(counted)*scale - float64(reported); max(off, -off) <= tolerance*float64(reported) || ratio < leastScale || ratio > mostScale {
 		return
 	}
 	if l.scales == nil {
 		l.scales = map[string]float64{}
 	}
-	l.scales[model] = min(max(float64(reported)/float64(counted), leastScale), mostScale)
+	l.scales[model] = ratio
 }
