@@ -31,9 +31,7 @@ func (w *contextWitness) restarted(m *machine) {
 		return // a Start comes, with the options
 	}
 	w.list = m.thread.ContextItems().Items
-	for _, item := range w.list {
-		w.copy = append(w.copy, item)
-	}
+	w.copy = append(w.copy, w.list...)
 	w.seeList(m)
 	w.seePlain(m)
 }

@@ -63,8 +63,8 @@ func (c *ContextCategory) UnmarshalJSON(b []byte) error {
 
 // ContextUsage is what a thread's context costs. The totals are of all items, the
 // included ones of what the next request holds of them, placeholders too. PromptTokens
-// are of the whole next request: system prompt, tools, items. The window is null where
-// it is not known.
+// are of the next request: system prompt, tools, and the items as they are listed. The
+// window is null where it is not known.
 type ContextUsage struct {
 	TotalTokens        int64           `json:"totalTokens"`
 	TotalBytes         int64           `json:"totalBytes"`
@@ -278,8 +278,8 @@ type ContextRestoreResponse struct {
 
 // ContextItemsNotification is the list of context items after a change. Where Full is
 // false, for clients with the capability contextItemsDelta, Items are those that are
-// new or changed, and RemovedIDs those that are gone; places follow from the order, new
-// ones being last.
+// new or changed, and RemovedIDs those that are gone: take out the latter, then, in order,
+// replace the items that are there and put the others where their indices say.
 type ContextItemsNotification struct {
 	ThreadID   string        `json:"threadId"`
 	Revision   int64         `json:"revision"`

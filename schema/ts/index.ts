@@ -301,7 +301,7 @@ export interface ContextItem {
   toolName: string | null;
 }
 
-/** ContextItemsNotification is the list of context items after a change. Where Full is false, for clients with the capability contextItemsDelta, Items are those that are new or changed, and RemovedIDs those that are gone; places follow from the order, new ones being last. */
+/** ContextItemsNotification is the list of context items after a change. Where Full is false, for clients with the capability contextItemsDelta, Items are those that are new or changed, and RemovedIDs those that are gone: take out the latter, then, in order, replace the items that are there and put the others where their indices say. */
 export interface ContextItemsNotification {
   threadId: string;
   revision: number;
@@ -458,7 +458,7 @@ export interface ContextUndoResponse {
   usage: ContextUsage;
 }
 
-/** ContextUsage is what a thread's context costs. The totals are of all items, the included ones of what the next request holds of them, placeholders too. PromptTokens are of the whole next request: system prompt, tools, items. The window is null where it is not known. */
+/** ContextUsage is what a thread's context costs. The totals are of all items, the included ones of what the next request holds of them, placeholders too. PromptTokens are of the next request: system prompt, tools, and the items as they are listed. The window is null where it is not known. */
 export interface ContextUsage {
   totalTokens: number;
   totalBytes: number;
@@ -657,7 +657,7 @@ export interface ModelListResponse {
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
 
-/** Pin keeps items from being pruned, trimmed and compacted, or stops that. */
+/** Pin keeps items from being pruned, or stops that. */
 export interface Pin {
   type: "pin";
   indices?: Array<number> | null;
