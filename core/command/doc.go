@@ -1,7 +1,7 @@
-// Package command reads shell commands as text: what they do ([Actions]), whether
-// they surely only read ([Safe]), and how an argument vector is written as one
-// line ([Quote]). It runs nothing, opens nothing and keeps no state; every
-// function is total: no input panics or takes long.
+// Package command reads shell commands as text: what they do ([Actions]), which
+// files they change ([Changes]), whether they surely only read ([Safe]), and how an
+// argument vector is written as one line ([Quote]). It runs nothing, opens nothing
+// and keeps no state; every function is total: no input panics or takes long.
 //
 // Actions and Safe understand the same small part of the shell: simple commands
 // of literal words, joined by && || ; | and newlines, redirected at most to
@@ -13,5 +13,6 @@
 // what a user interface shows: a wrong one is a nuisance. Safe lets a script run
 // without asking: it says no whenever the shells in use (bash, zsh, dash, fish)
 // could read the script differently, or a program could be made to write or to run
-// something else.
+// something else. What Changes says is for notes of what was done: it finds what a
+// script names, and no more.
 package command

@@ -1,0 +1,137 @@
+package digest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const ellipsis = "…"
+
+// oneLine is the beginning of a text on one line, at most limit bytes: blanks and
+// control characters between words are one space.
+func oneLine(text string, limit int) string {
+	var line strings.Builder
+	blank := false
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			blank = line.Len() > 0
+			continue
+		case blank:
+			line.WriteByte(' ')
+			blank = false
+		}
+		line.WriteRune(r)
+		if line.Len() > limit {
+			break
+		}
+	}
+	return cut(line.String(), limit)
+}
+
+// cut is a text of at most limit bytes, with an ellipsis where some is missing.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	if limit < len(ellipsis) {
+		return text[:before(text, limit)]
+	}
+	return strings.TrimRight(text[:before(text, limit-len(ellipsis))], " ") + ellipsis
+}
+
+// lastBytes is the end of a text, at most limit bytes, with an ellipsis where some
+// is missing.
+func lastBytes(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return ellipsis + strings.TrimLeft(text[after(text, len(text)-limit+len(ellipsis)):], " ")
+}
+
+// graphemeLimit is how far before a place a character may begin, in bytes.
+const graphemeLimit = 64
+
+// before is the last place up to n where a text can be cut: between runes, and not
+// within a character that is made of several.
+func before(text string, n int) int {
+	n = max(0, min(n, len(text)))
+	for i := n; i > 0 && i > n-graphemeLimit; i-- {
+		if parts(text, i) {
+			return i
+		}
+	}
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// after is the first place from n on where a text can be cut.
+func after(text string, n int) int {
+	n = max(0, min(n, len(text)))
+	for i := n; i < len(text) && i < n+graphemeLimit; i++ {
+		if parts(text, i) {
+			return i
+		}
+	}
+	for n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	return n
+}
+
+// joiner makes one character of those beside it.
+const joiner = '\u200d'
+
+// parts tells whether a text may be cut at i.
+func parts(text string, i int) bool {
+	if i == 0 || i == len(text) {
+		return true
+	}
+	next, _ := utf8.DecodeRuneInString(text[i:])
+	last, _ := utf8.DecodeLastRuneInString(text[:i])
+	modifier := next >= 0x1f3fb && next <= 0x1f3ff
+	return utf8.RuneStart(text[i]) && next != joiner && last != joiner && !modifier && !unicode.Is(unicode.M, next)
+}
+
+// shorten leaves the middle out of a text that is longer than limit bytes, and says
+// how much. A limit that has no room for the mark keeps the beginning.
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	room := limit - len(leftOut(len(text)))
+	if room < 0 {
+		return cut(text, limit)
+	}
+	head, tail := before(text, (room+1)/2), after(text, len(text)-room/2)
+	return text[:head] + leftOut(tail-head) + text[tail:]
+}
+
+func leftOut(bytes int) string {
+	return "\n[… " + strconv.Itoa(bytes) + " bytes left out …]\n"
+}
+
+// ceiling is the highest size to which others can be cut so that all fit into room
+// together; those that are smaller stay as they are. It is the largest of them where
+// all fit, and not below 0.
+func ceiling(sizes []int, room int) int {
+	sorted := slices.Sorted(slices.Values(sizes))
+	highest := 0
+	for i, size := range sorted {
+		left := len(sorted) - i
+		if size*left > room {
+			return max(0, room/left)
+		}
+		room -= size
+		highest = size
+	}
+	return highest
+}
+
+// valid is a text with what is no UTF-8 replaced.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }

@@ -1,0 +1,218 @@
+package digest_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"appserver/core/digest"
+	"appserver/protocol"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+const patch = "*** Begin Patch\n*** Add File: new.go\n+*** Add File: quoted.go\n*** Update File: dir/old.go\n" +
+	"*** Move to: dir/moved.go\n@@\n-a\n *** Delete File: context.go\n*** Delete File: gone.go\n*** End Patch\n"
+
+func TestFilesChangedAreThoseThatPatchesName(t *testing.T) {
+	want := []string{"new.go", "dir/old.go", "dir/moved.go", "gone.go"}
+	quoted := `"` + strings.ReplaceAll(patch, "\n", `\n`) + `"`
+	for name, call := range map[string]protocol.ResponseItem{
+		"a custom tool":             custom("a", "apply_patch", patch),
+		"a function":                function("a", "apply_patch", `{"input":`+quoted+`}`),
+		"another member":            function("a", "apply_patch", `{"n":1,"patch":`+quoted+`}`),
+		"arguments that are a text": function("a", "apply_patch", patch),
+		"a here-document":           shell("a", "cd x && apply_patch <<'EOF'\n"+patch+"EOF\n"),
+		"an argument vector":        function("a", "shell", `{"command":["apply_patch",`+quoted+`]}`),
+		"a script in a vector":      function("a", "shell", `{"command":["bash","-lc","apply_patch <<'E'\n`+quoted[1:len(quoted)-1]+`E\n"]}`),
+		"a local shell call": item(&protocol.LocalShellCall{Action: protocol.LocalShellAction{
+			Command: []string{"bash", "-lc", "apply_patch <<'EOF'\n" + patch + "EOF"}}}),
+	} {
+		require.Equal(t, want, digest.Of([]protocol.ResponseItem{call}).FilesChanged, name)
+	}
+}
+
+func TestFilesChangedAreThoseThatScriptsWrite(t *testing.T) {
+	f := digest.Of([]protocol.ResponseItem{
+		shell("a", "cat main.go > copy.go; echo x >> log 2>/dev/null"), shell("b", "git mv a b && rm -f c"),
+		function("c", "exec_command", `{"cmd":"make | tee out.txt"}`), shell("d", "rm c"), shell("e", "ls"),
+	})
+	require.Equal(t, []string{"copy.go", "log", "a", "b", "c", "out.txt"}, f.FilesChanged)
+}
+
+func TestCommandsRunAreScriptsWithTheirFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		call   protocol.ResponseItem
+		output string
+		want   string
+	}{
+		"our shell":            {shell("a", "go test ./..."), "Exit code: 1\nWall time: 1.0 seconds\nOutput:\nFAIL", "go test ./... (exit 1)"},
+		"success":              {shell("a", "go test ./..."), "Exit code: 0\nWall time: 1.0 seconds\nOutput:\nExit code: 3", "go test ./..."},
+		"a timeout":            {shell("a", "make"), "The command was ended: it took longer than its timeout.\n", "make (timed out)"},
+		"no end":               {shell("a", "make"), "The command did not finish: killed\n", "make (did not finish)"},
+		"declined":             {shell("a", "make"), "The user declined this command. It was not run.", "make (not run)"},
+		"JSON metadata":        {shell("a", "make"), `{"output":"x","metadata":{"exit_code":2}}`, "make (exit 2)"},
+		"a code beyond reason": {shell("a", "make"), `{"metadata":{"exit_code":-9223372036854775808}}`, "make"},
+		"the longest entry":    {shell("a", strings.Repeat("a", 300)), `{"metadata":{"exit_code":-2147483648}}`, strings.Repeat("a", 174) + "… (exit -2147483648)"},
+		"exec_command":         {function("a", "exec_command", `{"cmd":"make"}`), "Wall time: 1\nProcess exited with code 2\nOutput:\n", "make (exit 2)"},
+		"a vector":             {function("a", "container.exec", `{"command":["go","vet","a b"]}`), "", "go vet 'a b'"},
+		"a shell in a vector":  {function("a", "shell", `{"command":["bash","-lc","go vet"]}`), "", "go vet"},
+		"a local shell call":   {item(&protocol.LocalShellCall{CallID: "a", Action: protocol.LocalShellAction{Command: []string{"make", "x"}}}), "", "make x"},
+		"several lines":        {shell("a", "\n cd src \nmake\n"), "", "cd src …"},
+		"a long line":          {shell("a", strings.Repeat("ab ", 100)), "Exit code: 1\n", strings.Repeat("ab ", 57) + "ab… (exit 1)"},
+	} {
+		f := digest.Of([]protocol.ResponseItem{c.call, answer("a", c.output)})
+		require.Equal(t, []string{c.want}, f.CommandsRun, name)
+	}
+}
+
+func TestCommandsRunTellTheLastOutcomeAtTheFirstPlace(t *testing.T) {
+	f := digest.Of([]protocol.ResponseItem{
+		shell("a", "make"), answer("a", "Exit code: 2\n"), shell("b", "make x"), answer("b", "Exit code: 0\n"),
+		shell("c", "make"), answer("c", "Exit code: 0\n"),
+	})
+	require.Equal(t, []string{"make", "make x"}, f.CommandsRun)
+}
+
+func TestCommandsRunLeaveReadersOutWhereThereAreManyOthers(t *testing.T) {
+	items := []protocol.ResponseItem{shell("", "ls")}
+	for i := range 19 {
+		items = append(items, shell("", numbered("make ", i)))
+	}
+	require.Contains(t, digest.Of(items).CommandsRun, "ls")
+	items = append(items, shell("", "make more"))
+	require.NotContains(t, digest.Of(items).CommandsRun, "ls")
+	require.Len(t, digest.Of(items).CommandsRun, 20)
+}
+
+func TestOtherToolsAreNoCommands(t *testing.T) {
+	f := digest.Of([]protocol.ResponseItem{
+		function("a", "update_plan", `{"command":"rm x"}`), function("b", "shell", `{"command":`), function("c", "shell", `[]`),
+		custom("d", "lookup", "rm x > y"),
+	})
+	require.True(t, f.Empty(), f)
+}
+
+func TestDecisionsAreSentencesThatSettleSomething(t *testing.T) {
+	for _, sentence := range []string{
+		"We decided to keep the API.", "I chose SQLite.", "We will ship on Monday.", "Let's use Postgres.", "Let’s use tabs.",
+		"Use slog instead of zap.", "Going with option B.", "I switched to gjson.", "The plan is to split the file.", "I'll use a map.",
+		"Wir haben uns entschieden.", "Nous avons choisi Go.", "Usa Go en lugar de C.", "我们决定使用 Go。", "Go を採用します。", "Решили писать на Go.",
+	} {
+		for _, m := range []protocol.ResponseItem{user(sentence), assistant("Fine.\n- " + sentence)} {
+			require.Equal(t, []string{sentence}, digest.Of([]protocol.ResponseItem{m}).Decisions, sentence)
+		}
+	}
+	for _, sentence := range []string{
+		"Should we go with B?", "I will now look at the file.", "The tests pass.", "Let me use the shell.", "```\nwe decided\n```",
+	} {
+		require.Empty(t, digest.Of([]protocol.ResponseItem{assistant(sentence)}).Decisions, sentence)
+	}
+}
+
+func TestUserConstraintsAreSentencesOfTheUserThatBind(t *testing.T) {
+	for _, sentence := range []string{
+		"You must run the tests.", "Never push.", "Always sign off.", "Don't touch main.", "don’t touch main", "Please do not commit.",
+		"Only change a.go.", "Names should be short.", "It shall work offline.", "Do it without new dependencies.", "Avoid globals.",
+		"Keep the API.", "Make sure that it builds.", "At most 80 lines.", "Use at least Go 1.26.", "No more than three files.",
+		"A test is required.", "Force pushes are forbidden.", "No new dependencies.", "Could you never use tabs?", "Run go test ./... always before you stop.",
+		"Es muss schnell sein.", "Ändere nie die API.", "Nicht pushen!", "Nur Go.", "Immer testen.",
+		"Il doit compiler.", "Ne modifie pas ce fichier.", "N'utilise pas de macros.", "Toujours tester.", "Jamais de globals.",
+		"Debe compilar.", "No toques la API.", "Nunca uses macros.", "Te digo que no cambies nada.", "Siempre prueba.",
+		"必须通过测试。", "不要修改这个文件。", "务必运行测试", "只能使用标准库", "禁止提交。",
+		"必ずテストしてください。", "コミットしないでください。", "外部ライブラリは禁止です。",
+		"Код должен собираться.", "Нельзя менять API.", "Никогда не пушь.", "Всегда проверяй.",
+	} {
+		require.Equal(t, []string{sentence}, digest.Of([]protocol.ResponseItem{user("Hello. \n" + sentence + "\nThanks")}).UserConstraints, sentence)
+		require.Empty(t, digest.Of([]protocol.ResponseItem{assistant(sentence)}).UserConstraints, "the assistant binds nobody: %s", sentence)
+	}
+	for _, sentence := range []string{
+		"Fix the bug.", "Should I restart it?", "No problem.", "No, thanks.", "Is it the only file?", "```\nmust\n```", "Un error es normal.", "修复错误。",
+	} {
+		require.Empty(t, digest.Of([]protocol.ResponseItem{user(sentence)}).UserConstraints, sentence)
+	}
+}
+
+func TestSurroundingsAreNotTheUsersWords(t *testing.T) {
+	for _, text := range []string{
+		"<environment_context>\nnever", "<user_instructions>\nNever push. We decided.", "# AGENTS.md instructions for x\n\nNever push?",
+		"<turn_aborted>\nYou must stop?", "  <environment_context>always",
+	} {
+		require.True(t, digest.Of([]protocol.ResponseItem{user(text), said(protocol.RoleDeveloper, "Never push.")}).Empty(), text)
+	}
+}
+
+func TestOpenQuestionsAreThoseThatNobodyAnswered(t *testing.T) {
+	for name, c := range map[string]struct {
+		items []protocol.ResponseItem
+		want  []string
+	}{
+		"the assistant's last":       {[]protocol.ResponseItem{user("a"), assistant("Done. Shall I push? Or **wait?**")}, []string{"Shall I push?", "Or **wait?**"}},
+		"answered by the user":       {[]protocol.ResponseItem{assistant("Shall I push?"), user("yes")}, []string{}},
+		"not the last message":       {[]protocol.ResponseItem{user("a"), assistant("Why?"), assistant("Done.")}, []string{}},
+		"the user's":                 {[]protocol.ResponseItem{assistant("Which?"), user("Why?"), shell("a", "ls"), user("And how?")}, []string{"Why?", "And how?"}},
+		"answered by the assistant":  {[]protocol.ResponseItem{user("Why?"), assistant("So.")}, []string{}},
+		"surroundings are no answer": {[]protocol.ResponseItem{assistant("Push?"), user("<environment_context>")}, []string{"Push?"}},
+		"wide question marks":        {[]protocol.ResponseItem{assistant("好的。要提交吗？")}, []string{"要提交吗？"}},
+		"code is no question":        {[]protocol.ResponseItem{assistant("```\na ? b : c?\n```\nSee http://x/?a=b now.")}, []string{}},
+	} {
+		require.Equal(t, c.want, digest.Of(c.items).OpenQuestions, name)
+	}
+}
+
+func TestLongSentencesAreCutToWhatBinds(t *testing.T) {
+	filler := strings.Repeat("and some more words of no weight ", 20)
+	f := digest.Of([]protocol.ResponseItem{user(filler + "but never push " + filler)})
+	require.Len(t, f.UserConstraints, 1)
+	require.Contains(t, f.UserConstraints[0], "never push")
+	require.Regexp(t, "^….*…$", f.UserConstraints[0])
+}
+
+func TestListsKeepTheNewest(t *testing.T) {
+	var items []protocol.ResponseItem
+	for i := range 250 {
+		items = append(items, user(numbered("Never use rule ", i)))
+	}
+	f := digest.Of(items)
+	require.Len(t, f.UserConstraints, 200)
+	require.Equal(t, "Never use rule 50", f.UserConstraints[0])
+	require.Equal(t, "Never use rule 249", f.UserConstraints[199])
+}
+
+func requireSound(t require.TestingT, f digest.Facts) {
+	for _, list := range lists(f) {
+		require.NotNil(t, list)
+		require.LessOrEqual(t, len(list), 200)
+		seen := map[string]bool{}
+		for _, entry := range list {
+			require.NotEmpty(t, entry)
+			require.LessOrEqual(t, len(entry), 200)
+			require.True(t, utf8.ValidString(entry), "%q", entry)
+			require.NotContains(t, entry, "\n")
+			require.False(t, seen[entry], "twice: %q", entry)
+			seen[entry] = true
+		}
+	}
+}
+
+func TestFactsAreSoundForAnyItems(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		items := stretch().Draw(t, "items")
+		f := digest.Of(items)
+		requireSound(t, f)
+		require.Equal(t, f, digest.Of(items), "the same again")
+	})
+}
+
+func FuzzOf(f *testing.F) {
+	f.Add("Never push. Why?", "go test > log", patch, "Exit code: 1\n")
+	f.Add("```\n```\n1. 不要？", "cat <<EOF\nEOF", `{"command":["bash","-c","rm x"]}`, `{"metadata":{"exit_code":-1}}`)
+	f.Add(strings.Repeat("n' pas ", 50), "cd ''", `{"cmd":"*** Begin Patch\n*** Move to: x"}`, "\xff")
+	f.Fuzz(func(t *testing.T, words, script, arguments, output string) {
+		requireSound(t, digest.Of([]protocol.ResponseItem{
+			user(words), assistant(words), shell("a", script), answer("a", output),
+			function("b", "shell", arguments), answer("b", output), custom("c", "apply_patch", arguments), user(output), item(nil),
+		}))
+	})
+}

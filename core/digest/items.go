@@ -1,0 +1,248 @@
+package digest
+
+import (
+	"math"
+	"path"
+	"strconv"
+	"strings"
+
+	"appserver/core/command"
+	"appserver/protocol"
+
+	"github.com/tidwall/gjson"
+)
+
+// message is what somebody said.
+type message struct{ role, text string }
+
+// surroundings are how messages begin that have the user's role, and tell the model
+// of its surroundings.
+var surroundings = []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>"}
+
+// spoken is true for the words of the user and of the assistant.
+func (m message) spoken() bool {
+	return m.role == protocol.RoleAssistant || m.role == protocol.RoleUser && ownWords(m.text)
+}
+
+// ownWords tells whether a message of the user's role was written by the user.
+func ownWords(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, mark := range surroundings {
+		if strings.HasPrefix(text, mark) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+func readMessage(item protocol.ResponseItem) (message, bool) {
+	m, ok := item.ResponseItemVariant.(*protocol.Message)
+	if !ok {
+		return message{}, false
+	}
+	return message{m.Role, partsText(m.Content)}, true
+}
+
+// partsText is the text of parts; an image is a mark.
+func partsText(parts []protocol.ContentItem) string {
+	if len(parts) == 1 && parts[0].Type != protocol.ContentInputImage {
+		return parts[0].Text
+	}
+	texts := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if p.Type == protocol.ContentInputImage {
+			texts = append(texts, "[image]")
+		} else if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// output is what a tool answered to a call.
+type output struct{ callID, text string }
+
+func readOutput(item protocol.ResponseItem) (output, bool) {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCallOutput:
+		return output{v.CallID, outputText(v.Output)}, true
+	case *protocol.CustomToolCallOutput:
+		return output{v.CallID, outputText(v.Output)}, true
+	}
+	return output{}, false
+}
+
+func outputText(o protocol.ToolOutput) string {
+	if len(o.Parts) == 0 {
+		return o.Text
+	}
+	return partsText(o.Parts)
+}
+
+// call is a tool call.
+type call struct {
+	id, tool string
+	// input is the text that the tool was given: a script, a patch, or its arguments
+	// where they are neither.
+	input string
+	// script is what a shell was to run; shell is set where it was one.
+	script string
+	shell  bool
+}
+
+// shellNames are the tools that run scripts, of this program and of others whose
+// histories it reads.
+var shellNames = map[string]bool{
+	"shell": true, "shell_command": true, "exec_command": true, "unified_exec": true,
+	"container.exec": true, "local_shell": true, "bash": true,
+}
+
+func readCall(item protocol.ResponseItem) (call, bool) {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCall:
+		return functionCall(v), true
+	case *protocol.CustomToolCall:
+		return call{id: v.CallID, tool: v.Name, input: v.Input, script: v.Input, shell: shellNames[v.Name]}, true
+	case *protocol.LocalShellCall:
+		return shellCall(v.CallID, "shell", v.Action.Command), true
+	}
+	return call{}, false
+}
+
+func functionCall(v *protocol.FunctionCall) call {
+	c := call{id: v.CallID, tool: v.Namespace + v.Name, input: v.Arguments}
+	if shellNames[v.Name] {
+		for _, member := range []string{"command", "cmd"} {
+			switch given := gjson.Get(v.Arguments, member); {
+			case given.IsArray():
+				return shellCall(c.id, c.tool, texts(given))
+			case given.Type == gjson.String:
+				c.input, c.script, c.shell = given.String(), given.String(), true
+				return c
+			}
+		}
+	}
+	if strings.Contains(v.Arguments, patchMark) {
+		c.input = patchIn(v.Arguments)
+	}
+	return c
+}
+
+func texts(list gjson.Result) (all []string) {
+	list.ForEach(func(_, value gjson.Result) bool {
+		all = append(all, value.String())
+		return true
+	})
+	return all
+}
+
+// patchIn is the member of the arguments that is a patch, else the arguments.
+func patchIn(arguments string) string {
+	patch := arguments
+	gjson.Parse(arguments).ForEach(func(_, value gjson.Result) bool {
+		if value.Type == gjson.String && strings.Contains(value.String(), patchMark) {
+			patch = value.String()
+			return false
+		}
+		return true
+	})
+	return patch
+}
+
+// shells are the programs that take a script as an argument.
+var shells = map[string]bool{"sh": true, "bash": true, "zsh": true, "dash": true}
+
+// shellCall is one that gives an argument vector: that of a shell with its script,
+// or of any program.
+func shellCall(id, tool string, argv []string) call {
+	if len(argv) == 3 && shells[path.Base(argv[0])] && (argv[1] == "-lc" || argv[1] == "-c") {
+		return call{id, tool, argv[2], argv[2], true}
+	}
+	script := command.Quote(argv)
+	if len(argv) == 2 && strings.Contains(argv[1], patchMark) {
+		return call{id, tool, argv[1], script, true}
+	}
+	return call{id, tool, script, script, true}
+}
+
+// patchMark begins the lines of a patch that name a file, and the first one.
+const patchMark = "*** "
+
+// patchLines are how a patch names the files that it changes.
+var patchLines = []string{"Add File: ", "Update File: ", "Delete File: ", "Move to: "}
+
+// patched are the files that the patches in a text name. Only lines that begin with
+// the marks count, which those of a file's text within a patch never do.
+func patched(text string) (files []string) {
+	if !strings.Contains(text, "*** Begin Patch") {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		line, marked := strings.CutPrefix(line, patchMark)
+		if !marked {
+			continue
+		}
+		for _, kind := range patchLines {
+			if file, ok := strings.CutPrefix(line, kind); ok {
+				files = append(files, strings.TrimSpace(file))
+			}
+		}
+	}
+	return files
+}
+
+// longestFailure is the longest that follows the script in an entry.
+const longestFailure = " (exit -2147483648)"
+
+// scriptEntry is a script's first line that is not blank, with an ellipsis where
+// more follows; room is left for how it failed.
+func scriptEntry(script string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(script), "\n")
+	entry := oneLine(first, entryLimit-len(longestFailure)-len(" …"))
+	if rest != "" && !strings.HasSuffix(entry, "…") {
+		entry += " …"
+	}
+	return entry
+}
+
+// failures are how outputs begin that tell of a failure without an exit code.
+var failures = []struct{ prefix, failure string }{
+	{"The command was ended: it took longer", "timed out"},
+	{"The command did not finish", "did not finish"},
+	{"The user declined this command", "not run"},
+	{"This command was not run", "not run"},
+}
+
+// failure is what an output tells of one: "exit 1"; "" for none.
+func failure(output string) string {
+	for _, f := range failures {
+		if strings.HasPrefix(output, f.prefix) {
+			return f.failure
+		}
+	}
+	if code := exitCode(output); code != 0 && code >= math.MinInt32 && code <= math.MaxInt32 {
+		return "exit " + strconv.Itoa(code)
+	}
+	return ""
+}
+
+// outputHead is where in an output other programs tell the exit code, in bytes.
+const outputHead = 400
+
+// exitCode is that in the head of an output, or in its metadata where it is JSON, as
+// other programs write it; 0 where it is not told.
+func exitCode(output string) int {
+	if strings.HasPrefix(output, "{") {
+		return int(gjson.Get(output, "metadata.exit_code").Int())
+	}
+	head, _, _ := strings.Cut(output[:min(len(output), outputHead)], "\nOutput:")
+	for line := range strings.Lines(head) {
+		for _, prefix := range []string{"Exit code: ", "Process exited with code "} {
+			if digits, ok := strings.CutPrefix(line, prefix); ok {
+				code, _ := strconv.Atoi(strings.TrimSpace(digits)) // 0 where it is no number
+				return code
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,126 @@
+package digest
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const fence = "```"
+
+// sentences are those of a text, in order: parts of lines, without the marks of lists,
+// quotes and headings. What is between fences is code, and has none; a fence that
+// nothing ends is no fence.
+func sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fences := strings.Count(text, fence) / 2 * 2
+		for line := range strings.Lines(text) {
+			code := fences%2 == 1
+			if inLine := strings.Count(line, fence); inLine > 0 && fences > 0 {
+				fences -= inLine
+				code = true
+			}
+			if !code && !sentencesOf(unmarked(line), yield) {
+				return
+			}
+		}
+	}
+}
+
+// unmarked is a line without the marks before its words.
+func unmarked(line string) string {
+	for {
+		line = strings.TrimSpace(line)
+		mark, rest, _ := strings.Cut(line, " ")
+		if rest == "" || !isMark(mark) {
+			return line
+		}
+		line = rest
+	}
+}
+
+// isMark is true for the marks of lists, quotes and headings: -, 12., ##.
+func isMark(word string) bool {
+	numbered := strings.TrimLeft(word, "0123456789")
+	if numbered != word {
+		return numbered == "." || numbered == ")"
+	}
+	return strings.Trim(word, ">#*-+•") == ""
+}
+
+// sentencesOf splits a line where a sentence ends.
+func sentencesOf(line string, yield func(string) bool) bool {
+	from := 0
+	for i, r := range line {
+		end := i + utf8.RuneLen(r)
+		if isStop(r) && ends(r, line[end:]) {
+			if !say(line[from:end], yield) {
+				return false
+			}
+			from = end
+		}
+	}
+	return say(line[from:], yield)
+}
+
+func isStop(r rune) bool {
+	switch r {
+	case '.', '!', '?', '。', '！', '？':
+		return true
+	}
+	return false
+}
+
+// ends tells whether a mark ends a sentence, by what follows it: those of the Latin
+// script also stand in names, numbers and abbreviations.
+func ends(mark rune, rest string) bool {
+	if mark > unicode.MaxASCII {
+		return true
+	}
+	words := strings.TrimLeft(rest[:min(len(rest), graphemeLimit)], " \t")
+	next, _ := utf8.DecodeRuneInString(words)
+	return rest != words && words != "" && !unicode.IsLower(next)
+}
+
+func say(sentence string, yield func(string) bool) bool {
+	sentence = strings.TrimSpace(sentence)
+	return sentence == "" || yield(sentence)
+}
+
+// isQuestion tells whether a sentence ends with a question mark, whatever closes
+// after it.
+func isQuestion(sentence string) bool {
+	sentence = strings.TrimRight(sentence, " *_\"')]»”’」』）")
+	last, _ := utf8.DecodeLastRuneInString(sentence)
+	return last == '?' || last == '？' || last == '؟'
+}
+
+// wordsOf adds the words of a text to a list, in small letters: runs of letters,
+// digits and apostrophes. Scripts without spaces give runs of many words.
+func wordsOf(words []string, text string) []string {
+	text = strings.ToLower(text)
+	from := -1
+	for i, r := range text {
+		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || from >= 0 && (r == '\'' || r == '’')
+		switch {
+		case inside && from < 0:
+			from = i
+		case !inside && from >= 0:
+			words = append(words, plainWord(text[from:i]))
+			from = -1
+		}
+	}
+	if from >= 0 {
+		words = append(words, plainWord(text[from:]))
+	}
+	return words
+}
+
+// plainWord has the plain apostrophe, and none at its end.
+func plainWord(word string) string {
+	if strings.IndexByte(word, 0xe2) >= 0 {
+		word = strings.ReplaceAll(word, "’", "'")
+	}
+	return strings.TrimRight(word, "'")
+}

@@ -1,0 +1,205 @@
+package digest
+
+import (
+	"fmt"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// kind is what a passage is, in the order in which kinds are shortened.
+type kind int
+
+const (
+	outputs kind = iota
+	// work are calls, thoughts, surroundings and what is not known.
+	work
+	answers
+	requests
+)
+
+// shortest is how far passages of a kind are shortened before any is left out, in
+// bytes.
+var shortest = map[kind]int{outputs: 200, work: 200, answers: 400, requests: 600}
+
+// tiniest is how far the user's words are shortened once they are all that is left.
+const tiniest = 100
+
+// passage is an item as text.
+type passage struct {
+	kind       kind
+	head, body string
+	// callID is that of a call, which has call set, or of an output.
+	callID string
+	call   bool
+	// room is what is shown of the body, in bytes at most.
+	room int
+	gone bool
+}
+
+// size is that of the passage's text, at most.
+func (p *passage) size() int { return len(p.head) + min(p.room, len(p.body)) + len("\n\n") }
+
+func (p *passage) text() string { return p.head + shorten(p.body, p.room) + "\n\n" }
+
+// Transcript is a stretch as text for a model to summarise, at most limit bytes:
+// messages under their roles, calls as "shell: go test ./...", outputs after them.
+// Where that is too long, the longest outputs are shortened first, all to the same
+// length, to their beginnings and ends; then calls and thoughts, then the assistant's
+// messages, the user's last. If it is still too long, the oldest items go, those of
+// the user last.
+func Transcript(items []protocol.ResponseItem, limit int) string {
+	s := script{passages: passagesOf(items)}
+	s.fit(limit)
+	var text strings.Builder
+	text.WriteString(s.mark())
+	for i := range s.passages {
+		if !s.passages[i].gone {
+			text.WriteString(s.passages[i].text())
+		}
+	}
+	return cut(strings.TrimSuffix(text.String(), "\n\n"), max(0, limit))
+}
+
+// script is the passages of a transcript.
+type script struct {
+	passages []passage
+	missing  int
+	total    int
+}
+
+func (s *script) mark() string {
+	if s.missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[… %d older items left out …]\n\n", s.missing)
+}
+
+// fit shortens passages, and leaves some out, until all are at most limit bytes.
+func (s *script) fit(limit int) {
+	for i := range s.passages {
+		s.total += s.passages[i].size()
+	}
+	for k := outputs; k <= requests; k++ {
+		s.shorten(k, limit, shortest[k])
+	}
+	s.drop(limit, func(k kind) bool { return k != requests })
+	s.shorten(requests, limit-len(s.mark()), tiniest)
+	s.drop(limit, func(kind) bool { return true })
+	for k := outputs; k <= requests; k++ {
+		s.shorten(k, limit-len(s.mark()), 0)
+	}
+}
+
+// shorten cuts the longest passages of a kind to one length, not below least.
+func (s *script) shorten(k kind, limit, least int) {
+	if s.total <= limit {
+		return
+	}
+	var sizes []int
+	all := 0
+	for i := range s.passages {
+		if p := &s.passages[i]; p.kind == k && !p.gone {
+			sizes = append(sizes, min(p.room, len(p.body)))
+			all += sizes[len(sizes)-1]
+		}
+	}
+	room := max(least, ceiling(sizes, limit-(s.total-all)))
+	for i := range s.passages {
+		if p := &s.passages[i]; p.kind == k && !p.gone {
+			s.total -= p.size()
+			p.room = min(p.room, room)
+			s.total += p.size()
+		}
+	}
+}
+
+// drop leaves out the oldest passages of some kinds, but for the last one that is left.
+func (s *script) drop(limit int, some func(kind) bool) {
+	for i := range s.passages {
+		if s.total+len(s.mark()) <= limit || s.missing == len(s.passages)-1 {
+			return
+		}
+		if p := &s.passages[i]; some(p.kind) && !p.gone {
+			p.gone = true
+			s.missing++
+			s.total -= p.size()
+		}
+	}
+}
+
+// passagesOf are the items that have any text.
+func passagesOf(items []protocol.ResponseItem) []passage {
+	list := make([]passage, 0, len(items))
+	labels := map[string]string{}
+	before := ""
+	for _, item := range items {
+		p := passageOf(item)
+		if p.kind == outputs {
+			p.head = outputHeading(labels[p.callID], before != "" && p.callID == before)
+		}
+		before = ""
+		if p.call {
+			before = p.callID
+			labels[p.callID] = p.head + oneLine(p.body, scrapLimit)
+		}
+		if p.call || strings.TrimSpace(p.body) != "" {
+			p.body = valid(p.body)
+			p.room = len(p.body)
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// outputHeading names the call where it is not right before the output.
+func outputHeading(label string, follows bool) string {
+	if follows || label == "" {
+		return "Output:\n"
+	}
+	return "Output of " + label + "\n"
+}
+
+func passageOf(item protocol.ResponseItem) passage {
+	if m, ok := readMessage(item); ok {
+		return messagePassage(m)
+	}
+	if o, ok := readOutput(item); ok {
+		return passage{kind: outputs, body: o.text, callID: o.callID}
+	}
+	if c, ok := readCall(item); ok {
+		return passage{kind: work, head: oneLine(c.tool, scrapLimit) + ": ", body: c.input, callID: c.id, call: true}
+	}
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.Reasoning:
+		return passage{kind: work, head: "## Reasoning\n", body: thoughts(v)}
+	case *protocol.Unknown:
+		return passage{kind: work, head: "## " + oneLine(v.Tag, scrapLimit) + "\n", body: string(v.Raw)}
+	}
+	return passage{kind: work}
+}
+
+func messagePassage(m message) passage {
+	switch {
+	case m.role == protocol.RoleAssistant:
+		return passage{kind: answers, head: "## Assistant\n", body: m.text}
+	case m.role == protocol.RoleUser && m.spoken():
+		return passage{kind: requests, head: "## User\n", body: m.text}
+	case m.role == protocol.RoleUser:
+		return passage{kind: work, head: "## Surroundings\n", body: m.text}
+	}
+	return passage{kind: work, head: "## " + oneLine(m.role, scrapLimit) + "\n", body: m.text}
+}
+
+// thoughts are the texts of a reasoning: its summary, or else what it says.
+func thoughts(r *protocol.Reasoning) string {
+	parts := r.Summary
+	if len(parts) == 0 {
+		parts = r.Content
+	}
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = part.Text
+	}
+	return strings.Join(texts, "\n")
+}
