@@ -1,6 +1,10 @@
 package core
 
-import "appserver/protocol"
+import (
+	"slices"
+
+	"appserver/protocol"
+)
 
 // contextUsage is what the context costs.
 func (t *Thread) contextUsage() protocol.ContextUsage {
@@ -69,14 +73,26 @@ func (t *Thread) sentSize(place int, scale float64) (tokens, bytes int64) {
 }
 
 // savedBy is how much smaller changes make the next request, in tokens.
-func (t *Thread) savedBy(changes []change) int64 {
+func (t *Thread) savedBy(changes []change) (tokens int64) {
 	t.recount()
 	places := t.placesOf(changes)
+	if hides(changes) { // pairs change too
+		places = slices.Collect(t.inOrder())
+	}
 	before := t.sentTokens(places)
+	t.try(changes, func() { tokens = before - t.sentTokens(places) })
+	return tokens
+}
+
+// try does something while changes are made, and takes them back.
+func (t *Thread) try(changes []change, do func()) {
 	t.put(changes)
-	after := t.sentTokens(places)
+	if hides(changes) {
+		t.pairAgain()
+		defer t.pairAgain()
+	}
+	do()
 	t.takeBack(changes)
-	return before - after
 }
 
 func (t *Thread) sentTokens(places []int) (sum int64) {

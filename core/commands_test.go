@@ -22,14 +22,15 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	steer [TEXT] [turn=ID]        without turn= the active one
 //	interrupt [turn=ID]
 //	piece text|reasoning|summary TEXT
-//	sample-done [run=SCRIPT] [call=ID:NAME:ARGUMENTS] [usage=IN,OUT]
+//	sample-done [run=SCRIPT] [call=ID:NAME:ARGUMENTS] [usage=IN,OUT] [cut=WHY]
 //	sample-failed TEXT [retry] [streaming] [after=D] [status=N] [kind=WORD]
 //	tool-started, tool-output TEXT, tool-done [exit=N] [output=TEXT] [failure=TEXT] [took=D] [timed-out]
 //	answer accept|acceptForSession|decline|cancel|refused|JSON|any other word [request=N]
-//	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, shutdown
+//	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, archive [stored] [successor=ID], shutdown
+//	timeline [limit=N] [cursor=C] [older]  with older the page before the last one asked for
 //	advance D                     the clock goes on by D, not a second, at the next input
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
-//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N]
+//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N]
 //	disk full|ok                  what the disk does with the lines from now on
 //	prompt [full], settings       of the next model request
 //	{...}                         a line that is put into the rollout
@@ -41,7 +42,7 @@ var commands = map[string]command{
 	"piece": input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
 	"tool-started": input(toolStartedInput), "tool-output": input(toolOutputInput), "tool-done": input(toolDoneInput),
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
-	"set-name": input(setNameInput), "shutdown": input(shutdownInput),
+	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,
 }
 
@@ -236,6 +237,14 @@ func resumeInput(m *machine, a arguments) (core.Input, error) {
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {
 	return core.SetName{To: m.caller(), Name: a.word(0)}, nil
+}
+
+func archiveInput(m *machine, a arguments) (core.Input, error) {
+	in := core.Archive{To: m.caller(), Stored: a.has("stored")}
+	if id := a.option("successor"); id != nil {
+		in.Successor = *id
+	}
+	return in, nil
 }
 
 func shutdownInput(*machine, arguments) (core.Input, error) { return core.Shutdown{}, nil }

@@ -113,9 +113,9 @@ func TestPlainReaderOfAnEmptiedCompaction(t *testing.T) {
 	lines := append(messagesOf(3), protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(3)), Payload: json.RawMessage(`{"message":"s"}`)})
 	thread := loaded(lines)
 	thread.Step(core.Stamp{}, exclude("r3.0", "r3.1", "r3.2"))
-	payload, keep := thread.Projection()(lines[3])
+	projected, keep := thread.Projection()(lines[3])
 	require.True(t, keep)
-	require.JSONEq(t, `{"message":"","replacement_history":[]}`, string(payload))
+	require.JSONEq(t, `{"message":"","replacement_history":[]}`, string(projected.Payload))
 }
 
 // TestPlainReaderOfACompactionWithoutHistory excludes a message before a compaction that
@@ -125,9 +125,9 @@ func TestPlainReaderOfACompactionWithoutHistory(t *testing.T) {
 	out := thread.Step(core.Stamp{}, exclude("r0"))
 	compacted := protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(4)), Payload: json.RawMessage(`{"message":"s"}`)}
 	thread = loaded(append(append(messagesOf(3), out.Lines...), compacted))
-	payload, keep := thread.Projection()(compacted)
+	projected, keep := thread.Projection()(compacted)
 	require.True(t, keep)
-	require.Equal(t, []string{"message 2", "s"}, textsOf(payload))
+	require.Equal(t, []string{"message 2", "s"}, textsOf(projected.Payload))
 	require.Nil(t, loaded(append(messagesOf(3), compacted)).Projection(), "nothing was taken out")
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"appserver/core"
 	"appserver/protocol"
 )
@@ -16,6 +18,12 @@ import (
 //	prune CATEGORIES [first=N] [keep=N] [before=TURN]
 //	replace TEXT [id=A] [index=1]
 //	undo, redo, restore           these and those above with [expected=REVISION]
+//	trim [keep=N] [summary=TEXT]
+//	summarize TEXT [point=ID] [took=MS]
+//	compact [STRATEGY]
+//	propose [STRATEGY] [first=N] [keep=N] [before=TURN]
+//	commit [TEXT] [draft=ID]      without draft= the last one
+//	points                        the trim points, and the provider session
 //	items [limit=N] [cursor=ID], usage, edits
 //	preview "EDIT" ["EDIT"...]    each EDIT a command as above
 func contextCommands() map[string]command {
@@ -32,6 +40,7 @@ func contextCommands() map[string]command {
 			expected, err := expectedOf(a)
 			return core.RestoreContext{To: m.caller(), Expected: expected}, err
 		}),
+		"compact": input(compactInput), "propose": input(proposeInput), "commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
 		"items": input(itemsInput), "preview": input(previewInput),
 		"usage": input(func(m *machine, _ arguments) (core.Input, error) { return core.GetContextUsage{To: m.caller()}, nil }),
 		"edits": input(func(m *machine, _ arguments) (core.Input, error) { return core.ListContextEdits{To: m.caller()}, nil }),
@@ -147,4 +156,45 @@ func pruneOf(a arguments) (*protocol.Prune, error) {
 		o.Range = &protocol.PruneRange{Word: protocol.RangeBeforeTurn, TurnID: *v}
 	}
 	return o, nil
+}
+
+func trimInput(m *machine, a arguments) (core.Input, error) {
+	keep, err := a.number("keep", 0)
+	return core.TrimContext{To: m.caller(), KeepLast: uint32(keep), Summary: a.option("summary")}, err
+}
+
+func compactInput(m *machine, a arguments) (core.Input, error) {
+	return core.CompactContext{To: m.caller(), World: m.world, Strategy: a.word(0)}, nil
+}
+
+func proposeInput(m *machine, a arguments) (core.Input, error) {
+	named, err := pruneOf(a)
+	if err != nil {
+		return nil, err
+	}
+	return core.ProposeCompaction{To: m.caller(), World: m.world, Strategy: a.word(0), Range: named.Range}, nil
+}
+
+func commitInput(m *machine, a arguments) (core.Input, error) {
+	in := core.CommitCompaction{To: m.caller(), Draft: m.draft}
+	if id := a.option("draft"); id != nil {
+		in.Draft = *id
+	}
+	if len(a.words) > 1 {
+		in.Text = &a.words[1]
+	}
+	return in, nil
+}
+
+func summarizeInput(m *machine, a arguments) (core.Input, error) {
+	took, err := numberOf(a, "took")
+	return core.SummarizeContext{To: m.caller(), Point: a.option("point"), Summary: a.word(0), TookMs: took}, err
+}
+
+func pointsCommand(m *machine, _ arguments, b *strings.Builder) error {
+	for _, p := range gjson.Parse(encode(m.thread.View(false).ContextTrimPoints)).Array() {
+		fmt.Fprintln(b, trimPointText(p))
+	}
+	fmt.Fprintln(b, "session", m.thread.Prompt().SessionID)
+	return nil
 }

@@ -44,7 +44,7 @@ type ContextChanged struct {
 	Places  []int
 	Removed []string
 	New     int
-	// All is set where every item may have changed.
+	// All is set where every item may have changed. Then the others are empty.
 	All bool
 	// model is the one of the thread; the step may go on with another.
 	model string
@@ -63,7 +63,7 @@ func (s *step) takeContext(in Input) {
 	case RestoreContext:
 		s.restoreContext(in)
 	default:
-		s.readContext(in)
+		s.takeCut(in)
 	}
 }
 
@@ -144,8 +144,11 @@ func (s *step) undoContext(in UndoContext) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToUndo, "there is no edit of the context to undo"))
 		return
 	}
+	c := s.beginCut()
 	s.retrace(protocol.EditUndo, e)
+	s.endCut(c, nil)
 	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.revision, Undone: e.ContextEdit, Usage: s.contextUsage()})
+	s.tellCut(c)
 	s.tellContext(e.changes)
 }
 
@@ -158,8 +161,11 @@ func (s *step) redoContext(in RedoContext) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToRedo, "there is no undone edit of the context to redo"))
 		return
 	}
+	c := s.beginCut()
 	s.retrace(protocol.EditRedo, e)
+	s.endCut(c, nil)
 	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.revision, Redone: e.ContextEdit, Usage: s.contextUsage()})
+	s.tellCut(c)
 	s.tellContext(e.changes)
 }
 
@@ -168,40 +174,67 @@ func (s *step) retrace(op string, e *edit) {
 	s.settleLastTurn()
 	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.revision + 1, Target: e.ordinal})
 	s.out.Sync = true
-	s.allChanged = s.allChanged || e.Op == protocol.EditCompact // it changes pairs, too
 }
 
 func (s *step) restoreContext(in RestoreContext) {
 	if s.stale(in.To, in.Expected) {
 		return
 	}
-	restored := len(s.restoring())
-	var changes []change
-	if restored > 0 {
+	c, changes := s.beginCut(), s.restoring()
+	restored := countListed(changes)
+	if points, lasting := s.foldPoints(); len(changes) > 0 || len(points) > lasting {
 		s.settleLastTurn()
 		changes = s.commit(protocol.StoredContextEdit{Op: protocol.EditRestore})
 	}
+	s.endCut(c, nil)
 	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.revision, Restored: restored, Usage: s.contextUsage()})
+	s.tellCut(c)
 	s.tellContext(changes)
 }
 
-// tellContext tells that the list is another one: items changed, or came. It also ends
-// every edit, those that changed nothing too, so that clients can wait for it.
+// countListed counts the items that are listed after changes.
+func countListed(changes []change) (n int) {
+	for _, c := range changes {
+		if !c.after.hidden {
+			n++
+		}
+	}
+	return n
+}
+
+// tellContext has the step end with telling that the list is another one: items changed,
+// or came. It is told of every edit, those that changed nothing too, so that clients can
+// wait for it, and once a step, because what is told is the list as the step leaves it.
 func (s *step) tellContext(changes []change) {
-	s.say(ContextChanged{Places: s.placesOf(changes), Removed: s.removedBy(changes), New: s.toldItems, All: s.allChanged || s.toldItems > 0 && s.toldFor != s.settings.Model, model: s.settings.Model})
+	s.tells, s.changes = true, append(s.changes, changes...)
+}
+
+// endStep tells what tellContext gathered.
+func (s *step) endStep() {
+	if !s.tells {
+		return
+	}
+	told := ContextChanged{New: s.toldItems, model: s.settings.Model}
+	told.All = s.allChanged || hides(s.changes) || s.toldItems > 0 && s.toldFor != s.settings.Model // hiding changes pairs, too
+	if !told.All {
+		told.Places, told.Removed = s.placesOf(s.changes), s.removedBy(s.changes)
+	}
+	s.say(told)
 	s.toldItems, s.toldFor, s.allChanged = len(s.items), s.settings.Model, false
 }
 
 // removedBy are the ids of the items that left the list with changes, or with their
 // being taken back.
 func (s *step) removedBy(changes []change) (ids []string) {
+	gone := map[int32]bool{}
 	for _, c := range changes {
-		was, is := c.before, s.items[c.place].fate
-		if was == is {
+		was, item := c.before, &s.items[c.place]
+		if was == item.fate {
 			was = c.after
 		}
-		if !was.hidden && !was.deleted && !s.items[c.place].listed() && int(c.place) < s.toldItems {
-			ids = append(ids, s.items[c.place].id())
+		if !was.hidden && !was.deleted && !item.listed() && int(c.place) < s.toldItems && !gone[c.place] {
+			gone[c.place] = true
+			ids = append(ids, item.id())
 		}
 	}
 	return ids

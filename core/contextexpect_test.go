@@ -38,12 +38,20 @@ func (w *contextWitness) expect(m *machine, in core.Input, out core.Output) expe
 		e.retrace(w.model.redoable(), protocol.KindNothingToRedo, w.model.redo, w.model)
 	case core.RestoreContext:
 		expected = in.Expected
-		for _, i := range w.model.items {
-			if !i.hidden && (i.deleted || i.excluded || i.replaced) {
+		edit := slices.IndexFunc(out.Lines, func(l protocol.RolloutLine) bool { return l.Type == protocol.LineContextEdit })
+		after := modelOf(m.lines[:len(m.lines)-len(out.Lines)+max(edit, 0)])
+		after.make(&protocol.StoredContextEdit{Op: protocol.EditRestore})
+		for k, i := range w.model.items {
+			if !after.items[k].hidden && after.items[k].modelFate != i.modelFate {
 				e.changed++
 			}
+			e.lines = e.lines || after.items[k].modelFate != i.modelFate
 		}
+		points, lasting := w.model.points()
+		e.lines = e.lines || len(points) > lasting
 		w.edit(&e, protocol.StoredContextEdit{Op: protocol.EditRestore})
+	case core.SummarizeContext:
+		w.expectSummary(out, &e)
 	}
 	if expected != nil && *expected != w.model.revision {
 		return expectation{kind: protocol.KindStaleRevision, make: e.make}
@@ -66,7 +74,7 @@ func (e *expectation) retrace(place int, none protocol.Kind, do func(int64), m *
 
 // edit expects that an edit is made, if it changes anything.
 func (w *contextWitness) edit(e *expectation, stored protocol.StoredContextEdit) {
-	if e.changed == 0 {
+	if e.changed == 0 && !e.lines {
 		return
 	}
 	e.lines = true
@@ -75,6 +83,9 @@ func (w *contextWitness) edit(e *expectation, stored protocol.StoredContextEdit)
 		places := w.model.make(&stored)
 		w.model.revision++
 		w.model.enter(stored.Op, before, places)
+		if stored.Op == protocol.EditRestore {
+			w.model.pairAgain()
+		}
 	}
 }
 
@@ -173,6 +184,7 @@ func (w *contextWitness) prunable(m *machine, p *protocol.Prune) (ids []string, 
 			ids = append(ids, i.ID)
 		}
 	}
+	slices.SortFunc(ids, func(a, b string) int { return w.model.place(a) - w.model.place(b) })
 	return ids, ""
 }
 

@@ -29,7 +29,8 @@ func (m *contextModel) called(output modelItem) bool {
 // calls that stand together.
 func (m *contextModel) prompt() []string {
 	sent, open := []string{}, []string{}
-	for _, i := range m.items {
+	for _, place := range m.inOrder() {
+		i := m.items[place]
 		if i.isCall() {
 			if m.inPrompt(i) {
 				sent, open = append(sent, i.body), append(open, m.outputOf(i))

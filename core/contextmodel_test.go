@@ -16,6 +16,7 @@ import (
 // reads the lines of a rollout, and knows nothing of how the thread works.
 type contextModel struct {
 	items    []modelItem
+	order    []int // the places of items as they are sent
 	next     int64
 	line     int64 // the ordinal of the one that is read
 	revision int64
@@ -29,6 +30,7 @@ type modelItem struct {
 	body                   string
 	sound                  bool // it can be decoded
 	call, output           int
+	ordinal                int64
 	modelFate
 }
 
@@ -46,6 +48,8 @@ type modelEdit struct {
 	line          int64 // its ordinal
 	before, after []modelFate
 	undone, final bool
+	point, reason string // of a trim point that it makes, or gives a summary
+	keepFrom      int
 	places        []int // that a delete names, or that came later and follow their calls
 }
 
@@ -62,7 +66,7 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 		m.next = *line.Ordinal
 	}
 	m.line = m.next
-	id := fmt.Sprintf("r%d", m.line)
+	id := lineID(m.line)
 	m.next++
 	if !strings.HasPrefix(string(line.Payload), "{") {
 		return
@@ -72,19 +76,26 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 		m.join(id, line.Payload)
 	case protocol.LineCompacted:
 		m.compact(id, line.Payload)
+	case protocol.LineTrimPoint:
+		var p protocol.StoredTrimPoint
+		if json.Unmarshal(line.Payload, &p) == nil {
+			m.cut(protocol.EditTrim, id, &p, p.Summary)
+		}
 	case protocol.LineContextEdit:
 		m.readEdit(line.Payload)
 	}
 }
 
+func lineID(ordinal int64) string { return fmt.Sprintf("r%d", ordinal) }
+
 func (m *contextModel) join(id string, raw json.RawMessage) {
 	p := gjson.ParseBytes(raw)
-	item := modelItem{id: id, kind: p.Get("type").Str, role: p.Get("role").Str, call: -1, output: -1}
+	item := modelItem{id: id, kind: p.Get("type").Str, role: p.Get("role").Str, call: -1, output: -1, ordinal: m.line}
 	item.body, item.sound = bodyOf(raw)
 	if item.isCall() || item.isOutput() {
 		item.callID = p.Get("call_id").Str
 	}
-	m.items = append(m.items, item)
+	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
 	m.pair(len(m.items) - 1)
 	m.follow(len(m.items) - 1)
 }
@@ -159,6 +170,11 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 	if json.Unmarshal(payload, &c) != nil {
 		return
 	}
+	if c.TrimPoint != nil && c.ReplacementHistory == nil {
+		summary := strings.TrimPrefix(c.Message, summaryHead)
+		m.cut(protocol.EditCompact, id, c.TrimPoint, &summary)
+		return
+	}
 	replacement := c.ReplacementHistory
 	if replacement == nil {
 		for _, item := range m.items {
@@ -196,16 +212,22 @@ func (m *contextModel) readEdit(payload json.RawMessage) {
 		m.undo(e.Target)
 	case protocol.EditRedo:
 		m.redo(e.Target)
-	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditPin, protocol.EditUnpin,
-		protocol.EditReplace, protocol.EditRestore:
+	case protocol.EditSummarize:
+		m.summarize(lineID(m.line), &e)
+	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask, protocol.EditPin,
+		protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
 		before := m.fates()
 		m.enter(e.Op, before, m.make(&e))
+		if e.Op == protocol.EditRestore {
+			m.pairAgain()
+		}
 	}
 }
 
 // make changes the flags as the line says, and gives the places of the items.
 func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 	if e.Op == protocol.EditRestore {
+		m.unTrim()
 		for i, item := range m.items {
 			if !item.hidden && (item.deleted || item.excluded || item.replaced) {
 				m.items[i].modelFate = modelFate{pinned: item.pinned}
@@ -233,7 +255,7 @@ func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 func (f *modelFate) become(e *protocol.StoredContextEdit, says int64) {
 	f.says = says
 	switch e.Op {
-	case protocol.EditExclude, protocol.EditPrune:
+	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
 		f.excluded = true
 	case protocol.EditInclude:
 		f.excluded, f.says = false, 0
@@ -312,7 +334,8 @@ func (m *contextModel) retrace(e *modelEdit, undone bool) {
 			m.items[place].modelFate = modelFate{deleted: !undone}
 		}
 	}
-	if e.op == protocol.EditCompact {
+	switch e.op {
+	case protocol.EditCompact, protocol.EditTrim, protocol.EditSummarize, protocol.EditRestore:
 		m.pairAgain()
 	}
 }

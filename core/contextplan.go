@@ -174,7 +174,7 @@ func (t *Thread) line(p plan) protocol.StoredContextEdit {
 		places = t.withOutputs(places)
 	}
 	e := protocol.StoredContextEdit{Op: p.op, Text: p.text}
-	takesOut := p.op == protocol.EditExclude || p.op == protocol.EditPrune || p.op == protocol.EditDelete
+	takesOut := p.op == protocol.EditExclude || p.op == protocol.EditPrune || p.op == protocol.EditMask || p.op == protocol.EditDelete
 	tokens := make([]int64, len(places))
 	outputs := false
 	for i, place := range places {

@@ -106,3 +106,47 @@ func editText(e gjson.Result) string {
 	}
 	return text
 }
+
+// trimPointText is a trim point of the wire.
+func trimPointText(p gjson.Result) string {
+	return words("point", p.Get("id").Str, p.Get("reason").Str, "pruned="+p.Get("prunedMessageCount").Raw, joined(p.Get("prunedTurnIds")),
+		"between", p.Get("beforeEntryId").String(), "and", p.Get("firstKeptItemId").String(), shortIf("summary=", p.Get("summary")))
+}
+
+// storedPointText is a trim point of a line.
+func storedPointText(p gjson.Result) string {
+	text := words(p.Get("id").Str, p.Get("reason").Str, "revision="+p.Get("revision").Raw, "from="+p.Get("keep_from").Str, "boundary="+p.Get("boundary").Raw)
+	if kept := joined(p.Get("kept")); kept != "" {
+		text = words(text, "kept="+kept)
+	}
+	if saved := p.Get("saved_tokens"); saved.Exists() {
+		text = words(text, "saved_tokens="+saved.Raw)
+	}
+	return words(text, shortIf("summary=", p.Get("summary")))
+}
+
+// cutNoticeText is a notification about trim points and provider sessions.
+func cutNoticeText(p gjson.Result) string {
+	switch {
+	case p.Get("trimPoint").Exists():
+		return trimPointText(p.Get("trimPoint"))
+	case p.Get("bootstrap").Exists():
+		return words(p.Get("sessionId").Str, p.Get("bootstrap.kind").Str, joined(p.Get("bootstrap.turnIds")), shortIf("summary=", p.Get("bootstrap.summary")))
+	}
+	return words(p.Get("sessionId").Str, p.Get("trimPointId").Str, shortIf("", p.Get("summary")), durationText(p.Get("compactDurationMs")))
+}
+
+// draftText is the draft of a compaction, with what its summary loses.
+func draftText(p gjson.Result) string {
+	text := words("draft", p.Get("draftId").Str, p.Get("strategy").Str, "revision="+p.Get("revision").Raw, p.Get("tokensBefore").Raw, "to", p.Get("tokensAfter").Raw, "tokens",
+		shortIf("warning=", p.Get("warning")))
+	text += "\n  replaces " + words(joined(p.Get("replaces.itemIds")), "of", joined(p.Get("replaces.turnIds")), p.Get("replaces.messageCount").Raw, "messages")
+	text += "\n  " + strconv.Quote(p.Get("summary").Str)
+	p.Get("losses").ForEach(func(name, list gjson.Result) bool {
+		if len(list.Array()) > 0 {
+			text += "\n  loses " + words(name.Str, list.Raw)
+		}
+		return true
+	})
+	return text
+}

@@ -67,7 +67,7 @@ func (e *explorer) state() string {
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"context/edit": e.edit, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
-		"context/read": e.readContext, "context/preview": e.preview, "compacted": e.compact,
+		"trim": e.trim, "summarize": e.summarize, "context/read": e.readContext, "context/preview": e.preview, "compacted": e.compact,
 	}
 }
 
@@ -85,6 +85,24 @@ func (e *explorer) redo(t *rapid.T) {
 
 func (e *explorer) restore(t *rapid.T) {
 	e.run(t, core.RestoreContext{To: e.caller(), Expected: e.expected(t)})
+}
+
+func (e *explorer) trim(t *rapid.T) {
+	in := core.TrimContext{To: e.caller(), KeepLast: rapid.Uint32Range(0, 4).Draw(t, "keep")}
+	if rapid.Bool().Draw(t, "summarized") {
+		in.Summary = new(rapid.SampledFrom([]string{"What was.", " ", "old words"}).Draw(t, "summary"))
+	}
+	e.run(t, in)
+}
+
+func (e *explorer) summarize(t *rapid.T) {
+	in := core.SummarizeContext{To: e.caller(), Summary: rapid.SampledFrom([]string{"More of what was.", ""}).Draw(t, "summary")}
+	if points := e.thread.View(false).ContextTrimPoints; len(points) > 0 && rapid.Bool().Draw(t, "named") {
+		in.Point = &points[rapid.IntRange(0, len(points)-1).Draw(t, "point")].ID
+	} else if rapid.IntRange(0, 4).Draw(t, "unknown") == 0 {
+		in.Point = new("no point")
+	}
+	e.run(t, in)
 }
 
 func (e *explorer) fill(*rapid.T) { e.full = !e.full }

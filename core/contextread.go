@@ -143,11 +143,13 @@ func (h *history) shares() []share {
 // changes, against what was.
 func (t *Thread) lossWarnings(was []share) (warnings []string) {
 	gone := map[protocol.ContextCategory]int{}
-	first := len(was)
+	first := none
 	pinned := 0
-	for place, is := range t.shares() {
-		if is != was[place] {
-			first = min(first, place)
+	shares := t.shares()
+	for place := range t.inOrder() {
+		is := shares[place]
+		if is != was[place] && first == none {
+			first = place
 		}
 		if !was[place].itself || is.itself {
 			continue
@@ -183,15 +185,24 @@ var losses = []struct {
 	{protocol.CategorySummary, "the summary of what was compacted would be left out (%d items)"},
 }
 
-// tokensFrom is what the prompt's items from a place on cost.
+// tokensFrom is what the prompt's items from a place on cost; 0 from none.
 func (t *Thread) tokensFrom(place int) int64 {
-	n := int64(0)
-	for i := place; i < len(t.items); i++ {
-		if t.inPrompt(i) {
+	n, behind := int64(0), false
+	for i := range t.inOrder() {
+		if behind = behind || i == place; behind && t.inPrompt(i) {
 			n += t.scaled(t.describe(i).tokens)
 		}
 	}
 	return n
+}
+
+// Window is the context window of the turn under way, in tokens; nil where it is not known,
+// and without a turn.
+func (t *Thread) Window() *int64 {
+	if t.active == nil {
+		return nil
+	}
+	return t.active.world.Provider.ContextWindow
 }
 
 // PromptTokens are what the next model request costs.

@@ -96,9 +96,7 @@ func (t *Thread) page(cursor *string, limit *uint32) (items []protocol.ContextIt
 		if !found {
 			return nil, 0, nil, protocol.InvalidParams("cursor", "invalid cursor: %s (use the nextCursor of the page before)", *cursor)
 		}
-		for index < total && places[index] <= behind {
-			index++
-		}
+		index = t.listedUpTo(behind)
 	}
 	places = places[index:]
 	if limit != nil && *limit > 0 && int(*limit) < len(places) {
@@ -106,4 +104,17 @@ func (t *Thread) page(cursor *string, limit *uint32) (items []protocol.ContextIt
 		next = pointer(t.items[places[len(places)-1]].id())
 	}
 	return t.views(places, index), total, next, nil
+}
+
+// listedUpTo counts the items of the list up to a place, in order.
+func (h *history) listedUpTo(place int) (count int) {
+	for i := range h.inOrder() {
+		if h.items[i].listed() {
+			count++
+		}
+		if i == place {
+			break
+		}
+	}
+	return count
 }

@@ -14,12 +14,15 @@ import (
 
 // contextWitness compares a thread's context with a model of it, after every step.
 type contextWitness struct {
+	draft protocol.ThreadCompactProposeResponse
 	*witness
 	model *contextModel
 	// list is the list of items before the step.
 	list []protocol.ContextItem
 	// tokens are those of the next request.
 	tokens int64
+	// pruned are the turns before the latest trim point.
+	pruned map[string]bool
 	// copy is the list as a client keeps it that is told of changes only.
 	copy []protocol.ContextItem
 }
@@ -32,6 +35,7 @@ func (w *contextWitness) restarted(m *machine) {
 	}
 	w.list = m.thread.ContextItems().Items
 	w.copy = append(w.copy, w.list...)
+	w.pruned = prunedTurns(m.thread)
 	w.seeList(m)
 	w.seePlain(m)
 }
@@ -44,8 +48,9 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 		w.model.read(&lines[0]) // the end of a turn that a crash cut off
 	}
 	expected := w.expect(m, in, out)
+	expected.lines = expected.lines || slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return cuts(l) || masks(l) })
 	for i := range lines {
-		if line := &lines[i]; line.Type != protocol.LineContextEdit {
+		if line := &lines[i]; line.Type != protocol.LineContextEdit || masks(*line) {
 			w.model.read(line)
 		} else {
 			w.model.line = w.model.next
@@ -60,8 +65,12 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 	if len(out.Lines) > 0 {
 		w.seeReplay(m)
 	}
-	before := w.tokens
+	before, was := w.tokens, w.list
 	w.seeList(m)
+	w.seeCompaction(out, was, w.list)
+	w.seeDraft(in, out)
+	w.seeCut(in, out, was, w.pruned, w.list)
+	w.pruned = prunedTurns(m.thread)
 	w.seeSaved(out, before-w.tokens)
 	for _, message := range out.Messages {
 		if c, ok := message.(core.ContextChanged); ok {
@@ -70,6 +79,10 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 	}
 	for _, e := range slices.Backward(out.Effects) {
 		if sample, ok := e.(core.Sample); ok {
+			if sample.Prompt.Summarises || slices.Contains(out.Effects, core.Effect(core.Cancel{ID: sample.ID})) {
+				continue
+			}
+			w.seeWindow(m)
 			w.seePrompt("a request", sample.Prompt.Items)
 			break // one before it had less
 		}
@@ -82,7 +95,7 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 
 func isEdit(in core.Input) bool {
 	switch in.(type) {
-	case core.EditContext, core.UndoContext, core.RedoContext, core.RestoreContext:
+	case core.EditContext, core.UndoContext, core.RedoContext, core.RestoreContext, core.SummarizeContext:
 		return true
 	}
 	return false
@@ -124,8 +137,8 @@ func (w *contextWitness) seeSaved(out core.Output, saved int64) {
 
 func (w *contextWitness) seeItems(full protocol.ContextItemsNotification) {
 	var want, got []string
-	for _, i := range w.model.items {
-		if i.listed() {
+	for _, place := range w.model.inOrder() {
+		if i := w.model.items[place]; i.listed() {
 			want = append(want, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", len(want), i.id, !i.excluded, w.model.inPrompt(i), i.pinned, i.replaced))
 		}
 	}
@@ -228,16 +241,21 @@ func (w *contextWitness) seePlain(m *machine) {
 		if line.Ordinal == nil { // package rollout gives each line one
 			line.Ordinal = new(nextOrdinal(m.lines[:i]))
 		}
-		keep := line.Type != protocol.LineContextEdit
+		keep := true
 		if project != nil && keep {
-			line.Payload, keep = project(line)
+			line, keep = project(line)
 		}
-		if keep {
+		if keep && !ours(line.Type) {
 			plain = append(plain, line)
 		}
 	}
 	loaded := core.Load(threadID, m.options, m.settings, plain)
 	w.same("the prompt of a plain reader", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
+}
+
+// ours tells whether lines of a type are passed over by plain readers.
+func ours(kind string) bool {
+	return kind == protocol.LineContextEdit || kind == protocol.LineTrimPoint || kind == protocol.LineProviderSession
 }
 
 // disordered tells whether ordinals do not name lines.

@@ -8,7 +8,8 @@
 // messages for its clients and effects to start, in that order of importance: the
 // caller appends the lines before it says the messages, and starts the effects
 // last. Every durable change is a line, and [Load] brings a thread back by
-// running its lines through the function that Step itself uses to change state.
+// running its lines through the function that Step itself uses to change state. Where
+// [Output].Archive is set the thread is unloaded, and no more inputs come.
 //
 // # Effects
 //

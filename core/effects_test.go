@@ -39,6 +39,9 @@ func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
 		return nil, err
 	}
 	in := core.SampleDone{Effect: id}
+	if v := a.option("cut"); v != nil {
+		in.Answer.Cut = *v
+	}
 	for i, o := range a.options {
 		switch o.name {
 		case "run":

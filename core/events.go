@@ -21,6 +21,7 @@ type turnRecord struct {
 	items       []itemRecord
 	// whole is set where items came with their ids: the turn's text events repeat them.
 	whole bool
+	ended bool // a line says so
 }
 
 // itemRecord is a completed thread item. It stays in the form of its line until it
@@ -52,9 +53,9 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	case protocol.EventTaskStarted, "turn_started":
 		l.applyStarted(ordinal, payload)
 	case protocol.EventTaskComplete, "turn_complete":
-		l.applyComplete(payload)
+		l.applyComplete(ordinal, payload)
 	case protocol.EventTurnAborted:
-		l.applyAborted(payload)
+		l.applyAborted(ordinal, payload)
 	case protocol.EventTokenCount:
 		l.applyUsage(payload)
 	case protocol.EventSettings:
@@ -74,6 +75,7 @@ func (l *log) applyStarted(ordinal int64, payload json.RawMessage) {
 	}
 	t := l.addTurn(turnRecord{id: e.TurnID, status: protocol.TurnInProgress, startedAt: e.StartedAt})
 	set(&t.root, e.RootTurnID)
+	l.note(ordinal, t, turnBegan)
 	l.usage.ModelContextWindow = e.ModelContextWindow
 }
 
@@ -89,12 +91,13 @@ func (l *log) addTurn(t turnRecord) *turnRecord {
 	return &l.turns[len(l.turns)-1]
 }
 
-func (l *log) applyComplete(payload json.RawMessage) {
+func (l *log) applyComplete(ordinal int64, payload json.RawMessage) {
 	var e protocol.TaskComplete
 	t := l.lastTurn()
 	if json.Unmarshal(payload, &e) != nil || t == nil {
 		return
 	}
+	l.noteEnd(ordinal, t)
 	t.status, t.completedAt, t.durationMs = protocol.TurnCompleted, e.CompletedAt, e.DurationMs
 	if e.Error != nil {
 		t.status = protocol.TurnFailed
@@ -102,12 +105,13 @@ func (l *log) applyComplete(payload json.RawMessage) {
 	}
 }
 
-func (l *log) applyAborted(payload json.RawMessage) {
+func (l *log) applyAborted(ordinal int64, payload json.RawMessage) {
 	var e protocol.TurnAborted
 	t := l.lastTurn()
 	if json.Unmarshal(payload, &e) != nil || t == nil {
 		return
 	}
+	l.noteEnd(ordinal, t)
 	t.status, t.completedAt, t.durationMs = protocol.TurnInterrupted, e.CompletedAt, e.DurationMs
 }
 
@@ -128,7 +132,7 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 		return
 	}
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
-	t.items = append(t.items, itemRecord{payload: payload})
+	l.addItem(ordinal, t, itemRecord{payload: payload}, kind == storedUserMessage || kind == storedAgentMessage)
 	if kind == storedUserMessage {
 		l.showUser(peek(payload, "item.id"))
 	}
@@ -159,18 +163,20 @@ func (l *log) applyText(ordinal int64, kind string, payload json.RawMessage) {
 		return
 	}
 	id := fmt.Sprintf("item-%d", ordinal)
+	var item protocol.ThreadItem
 	switch kind {
 	case protocol.EventUserMessage:
 		l.showUser(id)
-		t.items = append(t.items, itemRecord{item: userItem(id, e.Message)})
+		item = userItem(id, e.Message)
 		if l.preview == "" {
 			l.preview = e.Message
 		}
 	case protocol.EventAgentMessage:
-		t.items = append(t.items, itemRecord{item: protocol.ThreadItem{ThreadItemVariant: &protocol.AgentMessageItem{ID: id, Text: e.Message}}})
+		item.ThreadItemVariant = &protocol.AgentMessageItem{ID: id, Text: e.Message}
 	default:
-		t.items = append(t.items, itemRecord{item: protocol.ThreadItem{ThreadItemVariant: &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}}})
+		item.ThreadItemVariant = &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}
 	}
+	l.addItem(ordinal, t, itemRecord{item: item}, kind != protocol.EventAgentReasoning)
 }
 
 func userItem(id, text string) protocol.ThreadItem {
@@ -193,5 +199,7 @@ func (l *log) turnOf(id string, ordinal int64) *turnRecord {
 	if id == "" {
 		id = turnName(ordinal)
 	}
-	return l.addTurn(turnRecord{id: id, status: protocol.TurnCompleted})
+	t := l.addTurn(turnRecord{id: id, status: protocol.TurnCompleted})
+	l.note(ordinal, t, turnBegan)
+	return t
 }

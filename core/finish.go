@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -75,7 +76,9 @@ func (s *step) recordEnd(t *turn) {
 	started, now := t.startedAt.Unix(), s.Now.Unix()
 	duration := s.Now.Sub(t.startedAt).Milliseconds()
 	if t.outcome.status == protocol.TurnInterrupted {
-		s.item(userText(abortedText))
+		if !t.compacts { // which the model does not hear of
+			s.item(userText(abortedText))
+		}
 		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",
 			StartedAt: &started, CompletedAt: &now, DurationMs: &duration})
 		return
@@ -123,7 +126,9 @@ func (s *step) settleLastTurn() {
 		s.event(protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: storedError(&s.told.err)})
 		return
 	}
-	s.item(userText(abortedText))
+	if slices.ContainsFunc(s.items, func(c contextItem) bool { return c.turnID == last.id }) { // the model heard of it
+		s.item(userText(abortedText))
+	}
 	s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: last.id, Reason: "interrupted", StartedAt: last.startedAt})
 }
 

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -30,23 +31,29 @@ func (w *witness) seeMessage(m *machine, in core.Input, out core.Output, i int, 
 	case core.Request:
 		w.hearRequest(message)
 	case core.Reply:
-		w.hearAnswer(m, in, i, message.To)
+		w.hearAnswer(in, out.Messages[:i], message.To)
 		w.hearReply(m, in, out, message)
 	case core.Refusal:
-		w.hearAnswer(m, in, i, message.To)
+		w.hearAnswer(in, out.Messages[:i], message.To)
 		if message.Err == nil || message.Err.Message == "" || message.Err.Data == nil {
 			w.report("caller %d is refused without a reason", message.To.Request)
 		}
 	}
 }
 
-func (w *witness) hearAnswer(m *machine, in core.Input, i int, to protocol.Caller) {
+func (w *witness) hearAnswer(in core.Input, before []core.Message, to protocol.Caller) {
 	state, known := w.callers[to]
 	if !known || state == answered {
 		w.report("caller %d is answered twice, or did not ask", to.Request)
 	}
 	w.callers[to] = answered
-	if _, resumed := in.(core.Resume); to == callerOf(in) && i > 0 && !resumed {
+	_, resumed := in.(core.Resume)
+	_, archived := in.(core.Archive)
+	told := slices.ContainsFunc(before, func(m core.Message) bool {
+		_, other := m.(core.Refusal) // of a caller who waited
+		return !other
+	})
+	if to == callerOf(in) && told && !resumed && !archived {
 		w.report("the answer to caller %d comes after messages that it causes", to.Request)
 	}
 }
@@ -58,7 +65,7 @@ func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply co
 	case protocol.TurnStartResponse:
 		w.floor = m.now.Add(m.options.CompletedFloor)
 		w.mustSync(out, "the answer of turn/start")
-		if id := gjson.Get(encode(reply.Result), "turn.id").String(); id == "" || id != m.thread.ActiveTurn() {
+		if id := gjson.Get(encode(reply.Result), "turn.id").String(); id == "" || id != m.thread.ActiveTurn() && !w.says(out, "turn/completed") {
 			w.report("turn/start is answered with turn %q, but %q is active", id, m.thread.ActiveTurn())
 		}
 	}
@@ -96,8 +103,9 @@ func (w *witness) hear(m *machine, out core.Output, i int, n core.Notice) {
 	if turn == "" {
 		turn = gjson.Get(params, "turn.id").String()
 	}
-	// What a thread has cost is told when it is resumed, too.
-	if turn != "" && method != "turn/started" && method != "thread/tokenUsage/updated" && !w.turns[turn] && turn != w.cut {
+	// What a thread has cost is told when it is resumed, too, and when a draft is committed.
+	always := []string{"turn/started", "thread/tokenUsage/updated", "thread/compacted"}
+	if turn != "" && !slices.Contains(always, method) && !w.turns[turn] && turn != w.cut {
 		w.report("%s of turn %s, which is not under way: %s", method, turn, params)
 	}
 	switch method {

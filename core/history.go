@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"math"
@@ -17,7 +18,10 @@ import (
 // the journal of what edits made of them. Items are never taken out: their places in
 // items are good for the life of the thread, and an edit changes their fates only.
 type history struct {
-	items    []contextItem
+	items []contextItem
+	// order is the places of the items in the order in which they are sent; nil while
+	// that is the one in which they joined.
+	order    []int32
 	latest   map[string]int32 // the latest call with an id
 	shownAs  map[int32]string // ids of the thread items that show a user's messages
 	revision int64
@@ -48,20 +52,22 @@ type contextItem struct {
 	// message is set for messages, in contrast to reasoning and unknown items.
 	message bool
 	tells   subject
-	// summary is set for a compaction's summary.
-	summary bool
-	// size is that of raw, in bytes, before it is decoded.
-	size  int32
-	fate  fate
-	raw   json.RawMessage
-	item  protocol.ResponseItem
-	about *description // nil until it is asked for
+	// summary is set for a compaction's summary, ofPoint for one that came with a trim
+	// point of this server's.
+	summary, ofPoint bool
+	// size is that of raw, in bytes, before it is decoded, images counts its images.
+	size   int32
+	images int32
+	fate   fate
+	raw    json.RawMessage
+	item   protocol.ResponseItem
+	about  *description // nil until it is asked for
 }
 
 // fate is what edits made of an item. The zero fate is that of a new one.
 type fate struct {
-	// hidden is set while a compaction stands in the item's place, and for the items of
-	// a compaction that is undone.
+	// hidden is set while a compaction or a trim has taken the item out, and for the items
+	// that came with one that is undone.
 	hidden   bool
 	deleted  bool
 	excluded bool
@@ -129,18 +135,32 @@ func (c *contextItem) listed() bool { return !c.fate.hidden && !c.fate.deleted }
 // kept tells whether the user wants the item in the prompt.
 func (c *contextItem) kept() bool { return c.listed() && !c.fate.excluded }
 
+// imageMark is in items that hold an image, once for each at least.
+var imageMark = []byte(`"input_image"`)
+
+// atMost bounds what the item costs, in tokens before the model's scale, without counting:
+// no text has more tokens than bytes.
+func (c *contextItem) atMost() int64 {
+	bytes := int64(c.size) + int64(c.images)*imageTokens
+	if c.fate.text != nil {
+		bytes += int64(len(*c.fate.text))
+	}
+	return bytes + messageTokens
+}
+
 // join adds an item at the end, and finds the other half of its pair: an output
 // belongs to the latest call with its id that has none.
 func (h *history) join(c contextItem) {
 	kind := gjson.GetBytes(c.raw, "type").Str
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
-	c.size = int32(min(len(c.raw), math.MaxInt32))
+	c.size, c.images = int32(min(len(c.raw), math.MaxInt32)), int32(bytes.Count(c.raw, imageMark))
 	place := int32(len(h.items))
 	if c.role != unpaired {
 		c.callID = peek(c.raw, "call_id")
 		h.pair(&c, place)
 	}
 	h.items = append(h.items, c)
+	h.appendOrder()
 	h.follow(int(place))
 }
 
@@ -235,7 +255,7 @@ func (h *history) stray(place int) bool {
 	return c.role == anOutput && (c.pair == none || !h.items[c.pair].sound())
 }
 
-// find is the place of the item with the id.
+// find is the place of the item with the id, or of the next one.
 func (h *history) find(id string) (place int, found bool) {
 	rest, ok := strings.CutPrefix(id, "r")
 	if !ok {
@@ -250,16 +270,21 @@ func (h *history) find(id string) (place int, found bool) {
 	if err != nil {
 		return 0, false
 	}
-	place, found = slices.BinarySearchFunc(h.items, contextItem{ordinal: ordinal, part: int32(k)}, func(a, b contextItem) int {
+	place, found = h.search(ordinal, int32(k))
+	return place, found && h.items[place].id() == id
+}
+
+// search is the place of the item of a line, or of the next one.
+func (h *history) search(ordinal int64, part int32) (place int, found bool) {
+	return slices.BinarySearchFunc(h.items, contextItem{ordinal: ordinal, part: part}, func(a, b contextItem) int {
 		return cmp.Or(cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.part, b.part))
 	})
-	return place, found && h.items[place].id() == id
 }
 
 // list is the places of the items that clients see, in order.
 func (h *history) list() []int {
 	places := make([]int, 0, len(h.items))
-	for i := range h.items {
+	for i := range h.inOrder() {
 		if h.items[i].listed() {
 			places = append(places, i)
 		}

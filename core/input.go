@@ -29,6 +29,8 @@ type Start struct {
 	World    World
 	// Warnings are told to the client: what it asked for and does not get.
 	Warnings []string
+	// Replaces is the id of the thread that is archived for this one, "" for none.
+	Replaces string
 }
 
 // Resume joins a client to a thread. Where Fresh is set the thread was loaded for
@@ -57,6 +59,16 @@ type Read struct {
 type SetName struct {
 	To   protocol.Caller
 	Name string
+}
+
+// Archive takes the thread out of use, unless a turn is under way.
+type Archive struct {
+	To protocol.Caller
+	// Stored is set where the thread was loaded for this alone.
+	Stored bool
+	// Successor is the id of the thread that takes its place, and whose first step answers
+	// the caller; "" for none.
+	Successor string
 }
 
 // TurnStart is the user's input: a new turn, or more for the one under way.
@@ -209,6 +221,7 @@ func (Start) input()         {}
 func (Resume) input()        {}
 func (Read) input()          {}
 func (SetName) input()       {}
+func (Archive) input()       {}
 func (TurnStart) input()     {}
 func (TurnSteer) input()     {}
 func (TurnInterrupt) input() {}

@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"appserver/protocol"
 )
@@ -17,6 +18,11 @@ type edit struct {
 	bare    bool
 	// final is set once an undone edit cannot be made again.
 	final bool
+	// point is the trim point of a trim, or of a compaction that has one. Its summary is
+	// the one it began with.
+	point *protocol.StoredTrimPoint
+	// of is the trim point that a summarize gives its text.
+	of, text string
 }
 
 // change is what an edit made of an item.
@@ -41,11 +47,15 @@ func (l *log) applyContextEdit(ordinal int64, line *protocol.RolloutLine) {
 		l.undo(e.Target)
 	case protocol.EditRedo:
 		l.redo(e.Target)
-	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditPin, protocol.EditUnpin,
-		protocol.EditReplace, protocol.EditRestore:
-		changes := l.changesOf(&e)
-		l.enter(edit{ordinal: ordinal, changes: changes, ContextEdit: protocol.ContextEdit{
-			Op: e.Op, At: parseTime(line.Timestamp).UnixMilli(), Count: len(changes), SavedTokens: e.SavedTokens}})
+	case protocol.EditSummarize:
+		l.summarize(ordinal, line, &e)
+	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask, protocol.EditPin,
+		protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
+		made := edit{ordinal: ordinal, changes: l.changesOf(&e), ContextEdit: protocol.ContextEdit{
+			Op: e.Op, At: parseTime(line.Timestamp).UnixMilli(), SavedTokens: e.SavedTokens}}
+		made.Count = len(made.changes)
+		l.enter(made)
+		l.hiddenAnew(&made)
 	}
 }
 
@@ -150,12 +160,43 @@ func (l *log) redo(target int64) {
 	}
 }
 
-// hiddenAnew finds what depends on which items are hidden, which compactions change.
+// hiddenAnew finds what depends on which items are hidden, where an edit changed that.
 func (l *log) hiddenAnew(e *edit) {
-	if e.Op == protocol.EditCompact {
+	if !hides(e.changes) {
+		return
+	}
+	if l.partsPairs(e.changes) {
 		l.pairAgain()
+	}
+	if slices.ContainsFunc(e.changes, func(c change) bool { return l.items[c.place].tells != nothing }) {
 		l.hearAgain()
 	}
+}
+
+// partsPairs tells whether changes may alter which calls and outputs belong together: not
+// where both halves of a pair come and go together.
+func (h *history) partsPairs(changes []change) bool {
+	hidden := map[int32]bool{}
+	for _, c := range changes {
+		if h.items[c.place].role != unpaired && c.before.hidden != c.after.hidden {
+			hidden[c.place] = h.items[c.place].fate.hidden
+		}
+	}
+	for place, is := range hidden {
+		pair := h.items[place].pair
+		if pair == none {
+			return true
+		}
+		if its, changes := hidden[pair]; !changes || its != is {
+			return true
+		}
+	}
+	return false
+}
+
+// hides tells whether changes are of what is hidden.
+func hides(changes []change) bool {
+	return slices.ContainsFunc(changes, func(c change) bool { return c.before.hidden != c.after.hidden })
 }
 
 // changesOf is what a line changes. Ids of items that are not there are passed over, and
@@ -186,7 +227,7 @@ func (f *fate) become(e *protocol.StoredContextEdit, i int) {
 		f.says = int32(min(max(e.Tokens[i], 0), maxTokens))
 	}
 	switch e.Op {
-	case protocol.EditExclude, protocol.EditPrune:
+	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
 		f.excluded = true
 	case protocol.EditInclude:
 		f.excluded, f.says = false, 0
@@ -199,17 +240,37 @@ func (f *fate) become(e *protocol.StoredContextEdit, i int) {
 	}
 }
 
-// restoring brings back all that edits took out or replaced. Pins stay.
+// restoring brings back all that edits took out or replaced since the last compaction.
+// Pins stay; the summaries of trims go.
 func (h *history) restoring() []change {
 	var changes []change
+	trimmed := h.trimmed()
 	for i := range h.items {
 		before := h.items[i].fate
-		if before.hidden || !before.deleted && !before.excluded && before.text == nil {
-			continue
+		shown, trims := trimmed[int32(i)]
+		switch {
+		case trims && !shown && !before.hidden:
+			changes = append(changes, change{int32(i), before, fate{hidden: true}})
+		case before.hidden && !shown, !before.hidden && !before.deleted && !before.excluded && before.text == nil:
+		default:
+			changes = append(changes, change{int32(i), before, fate{pinned: before.pinned}})
 		}
-		changes = append(changes, change{int32(i), before, fate{pinned: before.pinned}})
 	}
 	return changes
+}
+
+// trimmed are the items that came or went with the trims which a restore takes back;
+// those that went are true.
+func (h *history) trimmed() map[int32]bool {
+	items := map[int32]bool{}
+	for _, e := range h.trims() {
+		for _, c := range e.changes {
+			if _, met := items[c.place]; !met {
+				items[c.place] = c.after.hidden
+			}
+		}
+	}
+	return items
 }
 
 // applyCompacted replaces the history by the one the line brings, or by the user's
@@ -217,6 +278,11 @@ func (h *history) restoring() []change {
 func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 	var c protocol.Compacted
 	if json.Unmarshal(line.Payload, &c) != nil {
+		return
+	}
+	if c.TrimPoint != nil && c.ReplacementHistory == nil {
+		c.TrimPoint.Summary = pointer(strings.TrimPrefix(c.Message, summaryHead))
+		l.cut(edit{ordinal: ordinal, point: c.TrimPoint, ContextEdit: protocol.ContextEdit{Op: protocol.EditCompact}}, line)
 		return
 	}
 	replacement := c.ReplacementHistory

@@ -108,6 +108,7 @@ func seeShown(t *testing.T, m *machine) {
 			require.NotEmpty(t, item.Get("type").Str, "an item has no type: %s", item.Raw)
 		}
 	}
+	seeTimeline(t, m)
 	settings, err := protocol.Marshal(m.thread.Settings().ApprovalPolicy)
 	require.NoError(t, err)
 	require.NoError(t, new(protocol.AskForApproval).UnmarshalJSON(settings), "no client knows the approval policy %s", settings)

@@ -18,12 +18,14 @@ type log struct {
 	name     string
 	namedAt  string // when, as the line says
 	preview  string
-	next     int64 // the ordinal of the next line
+	next     int64  // the ordinal of the next line
+	session  string // the provider session, "" for the first one
 	// disordered is set where lines have other ordinals than they are counted with.
 	disordered bool
 	history
-	turns   []turnRecord
-	turnAt  map[string]int // the places of turns, by id
+	turns  []turnRecord
+	turnAt map[string]int // the places of turns, by id
+	chronicle
 	usage   protocol.ThreadTokenUsage
 	written string // when the last line was, as it says
 	surroundings
@@ -53,6 +55,10 @@ func (l *log) apply(line *protocol.RolloutLine) {
 		l.remember(ordinal, -1, line.Payload)
 	case protocol.LineCompacted:
 		l.applyCompacted(ordinal, line)
+	case protocol.LineTrimPoint:
+		l.applyTrimPoint(ordinal, line)
+	case protocol.LineProviderSession:
+		l.session = peek(line.Payload, "id")
 	case protocol.LineContextEdit:
 		l.applyContextEdit(ordinal, line)
 	case protocol.LineEventMsg:
@@ -160,15 +166,21 @@ func (l *log) remember(ordinal int64, part int, raw json.RawMessage) {
 	l.join(contextItem{ordinal: ordinal, part: int32(part), turnID: l.currentTurn(), raw: raw})
 	head := raw[:min(len(raw), 512)]
 	switch added := &l.items[len(l.items)-1]; {
-	case added.role == unpaired && bytes.Contains(head, foreignMark):
+	case added.role == unpaired && opens(head, foreignMark):
 		added.tells = theInstructions
 	case added.role != unpaired, bytes.Contains(head[:min(len(head), 64)], idMark):
-	case bytes.Contains(head, environmentMark):
+	case opens(head, environmentMark):
 		added.tells = theEnvironment
-	case bytes.Contains(head, instructionsMark):
+	case opens(head, instructionsMark):
 		added.tells = theInstructions
 	}
 	l.hear(&l.items[len(l.items)-1])
+}
+
+// opens tells whether a text of the JSON opens with a mark, which begins with a quote.
+func opens(head, mark []byte) bool {
+	at := bytes.Index(head, mark)
+	return at == 0 || at > 0 && head[at-1] != '\\'
 }
 
 // hear notes what an item tells the model of its surroundings.

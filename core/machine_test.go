@@ -3,6 +3,7 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -25,6 +26,8 @@ type machine struct {
 	callers  uint64
 	lines    []protocol.RolloutLine
 	running  []core.Effect // those whose terminal input has not come, oldest first
+	older    *string       // where the page of the timeline goes on that was read last
+	draft    string        // the last one of a compaction
 	full     bool          // the disk takes no lines
 	lost     int           // how many lines the disk did not take in the last step
 	witness  *witness
@@ -42,7 +45,8 @@ func newMachine(report func(format string, args ...any)) *machine {
 		},
 		world: core.World{
 			Shell: "/bin/bash", Date: "2026-01-02", Timezone: "Etc/UTC",
-			Provider: core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
+			Provider:   core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
+			Compaction: core.Compaction{Strategy: protocol.CompactSummary, Limit: 90_000, Target: 70_000, KeepTurns: 5, UserTokens: 20_000},
 		},
 	}
 	m.witness = newWitness(report)
@@ -105,8 +109,19 @@ func (m *machine) take(in core.Input) core.Output {
 			m.running = append(m.running, e)
 		}
 	}
+	m.noteDraft(out)
 	m.witness.see(m, in, out)
 	return out
+}
+
+func (m *machine) noteDraft(out core.Output) {
+	for _, message := range out.Messages {
+		if reply, ok := message.(core.Reply); ok {
+			if draft, ok := reply.Result.(protocol.ThreadCompactProposeResponse); ok {
+				m.draft = draft.DraftID
+			}
+		}
+	}
 }
 
 var errDiskFull = errors.New("no space left on device")
@@ -176,37 +191,8 @@ func ends(in core.Input, e core.Effect) bool {
 
 // callerOf is who waits for an answer to the input.
 func callerOf(in core.Input) protocol.Caller {
-	switch in := in.(type) {
-	case core.Start:
-		return in.To
-	case core.Resume:
-		return in.To
-	case core.Read:
-		return in.To
-	case core.SetName:
-		return in.To
-	case core.TurnStart:
-		return in.To
-	case core.TurnSteer:
-		return in.To
-	case core.TurnInterrupt:
-		return in.To
-	case core.EditContext:
-		return in.To
-	case core.UndoContext:
-		return in.To
-	case core.RedoContext:
-		return in.To
-	case core.RestoreContext:
-		return in.To
-	case core.GetContextItems:
-		return in.To
-	case core.GetContextUsage:
-		return in.To
-	case core.ListContextEdits:
-		return in.To
-	case core.PreviewContext:
-		return in.To
+	if to := reflect.ValueOf(in).FieldByName("To"); to.IsValid() {
+		return to.Interface().(protocol.Caller)
 	}
 	return protocol.Caller{}
 }

@@ -13,6 +13,9 @@ type Output struct {
 	Lines []protocol.RolloutLine
 	// Sync is set where the lines must be on disk before the messages leave.
 	Sync bool
+	// Archive is set where the thread is to be unloaded and its rollout archived before the
+	// messages leave. Such a step has no lines and no effects.
+	Archive bool
 	// Messages are to be said, in order, after that.
 	Messages []Message
 	// Effects are to be started, in order, last.
@@ -102,8 +105,10 @@ func (RecordName) effect() {}
 // Prompt is a model request, whole.
 type Prompt struct {
 	ThreadID string
-	Provider string
-	Model    string
+	// SessionID names what the request shares a beginning with.
+	SessionID string
+	Provider  string
+	Model     string
 	// Instructions are the system prompt and the developer's instructions.
 	Instructions string
 	// Items are the history, in order. Each call is followed by its output before
@@ -113,6 +118,8 @@ type Prompt struct {
 	Effort       string
 	ServiceTier  string
 	OutputSchema json.RawMessage
+	// Summarises is set where the request is for a summary of the conversation in it.
+	Summarises bool
 }
 
 // ToolSpec offers a tool to the model. Parameters is a JSON Schema.

@@ -22,6 +22,9 @@ func printOutput(b *strings.Builder, out core.Output) {
 	if out.Sync {
 		b.WriteString("sync\n")
 	}
+	if out.Archive {
+		b.WriteString("archive\n")
+	}
 	for _, m := range out.Messages {
 		fmt.Fprintln(b, messageText(m))
 	}
@@ -71,6 +74,12 @@ func lineText(line protocol.RolloutLine) string {
 		return eventText(p)
 	case protocol.LineContextEdit:
 		return contextEditText(p)
+	case protocol.LineTrimPoint:
+		return words("trim_point", storedPointText(p))
+	case protocol.LineCompacted:
+		return words("compacted", p.Get("strategy").Str, short(p.Get("message").Str), storedPointText(p.Get("trim_point")))
+	case protocol.LineProviderSession:
+		return words("provider_session", p.Get("id").Str, p.Get("bootstrap").Str)
 	}
 	return line.Type
 }
@@ -137,9 +146,16 @@ func resultText(result any) string {
 		return words("turn", p.Get("turn.id").Str, p.Get("turn.status").Str)
 	case p.Get("turnId").Exists():
 		return words("turn", p.Get("turnId").Str)
+	case p.Get("draftId").Exists():
+		return draftText(p)
+	case p.Get("trimPoint").Exists():
+		return words(trimPointText(p.Get("trimPoint")), shortIf("session=", p.Get("sessionId")))
 	}
 	if text, ok := contextAnswerText(p); ok {
 		return text
+	}
+	if p.Get("activeRealtimeSessionAtPageStart").Exists() {
+		return timelineText(p)
 	}
 	return p.Raw
 }
@@ -193,12 +209,16 @@ func itemText(i gjson.Result) string {
 // noticeText is the part of a notification that scripts show.
 func noticeText(p gjson.Result) string {
 	switch {
+	case p.Get("trimPoint").Exists(), p.Get("trimPointId").Exists(), p.Get("sessionId").Exists():
+		return cutNoticeText(p)
 	case p.Get("item").Exists():
 		return itemText(p.Get("item"))
 	case p.Get("delta").Exists():
 		return words(p.Get("itemId").Str, short(p.Get("delta").Str))
 	case p.Get("status").Exists():
 		return statusText(p.Get("status"))
+	case p.Get("newTokenCount").Exists():
+		return words(p.Get("turnId").Str, p.Get("strategy").Str, p.Get("oldTokenCount").Raw, "to", p.Get("newTokenCount").Raw, "tokens")
 	case p.Get("tokenUsage").Exists():
 		return words("last="+p.Get("tokenUsage.last.totalTokens").Raw, "total="+p.Get("tokenUsage.total.totalTokens").Raw)
 	case p.Get("error").Exists():

@@ -8,11 +8,11 @@ import (
 )
 
 // Projection decides what a line of the rollout becomes for a reader that does not know
-// of context edits, so that it sends its model what this thread would: the payload, and
-// whether the line is there at all. It is nil where every line stays as it is, and where
+// of context edits, so that it sends its model what this thread would: another line, or
+// none. It is nil where every line stays as it is, and where
 // ordinals do not tell which line is which.
-func (t *Thread) Projection() func(protocol.RolloutLine) (json.RawMessage, bool) {
-	p := &projection{history: &t.history, lines: map[int64]json.RawMessage{}}
+func (t *Thread) Projection() func(protocol.RolloutLine) (protocol.RolloutLine, bool) {
+	p := &projection{history: &t.history, lines: map[int64]json.RawMessage{}, cut: none}
 	for i := range t.items {
 		p.note(i)
 	}
@@ -28,17 +28,24 @@ func (t *Thread) Projection() func(protocol.RolloutLine) (json.RawMessage, bool)
 type projection struct {
 	*history
 	lines map[int64]json.RawMessage
+	// cut is the ordinal of the line of the latest trim point, which is to be a compaction
+	// for readers that know no other; none without one.
+	cut int64
 }
 
-func (p *projection) project(line protocol.RolloutLine) (json.RawMessage, bool) {
+func (p *projection) project(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
 	if line.Ordinal == nil {
-		return line.Payload, true
+		return line, true
 	}
 	payload, changed := p.lines[*line.Ordinal]
 	if !changed {
-		return line.Payload, true
+		return line, true
 	}
-	return payload, payload != nil
+	line.Payload = payload
+	if *line.Ordinal == p.cut {
+		line.Type = protocol.LineCompacted
+	}
+	return line, payload != nil
 }
 
 // note notes an item of a line of its own that is not as the line has it.
@@ -86,19 +93,51 @@ func (p *projection) encode(item protocol.ResponseItem) (json.RawMessage, bool) 
 // noteCompactions leaves out compactions that are undone, and gives the last one that
 // is in force the history that is left of it.
 func (p *projection) noteCompactions() {
-	var inForce *edit
 	for i := range p.journal {
-		switch e := &p.journal[i]; {
-		case e.Op != protocol.EditCompact:
-		case e.Undone:
+		if e := &p.journal[i]; e.Op == protocol.EditCompact && e.Undone {
 			p.lines[e.ordinal] = nil
-		default:
-			inForce = e
 		}
 	}
-	if inForce != nil {
+	switch inForce := p.lastCut(); {
+	case inForce == nil:
+	case inForce.point != nil:
+		p.noteCut(inForce)
+	default:
 		p.noteParts(inForce)
 	}
+}
+
+// noteCut makes a compaction of a trim point, whose history is what is left in order.
+func (p *projection) noteCut(e *edit) {
+	p.cut = e.ordinal
+	left := []json.RawMessage{}
+	for place := range p.inOrder() {
+		if p.items[place].ordinal <= e.ordinal || p.joinedBy(place) {
+			left = p.appendLeft(left, place)
+		}
+	}
+	raw, err := protocol.Marshal(compactedTo{ReplacementHistory: left})
+	if err == nil {
+		p.lines[e.ordinal] = raw
+	}
+}
+
+// joinedBy tells whether an edit of the context put the item into the history, with a line
+// that plain readers pass over.
+func (p *projection) joinedBy(place int) bool {
+	return p.items[place].summary && p.items[place].part != none
+}
+
+// appendLeft appends what a plain reader is to find of an item.
+func (p *projection) appendLeft(left []json.RawMessage, place int) []json.RawMessage {
+	payload, same := p.payload(place)
+	if same && !p.stray(place) {
+		payload, _ = p.encode(p.items[place].Item())
+	}
+	if payload == nil || p.items[place].fate.hidden {
+		return left
+	}
+	return append(left, payload)
 }
 
 // compactedTo is a compacted line that brings its history, even an empty one.
@@ -111,19 +150,14 @@ type compactedTo struct {
 // history would make it of all messages of the user, those that were taken out too.
 func (p *projection) noteParts(e *edit) {
 	left := []json.RawMessage{}
-	changed := e.bare && p.tookOutHidden()
+	changed := e.bare && (p.tookOutHidden() || p.wasCut())
 	for place := range p.items {
 		if c := &p.items[place]; c.ordinal != e.ordinal || c.part == none {
 			continue
 		}
-		payload, same := p.payload(place)
+		_, same := p.payload(place)
 		changed = changed || !same
-		if same && !p.stray(place) {
-			payload, _ = p.encode(p.items[place].Item())
-		}
-		if payload != nil {
-			left = append(left, payload)
-		}
+		left = p.appendLeft(left, place)
 	}
 	if changed {
 		raw, err := protocol.Marshal(compactedTo{ReplacementHistory: left})
@@ -138,4 +172,9 @@ func (p *projection) tookOutHidden() bool {
 	return slices.ContainsFunc(p.items, func(c contextItem) bool {
 		return c.fate.hidden && (c.fate.excluded || c.fate.deleted)
 	})
+}
+
+// wasCut tells whether there ever was a trim point.
+func (p *projection) wasCut() bool {
+	return slices.ContainsFunc(p.journal, func(e edit) bool { return e.point != nil })
 }

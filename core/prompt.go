@@ -30,7 +30,7 @@ func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 // request is a model request without its items.
 func (t *Thread) request() *Prompt {
 	p := &Prompt{
-		ThreadID: t.id, Provider: t.settings.Provider, Model: t.settings.Model,
+		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
 		Instructions: t.systemPrompt(),
 		Tools:        []ToolSpec{shellTool, planTool},
 	}
@@ -70,7 +70,7 @@ func (t *Thread) promptItems() []protocol.ResponseItem {
 		}
 		open = open[:0]
 	}
-	for i := range t.items {
+	for i := range t.inOrder() {
 		c := &t.items[i]
 		if c.role != unpaired && c.kept() {
 			c.Item()

@@ -93,7 +93,7 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
+		"compact": e.compactNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
 		"late": e.late,
 	}
@@ -148,6 +148,7 @@ func (e *explorer) request(t *rapid.T) {
 	e.run(t, rapid.SampledFrom([]core.Input{
 		core.Read{To: e.caller(), IncludeTurns: true},
 		core.SetName{To: e.caller(), Name: texts.Draw(t, "name")},
+		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
 		core.Resume{To: e.caller(), Params: p, World: e.world, Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
 }
@@ -167,10 +168,50 @@ func (e *explorer) answer(t *rapid.T) {
 func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
+	e.changeLimits(t)
 	e.world.Instructions = nil
 	if rapid.Bool().Draw(t, "instructions") {
 		e.world.Instructions = []core.InstructionFile{{Path: "/repo/AGENTS.md", Text: texts.Draw(t, "text")}}
 	}
+}
+
+// changeLimits draws a window that is a little larger than what a request has anyway, or
+// none, and what is to be done when it is full.
+func (e *explorer) changeLimits(t *rapid.T) {
+	e.world.Provider.ContextWindow = nil
+	e.world.Compaction = core.Compaction{
+		Strategy:  rapid.SampledFrom([]string{protocol.CompactSummary, protocol.CompactUserMessages, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy"),
+		KeepTurns: rapid.IntRange(0, 3).Draw(t, "keep"), UserTokens: rapid.Int64Range(0, 200).Draw(t, "words"),
+	}
+	e.world.MaxTurns = rapid.SampledFrom([]int{0, 0, 1, 2, 12}).Draw(t, "most turns")
+	if room := rapid.SampledFrom([]int64{-1, 50, 200, 500, 100_000}).Draw(t, "room"); room > 0 {
+		frame := e.thread.PromptTokens() - e.thread.ContextItems().Usage.IncludedTokens
+		e.world.Provider.ContextWindow = new(frame + room)
+		e.world.Compaction.Limit, e.world.Compaction.Target = frame+room*9/10, frame+room*7/10
+	}
+}
+
+func (e *explorer) compactNow(t *rapid.T) {
+	strategy := rapid.SampledFrom([]string{"", "", protocol.CompactSummary, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy")
+	e.run(t, core.CompactContext{To: e.caller(), World: e.world, Strategy: strategy})
+}
+
+func (e *explorer) propose(t *rapid.T) {
+	in := core.ProposeCompaction{To: e.caller(), World: e.world}
+	in.Strategy = rapid.SampledFrom([]string{"", protocol.CompactSummary, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy")
+	if count := rapid.IntRange(0, 3).Draw(t, "turns"); count > 0 {
+		word := rapid.SampledFrom([]string{protocol.RangeFirstTurns, protocol.RangeKeepLastTurns}).Draw(t, "range")
+		in.Range = &protocol.PruneRange{Word: word, Count: uint32(count)}
+	}
+	e.run(t, in)
+}
+
+func (e *explorer) commit(t *rapid.T) {
+	in := core.CommitCompaction{To: e.caller(), Draft: e.draft}
+	if rapid.IntRange(0, 2).Draw(t, "edited") == 0 {
+		in.Text = new("What the user wants.")
+	}
+	e.run(t, in)
 }
 
 // crash loads the thread anew, and mostly somebody resumes it then.

@@ -17,6 +17,9 @@ type sampling struct {
 	items     int
 	message   *openText
 	reasoning *openText
+	// summary is set for a request for a summary, answer is its text.
+	summary bool
+	answer  strings.Builder
 }
 
 // openText is an item whose text is still coming.
@@ -27,9 +30,16 @@ type openText struct {
 	summary   bool
 }
 
-// sample asks the model for the next answer.
+// sample asks the model for the next answer, once there is room for the request.
 func (s *step) sample() {
 	t := s.active
+	if t.compaction != nil { // the next try
+		s.askSummary()
+		return
+	}
+	if s.makeRoom() {
+		return
+	}
 	id := s.newEffect()
 	t.sample, t.calls = &sampling{effect: id, revision: s.revision, items: len(s.items)}, nil
 	t.samples = append(t.samples, id)
@@ -45,6 +55,9 @@ func (s *step) current(id EffectID) *sampling {
 	return s.active.sample
 }
 
+// drafts tells whether the draft of a compaction waits for the model request.
+func (s *step) drafts(id EffectID) bool { return s.draft.waits() && s.draft.request == id }
+
 // ended notes the terminal input of an effect. It is false where the effect is none
 // of those.
 func ended(effects *[]EffectID, id EffectID) bool {
@@ -58,7 +71,18 @@ func ended(effects *[]EffectID, id EffectID) bool {
 
 func (s *step) modelPiece(in ModelPiece) {
 	m := s.current(in.Effect)
-	if m == nil || in.Piece.Text == "" {
+	switch {
+	case s.drafts(in.Effect):
+		if in.Piece.Kind == PieceText {
+			s.draft.answer.WriteString(in.Piece.Text)
+		}
+		return
+	case m == nil || in.Piece.Text == "":
+		return
+	case m.summary:
+		if in.Piece.Kind == PieceText {
+			m.answer.WriteString(in.Piece.Text)
+		}
 		return
 	}
 	if in.Piece.Kind == PieceText {
@@ -129,6 +153,10 @@ func (s *step) completeMessage(m *sampling) {
 }
 
 func (s *step) sampleDone(in SampleDone) {
+	if s.drafts(in.Effect) {
+		s.draftDone(in)
+		return
+	}
 	m := s.current(in.Effect)
 	if s.active == nil || !ended(&s.active.samples, in.Effect) {
 		return
@@ -137,7 +165,11 @@ func (s *step) sampleDone(in SampleDone) {
 		s.finishWhenDone()
 		return
 	}
-	s.active.sample, s.active.retries = nil, 0
+	if m.summary {
+		s.summaryDone(m, in)
+		return
+	}
+	s.active.sample, s.active.retries, s.active.compactions = nil, 0, 0
 	counted := int64(0)
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
@@ -171,10 +203,13 @@ func (s *step) countedInput(m *sampling) int64 {
 }
 
 func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
-	s.active.spent = true
+	window := s.usage.ModelContextWindow
+	if s.active != nil {
+		s.active.spent, window = true, s.active.world.Provider.ContextWindow
+	}
 	info := &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
-		ModelContextWindow: s.active.world.Provider.ContextWindow, CountedInputTokens: counted,
+		ModelContextWindow: window, CountedInputTokens: counted,
 		CountedByModel: counted > 0 && s.tokenizer().Known(s.settings.Model),
 	}
 	scale := s.scales[s.settings.Model]
@@ -189,6 +224,10 @@ func (s *step) notifyUsage(turnID string) {
 // sampleFailed tries again where that makes sense, and fails the turn otherwise.
 // What had streamed in of the answer is dropped.
 func (s *step) sampleFailed(in SampleFailed) {
+	if s.drafts(in.Effect) {
+		s.draftWithoutModel(in.Err.Message)
+		return
+	}
 	m := s.current(in.Effect)
 	if s.active == nil || !ended(&s.active.samples, in.Effect) {
 		return
@@ -204,7 +243,7 @@ func (s *step) sampleFailed(in SampleFailed) {
 		limit = t.world.Provider.StreamMaxRetries
 	}
 	if !in.Err.Retry || t.retries >= limit {
-		s.conclude(protocol.TurnFailed, turnError(in.Err.Message, in.Err))
+		s.giveUp(in.Err)
 		return
 	}
 	t.retries++
@@ -214,6 +253,18 @@ func (s *step) sampleFailed(in SampleFailed) {
 	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.id, TurnID: t.id})
 	t.retry = s.newEffect()
 	s.effect(Timer{t.retry, retryDelay(t.retries, in.Err.RetryAfter)})
+}
+
+// giveUp ends the turn, but for a compaction, which goes on without the model, and for a
+// request that was too long for the model, which is tried again after a compaction.
+func (s *step) giveUp(err *ModelError) {
+	switch {
+	case s.active.compaction != nil:
+		s.withoutModel(err.Message)
+	case err.Info.Kind == protocol.ErrorContextWindowExceeded && s.compactTo(s.PromptTokens()*6/10):
+	default:
+		s.conclude(protocol.TurnFailed, turnError(err.Message, err))
+	}
 }
 
 func turnError(message string, err *ModelError) *protocol.TurnError {

@@ -54,6 +54,10 @@ type World struct {
 	Enforced bool
 	// Provider describes the provider of the turn's settings.
 	Provider ProviderInfo
+	// Compaction says when and how the context is compacted.
+	Compaction Compaction
+	// MaxTurns bounds the turns in the context; 0 is no bound.
+	MaxTurns int
 }
 
 // InstructionFile is an AGENTS.md file.

@@ -19,6 +19,7 @@ const (
 	storedReasoningItem    = "Reasoning"
 	storedCommandExecution = "CommandExecution"
 	storedFileChange       = "FileChange"
+	storedCompaction       = "ContextCompaction"
 )
 
 // peek is a string member of JSON that is known to be valid, "" where it is absent.
@@ -53,6 +54,12 @@ type storedReasoning struct {
 	ID          string   `json:"id"`
 	SummaryText []string `json:"summary_text"`
 	RawContent  []string `json:"raw_content"`
+}
+
+// storedMark is an item that has no members but those that all have.
+type storedMark struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
 }
 
 type storedCommand struct {
@@ -94,6 +101,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storedReasoning{storedReasoningItem, v.ID, v.Summary, v.Content}
 	case *protocol.CommandExecutionItem:
 		return storeCommand(v, argv)
+	case *protocol.ContextCompactionItem:
+		return storedMark{storedCompaction, v.ID}
 	}
 	return item
 }

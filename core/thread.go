@@ -15,6 +15,7 @@ type Thread struct {
 	waiting []TurnStart
 	// failed is set while the last turn is one that failed.
 	failed bool
+	draft  *draft
 	// allowed are the commands that the client accepted for the session.
 	allowed map[string]bool
 	// warned is set once the client was told that commands are not confined.
@@ -81,9 +82,13 @@ func (t *Thread) ActiveTurn() string {
 	return t.active.id
 }
 
-// OpenCallers are those whose turn/start waits for the turn under way to end.
+// OpenCallers are those whose turn/start waits for the turn under way to end, and the one
+// who waits for the draft of a compaction.
 func (t *Thread) OpenCallers() []protocol.Caller {
 	var callers []protocol.Caller
+	if t.draft.waits() {
+		callers = append(callers, t.draft.to)
+	}
 	for _, w := range t.waiting {
 		callers = append(callers, w.To)
 	}
@@ -95,6 +100,7 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
 	s.take(in)
+	s.endStep()
 	return s.out
 }
 
@@ -103,6 +109,10 @@ type step struct {
 	*Thread
 	Stamp
 	out Output
+	// tells is set once clients are to be told of the context, changes is what they are
+	// told of beside new items.
+	tells   bool
+	changes []change
 }
 
 func (s *step) take(in Input) {
@@ -113,8 +123,12 @@ func (s *step) take(in Input) {
 		s.resume(in)
 	case Read:
 		s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
+	case ListTimeline:
+		s.listTimeline(in)
 	case SetName:
 		s.setName(in)
+	case Archive:
+		s.archive(in)
 	case TurnStart:
 		s.turnStart(in)
 	case TurnSteer:
@@ -156,9 +170,17 @@ func (s *step) start(in Start) {
 	s.options = in.Options
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
-	s.reply(in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.World)})
+	s.replyToStart(in)
 	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
 	s.warn(in.Warnings)
+}
+
+func (s *step) replyToStart(in Start) {
+	if in.Replaces != "" {
+		s.reply(in.To, protocol.ThreadArchiveAndNewResponse{ArchivedThreadID: in.Replaces, Thread: s.View(false)})
+		return
+	}
+	s.reply(in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.World)})
 }
 
 func (s *step) resume(in Resume) {

@@ -26,6 +26,12 @@ type turn struct {
 	// waits for the next try, whose prompt is that of its time.
 	retries int
 	retry   EffectID
+	// compacts is set for a turn that compacts the context and does nothing else.
+	compacts bool
+	// compaction is the one under way, nil without one; compactions counts those since
+	// the model's last answer.
+	compaction  *compaction
+	compactions int
 	// spent is set once the provider told what an answer cost.
 	spent bool
 	// last is the agent's last message.
@@ -48,8 +54,10 @@ func (s *step) turnStart(in TurnStart) {
 	switch {
 	case s.active == nil:
 		s.beginTurn(in)
-	case s.active.interrupted():
+	case s.active.interrupted(), s.active.compacts && s.active.outcome != nil:
 		s.waiting = append(s.waiting, in)
+	case s.active.compacts:
+		s.refuse(in.To, errCompactTurn("failed to submit turn input: cannot steer a compact turn"))
 	case len(in.Params.Input) == 0:
 		s.refuse(in.To, errEmptyInput())
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
@@ -60,6 +68,13 @@ func (s *step) turnStart(in TurnStart) {
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
 		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
 	}
+}
+
+// errCompactTurn refuses input to a turn that compacts the context.
+func errCompactTurn(message string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindTurnActive, "%s: wait for its end, or interrupt it with turn/interrupt", message)
+	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: "compact"}
+	return err
 }
 
 func errEmptyInput() *protocol.Error {
@@ -73,23 +88,34 @@ func (t *turn) interrupted() bool {
 
 func (s *step) beginTurn(in TurnStart) {
 	s.settleLastTurn()
+	s.dropDraft(errDraftExpired())
 	s.failed = false
 	s.active = &turn{
 		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
 		notBefore: s.Now.Add(s.options.CompletedFloor),
 	}
-	id, at := s.active.id, s.Now.Unix()
-	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: id, RootTurnID: in.Params.RootTurnID, StartedAt: &at, ModelContextWindow: in.World.Provider.ContextWindow})
-	s.changeSettings(s.settings.WithTurn(in.Params), id)
+	limit := s.keepHistory(in.World.MaxTurns)
+	s.recordBegin(in.Params.RootTurnID)
+	s.changeSettings(s.settings.WithTurn(in.Params), s.active.id)
 	s.describeWorld(in.World)
 
 	answer := s.startedTurn()
 	answer.StartedAt = nil
 	s.reply(in.To, protocol.TurnStartResponse{Turn: answer})
+	if limit != nil {
+		s.tellCut(limit)
+		s.tellContext(s.lastChanges())
+	}
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
 	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
 	s.sample()
+}
+
+func (s *step) recordBegin(root *string) {
+	at := s.Now.Unix()
+	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: s.active.id, RootTurnID: root, StartedAt: &at,
+		ModelContextWindow: s.active.world.Provider.ContextWindow})
 }
 
 // startedTurn is the turn under way as answers and turn/started show it.
@@ -142,7 +168,7 @@ func contentOf(input []protocol.UserInput, images map[string]string) []protocol.
 
 // join adds input to the turn under way. A running model request is dropped: its
 // half message never completes, and the next request holds the new input. A next try that
-// waits goes on waiting.
+// waits goes on waiting, and so does a compaction: what came meanwhile stays behind it.
 func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]string) {
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
@@ -153,8 +179,9 @@ func (s *step) join(input []protocol.UserInput, clientID *string, images map[str
 		s.sample()
 		return
 	}
-	if t.sample != nil {
+	if t.sample != nil && t.compaction == nil {
 		s.effect(Cancel{t.sample.effect})
+		t.sample = nil
 		s.sample()
 	}
 }
@@ -165,6 +192,8 @@ func (s *step) turnSteer(in TurnSteer) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
 	case s.active.id != in.Params.ExpectedTurnID:
 		s.refuse(in.To, s.wrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
+	case s.active.compacts:
+		s.refuse(in.To, errCompactTurn("cannot steer a compact turn"))
 	case len(in.Params.Input) == 0:
 		s.refuse(in.To, errEmptyInput())
 	default:
@@ -220,6 +249,9 @@ func (s *step) interrupt() {
 	if asking {
 		s.notifyStatus()
 	}
+	if t.compaction != nil {
+		s.leaveCompaction()
+	}
 	t.sample = nil
 	s.conclude(protocol.TurnInterrupted, nil)
 }
@@ -232,8 +264,10 @@ func (s *step) stopTimer() {
 }
 
 func (s *step) shutdown() {
+	closing := protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
+	s.dropDraft(closing)
 	for _, w := range s.waiting {
-		s.refuse(w.To, protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down"))
+		s.refuse(w.To, closing)
 	}
 	s.waiting = nil
 	if s.active == nil && s.told != nil {

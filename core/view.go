@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -15,6 +14,9 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 		Path: t.options.Path, Began: t.options.Began, Updated: parseTime(t.written), Ephemeral: t.options.Ephemeral,
 	})
 	v.Status = t.status()
+	for _, p := range t.trimPoints() {
+		v.ContextTrimPoints = append(v.ContextTrimPoints, p.TrimPoint)
+	}
 	if includeTurns {
 		v.Turns = t.turnViews()
 	}
@@ -48,11 +50,8 @@ func View(s Summary) protocol.Thread {
 		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: pointer(seconds(s.Updated)),
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
 		Path:   optional(s.Path), Cwd: s.Settings.Cwd, CliVersion: s.Meta.CliVersion,
-		Originator: optional(s.Meta.Originator), Source: s.Meta.Source, ThreadSource: s.Meta.ThreadSource,
-		GitInfo: gitInfo(s.Meta.Git), Name: optional(s.Name), Turns: []protocol.Turn{},
-	}
-	if len(v.Source) == 0 {
-		v.Source = json.RawMessage(`"unknown"`)
+		Originator: optional(s.Meta.Originator), Source: protocol.SourceView(s.Meta.Source), ThreadSource: s.Meta.ThreadSource,
+		GitInfo: gitInfo(s.Meta.Git), Name: optional(s.Name), Turns: []protocol.Turn{}, ContextTrimPoints: []protocol.TrimPoint{},
 	}
 	return v
 }
@@ -137,6 +136,15 @@ func (t *Thread) turnView(r *turnRecord) protocol.Turn {
 		v.Items[i] = r.items[i].Item()
 	}
 	return v
+}
+
+// LastTurn is the last turn, without its items; the zero Turn before the first.
+func (t *Thread) LastTurn() protocol.Turn {
+	last := t.lastTurn()
+	if last == nil {
+		return protocol.Turn{}
+	}
+	return last.head()
 }
 
 // head is the turn without its items.

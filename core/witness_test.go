@@ -116,10 +116,25 @@ func (w *witness) see(m *machine, in core.Input, out core.Output) {
 	for i, message := range out.Messages {
 		w.seeMessage(m, in, out, i, message)
 	}
+	if out.Archive {
+		w.seeArchive(m, in, out)
+	}
 	w.seeState(m)
 	if w.context != nil {
 		w.context.see(m, in, out)
 	}
+}
+
+// seeArchive checks a step that ends with the thread in the archive; its clients know the
+// status of a thread no more that is not loaded.
+func (w *witness) seeArchive(m *machine, in core.Input, out core.Output) {
+	if len(out.Lines)+len(out.Effects) > 0 || m.thread.ActiveTurn() != "" {
+		w.report("a thread is archived that has something to do: %v", out)
+	}
+	if a, ok := in.(core.Archive); ok && a.Successor != "" {
+		w.callers[a.To] = answered
+	}
+	w.status = ""
 }
 
 func (w *witness) note(in core.Input, out core.Output) {
@@ -181,7 +196,9 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			}
 		case core.Sample:
 			w.seePrompt(e.Prompt.Items)
-			w.belongs(m, e.TurnID)
+			if e.TurnID != "" || !e.Prompt.Summarises { // not for a draft
+				w.belongs(m, e.TurnID)
+			}
 		case core.RunTool:
 			w.belongs(m, e.TurnID)
 		}
@@ -230,7 +247,14 @@ func (w *witness) seeState(m *machine) {
 }
 
 func (w *witness) seeIdle(m *machine) {
+	drafts := 0
 	for id, state := range w.effects {
+		if sample, ok := state.Effect.(core.Sample); ok && sample.TurnID == "" && !state.ended {
+			if !state.cancelled {
+				drafts++
+			}
+			continue
+		}
 		if _, timer := state.Effect.(core.Timer); !state.ended && (!timer || !state.cancelled) {
 			w.report("no turn is active, but effect %d (%T) is under way", id, state.Effect)
 		}
@@ -240,8 +264,8 @@ func (w *witness) seeIdle(m *machine) {
 			w.report("no turn is active, but turn %s was not told to be completed", id)
 		}
 	}
-	if len(m.thread.OpenCallers()) > 0 {
-		w.report("no turn is active, but callers wait for its end")
+	if len(m.thread.OpenCallers()) != drafts {
+		w.report("no turn is active, but %d callers wait, with %d drafts to be written", len(m.thread.OpenCallers()), drafts)
 	}
 }
 
@@ -282,6 +306,7 @@ func (w *witness) seeDurable(m *machine) {
 	if !w.overridden {
 		w.same("settings", encode(storable(m.thread.Settings())), encode(storable(loaded.Settings())))
 		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))
+		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
 	}
 	w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
 	w.same("instructions", m.thread.Prompt().Instructions, loaded.Prompt().Instructions)

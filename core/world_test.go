@@ -29,10 +29,35 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 	if v := a.option("enforced"); v != nil {
 		m.world.Enforced = *v == "true"
 	}
+	if v := a.option("strategy"); v != nil {
+		m.world.Compaction.Strategy = *v
+	}
+	if err := changeLimits(m, a); err != nil {
+		return err
+	}
 	requests, err := a.number("retries", uint64(m.world.Provider.RequestMaxRetries))
 	streams, err2 := a.number("stream-retries", uint64(m.world.Provider.StreamMaxRetries))
 	m.world.Provider.RequestMaxRetries, m.world.Provider.StreamMaxRetries = int(requests), int(streams)
 	return errors.Join(err, err2)
+}
+
+// changeLimits changes what bounds the context.
+func changeLimits(m *machine, a arguments) error {
+	r := &m.world.Compaction
+	for name, to := range map[string]func(int64){
+		"limit": func(n int64) { r.Limit = n }, "target": func(n int64) { r.Target = n }, "words": func(n int64) { r.UserTokens = n },
+		"keep": func(n int64) { r.KeepTurns = int(n) }, "turns": func(n int64) { m.world.MaxTurns = int(n) },
+		"window": func(n int64) { m.world.Provider.ContextWindow = &n },
+	} {
+		n, err := numberOf(a, name)
+		if err != nil {
+			return err
+		}
+		if n != nil {
+			to(*n)
+		}
+	}
+	return nil
 }
 
 func disk(m *machine, a arguments, _ *strings.Builder) error {

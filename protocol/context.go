@@ -50,13 +50,22 @@ func ContextCategories() []ContextCategory {
 	}
 }
 
+// ContextCategoryOf is the category that a word means in any of the three spellings.
+func ContextCategoryOf(word string) (c ContextCategory, known bool) {
+	word, known = respell(word, categoryWords())
+	return ContextCategory(word), known
+}
+
+func categoryWords() (words []string) {
+	for _, c := range ContextCategories() {
+		words = append(words, string(c))
+	}
+	return words
+}
+
 // UnmarshalJSON accepts the categories in any of the three spellings.
 func (c *ContextCategory) UnmarshalJSON(b []byte) error {
-	var allowed []string
-	for _, known := range ContextCategories() {
-		allowed = append(allowed, string(known))
-	}
-	word, err := decodeSpelled(b, allowed)
+	word, err := decodeSpelled(b, categoryWords())
 	*c = ContextCategory(word)
 	return err
 }
@@ -86,7 +95,8 @@ type CategoryUsage struct {
 }
 
 // ContextEdit is an entry of the journal of context edits. Op is exclude, include,
-// delete, prune, pin, unpin, replace, compact or restore; At is in Unix milliseconds;
+// delete, prune, mask, pin, unpin, replace, trim, summarize, compact or restore; At is in
+// Unix milliseconds;
 // Count is how many items it changed, SavedTokens how much smaller it made the next
 // request. An edit that is undone can be redone until another one is made.
 type ContextEdit struct {
@@ -101,17 +111,20 @@ type ContextEdit struct {
 // The operations of a ContextEdit, and of the lines that keep them. Undo and redo are
 // lines only.
 const (
-	EditExclude = "exclude"
-	EditInclude = "include"
-	EditDelete  = "delete"
-	EditPrune   = "prune"
-	EditPin     = "pin"
-	EditUnpin   = "unpin"
-	EditReplace = "replace"
-	EditCompact = "compact"
-	EditRestore = "restore"
-	EditUndo    = "undo"
-	EditRedo    = "redo"
+	EditExclude   = "exclude"
+	EditInclude   = "include"
+	EditDelete    = "delete"
+	EditPrune     = "prune"
+	EditMask      = "mask"
+	EditPin       = "pin"
+	EditUnpin     = "unpin"
+	EditReplace   = "replace"
+	EditTrim      = "trim"
+	EditSummarize = "summarize"
+	EditCompact   = "compact"
+	EditRestore   = "restore"
+	EditUndo      = "undo"
+	EditRedo      = "redo"
 )
 
 // ContextGetItemsParams asks for the list of context items. Cursor is the nextCursor

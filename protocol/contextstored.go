@@ -14,8 +14,10 @@ type StoredContextEdit struct {
 	// Tokens are, for each of IDs, what the placeholder of an output says that was
 	// taken out; 0 for other items. Without placeholders there are none.
 	Tokens []int64 `json:"tokens,omitempty"`
-	// Text is the one of a replace.
+	// Text is the one of a replace, or of a summarize.
 	Text *string `json:"text,omitempty"`
+	// Of is the id of the trim point of a summarize.
+	Of string `json:"of,omitempty"`
 	// Target is the ordinal of the line of the edit that is undone or redone: that of a
 	// compaction is a compacted line.
 	Target int64 `json:"target,omitempty"`

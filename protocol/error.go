@@ -31,6 +31,7 @@ const (
 	KindThreadNotFound     Kind = "threadNotFound"
 	KindThreadNotLoaded    Kind = "threadNotLoaded"
 	KindThreadLocked       Kind = "threadLocked"
+	KindThreadArchived     Kind = "threadArchived"
 	KindNoActiveTurn       Kind = "noActiveTurn"
 	KindTurnMismatch       Kind = "turnMismatch"
 	KindTurnActive         Kind = "turnActive"
@@ -47,6 +48,10 @@ const (
 	KindNothingToUndo      Kind = "nothingToUndo"
 	KindNothingToRedo      Kind = "nothingToRedo"
 	KindBackupMismatch     Kind = "backupMismatch"
+	KindTrimPointNotFound  Kind = "trimPointNotFound"
+	KindNothingToCompact   Kind = "nothingToCompact"
+	KindDraftExpired       Kind = "draftExpired"
+	KindSlashCommand       Kind = "slashCommand"
 )
 
 // Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The
@@ -66,8 +71,12 @@ type ErrorData struct {
 	Field string `json:"field,omitempty"`
 	// TurnID names the turn that is in the way, or that was expected.
 	TurnID string `json:"turnId,omitempty"`
+	// CodexErrorInfo tells of a turn that takes no input.
+	CodexErrorInfo *CodexErrorInfo `json:"codexErrorInfo,omitempty"`
 	// Revision is the one that the thread's context has.
 	Revision *int64 `json:"revision,omitempty"`
+	// Method is the one that does what a refused slash command stands for.
+	Method string `json:"method,omitempty"`
 }
 
 // Error is the message.

@@ -21,6 +21,10 @@ type InitializeCapabilities struct {
 	OptOutNotificationMethods []string `json:"optOutNotificationMethods,omitempty"`
 	// ContextItemsDelta makes ContextItems carry changes only, not the whole list.
 	ContextItemsDelta bool `json:"contextItemsDelta,omitempty"`
+	// SlashCommands says what becomes of a turn/start whose whole input is a slash
+	// command: it is refused, with kind slashCommand, or the command is executed. Without
+	// it the model gets the text.
+	SlashCommands *string `json:"slashCommands,omitempty" oneof:"refuse execute"`
 }
 
 // InitializeResponse names the server, where it keeps its files (an absolute path),

@@ -18,8 +18,12 @@ type Handler interface {
 	ThreadRead(to Caller, p *ThreadReadParams) error
 	ThreadList(to Caller, p *ThreadListParams) error
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
+	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
 	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
 	ThreadSetName(to Caller, p *ThreadSetNameParams) error
+	ThreadArchive(to Caller, p *ThreadArchiveParams) error
+	ThreadUnarchive(to Caller, p *ThreadUnarchiveParams) error
+	ThreadArchiveAndNew(to Caller, p *ThreadArchiveAndNewParams) error
 	TurnStart(to Caller, p *TurnStartParams) error
 	TurnSteer(to Caller, p *TurnSteerParams) error
 	TurnInterrupt(to Caller, p *TurnInterruptParams) error
@@ -36,6 +40,14 @@ type Handler interface {
 	ContextRedo(to Caller, p *ContextRedoParams) error
 	ContextListEdits(to Caller, p *ContextListEditsParams) error
 	ContextRestore(to Caller, p *ContextRestoreParams) error
+	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
+	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
+	ThreadCompactStart(to Caller, p *ThreadCompactStartParams) error
+	ThreadCompactPropose(to Caller, p *ThreadCompactProposeParams) error
+	ThreadCompactCommit(to Caller, p *ThreadCompactCommitParams) error
+	SlashCommandList(to Caller, p *SlashCommandListParams) error
+	SlashCommandParse(to Caller, p *SlashCommandParseParams) error
+	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
 	ModelList(to Caller, p *ModelListParams) error
 	ConfigRead(to Caller, p *ConfigReadParams) error
 }
@@ -48,7 +60,8 @@ type Method struct {
 	Doc    string
 	// BeforeInitialize is set where the method may be called on a new connection.
 	BeforeInitialize bool
-	// Own is set where the reference implementation does not have the method.
+	// Own is set where the reference implementation does not have the method, or has it
+	// among its experimental ones only, without a promise that it stays.
 	Own bool
 	// Experimental lists members of the params that a client may use only with the
 	// capability experimentalApi.
@@ -102,10 +115,18 @@ func Methods() []Method {
 			"Lists stored conversations, newest first."),
 		method[ThreadLoadedListParams, ThreadLoadedListResponse]("thread/loaded/list", Handler.ThreadLoadedList,
 			"Lists the ids of loaded conversations."),
+		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,
+			"Lists items, turns and trim points in the order of the rollout, newest page first.").own(),
 		method[ThreadUnsubscribeParams, ThreadUnsubscribeResponse]("thread/unsubscribe", Handler.ThreadUnsubscribe,
 			"Ends the notifications of a conversation to the caller."),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,
 			"Names a conversation."),
+		method[ThreadArchiveParams, Empty]("thread/archive", Handler.ThreadArchive,
+			"Unloads a conversation and moves it to the archive."),
+		method[ThreadUnarchiveParams, ThreadUnarchiveResponse]("thread/unarchive", Handler.ThreadUnarchive,
+			"Brings a conversation back from the archive."),
+		method[ThreadArchiveAndNewParams, ThreadArchiveAndNewResponse]("thread/archiveAndNew", Handler.ThreadArchiveAndNew,
+			"Archives a conversation and begins another like it, without its history.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
 			"Gives the agent something to do; while a turn runs, joins it.").
 			experimental("additionalContext", "environments", "permissions", "runtimeWorkspaceRoots"),
@@ -139,6 +160,22 @@ func Methods() []Method {
 			"Lists the context edits.").own(),
 		method[ContextRestoreParams, ContextRestoreResponse]("context/restore", Handler.ContextRestore,
 			"Brings the full context back.").own(),
+		method[ThreadContextTrimParams, ThreadContextTrimResponse]("thread/context/trim", Handler.ThreadContextTrim,
+			"Takes all turns but the last ones out of the context.").own(),
+		method[ThreadContextSummarizeParams, ThreadContextSummarizeResponse]("thread/context/summarize", Handler.ThreadContextSummarize,
+			"Puts a summary in the place of what was trimmed.").own(),
+		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
+			"Begins a turn that compacts the context."),
+		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose", Handler.ThreadCompactPropose,
+			"Drafts a compaction, and tells what it would lose.").own(),
+		method[ThreadCompactCommitParams, ThreadCompactCommitResponse]("thread/compact/commit", Handler.ThreadCompactCommit,
+			"Makes the compaction of a draft, as it is or edited.").own(),
+		method[SlashCommandListParams, SlashCommandListResponse]("slashCommand/list", Handler.SlashCommandList,
+			"Lists the slash commands.").own(),
+		method[SlashCommandParseParams, SlashCommandParseResponse]("slashCommand/parse", Handler.SlashCommandParse,
+			"Tells which slash command a text is.").own(),
+		method[SlashCommandExecuteParams, SlashCommandExecuteResponse]("slashCommand/execute", Handler.SlashCommandExecute,
+			"Does what a slash command stands for.").own(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
 		method[ConfigReadParams, ConfigReadResponse]("config/read", Handler.ConfigRead,
@@ -175,5 +212,6 @@ func Unions() []Union {
 		userInputs.describe(UserInput{}),
 		threadItems.describe(ThreadItem{}),
 		contextOperations.describe(ContextOperation{}),
+		timelineEntries.describe(ThreadTimelineEntry{}),
 	}
 }

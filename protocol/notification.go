@@ -17,7 +17,7 @@ type ThreadStartedNotification struct {
 func (ThreadStartedNotification) NotificationMethod() string { return "thread/started" }
 
 // ThreadStatusChangedNotification tells that a thread went to work, waits for the
-// user, or has nothing more to do.
+// user, has nothing more to do, or is not loaded any more.
 type ThreadStatusChangedNotification struct {
 	ThreadID string       `json:"threadId"`
 	Status   ThreadStatus `json:"status"`
@@ -33,6 +33,36 @@ type ThreadClosedNotification struct {
 
 // NotificationMethod is thread/closed.
 func (ThreadClosedNotification) NotificationMethod() string { return "thread/closed" }
+
+// ThreadArchivedNotification tells that a thread was moved to the archive. It can be
+// read, and is neither resumed nor changed before it is unarchived.
+type ThreadArchivedNotification struct {
+	ThreadID string `json:"threadId"`
+}
+
+// NotificationMethod is thread/archived.
+func (ThreadArchivedNotification) NotificationMethod() string { return "thread/archived" }
+
+// ThreadUnarchivedNotification tells that a thread is back from the archive. It is not
+// loaded.
+type ThreadUnarchivedNotification struct {
+	ThreadID string `json:"threadId"`
+}
+
+// NotificationMethod is thread/unarchived.
+func (ThreadUnarchivedNotification) NotificationMethod() string { return "thread/unarchived" }
+
+// ThreadArchivedAndNewCreatedNotification tells which thread took the place of which. It
+// follows thread/started of the new one and thread/archived of the old one.
+type ThreadArchivedAndNewCreatedNotification struct {
+	ArchivedThreadID string `json:"archivedThreadId"`
+	NewThreadID      string `json:"newThreadId"`
+}
+
+// NotificationMethod is thread/archivedAndNewCreated.
+func (ThreadArchivedAndNewCreatedNotification) NotificationMethod() string {
+	return "thread/archivedAndNewCreated"
+}
 
 // ThreadNameUpdatedNotification tells of a thread's new name.
 type ThreadNameUpdatedNotification struct {
@@ -191,9 +221,12 @@ func notification[N Notification](doc string) NotificationRow {
 func Notifications() []NotificationRow {
 	return []NotificationRow{
 		notification[ThreadStartedNotification]("A thread began."),
-		notification[ThreadStatusChangedNotification]("A thread went to work, waits, or is idle."),
+		notification[ThreadStatusChangedNotification]("A thread went to work, waits, is idle, or is not loaded any more."),
 		notification[ThreadNameUpdatedNotification]("A thread has a new name."),
 		notification[ThreadClosedNotification]("A thread was unloaded."),
+		notification[ThreadArchivedNotification]("A thread is in the archive."),
+		notification[ThreadUnarchivedNotification]("A thread is back from the archive."),
+		notification[ThreadArchivedAndNewCreatedNotification]("A thread took the place of one that was archived.").own(),
 		notification[TurnStartedNotification]("A turn began."),
 		notification[TurnPlanUpdatedNotification]("The agent's plan changed."),
 		notification[ItemStartedNotification]("An item began."),
@@ -207,6 +240,12 @@ func Notifications() []NotificationRow {
 		notification[ErrorNotification]("A model request failed."),
 		notification[TurnCompletedNotification]("A turn ended; nothing of it follows."),
 		notification[ContextItemsNotification]("What the model is sent has changed.").own(),
+		notification[ContextCompactedNotification]("The context was compacted."),
+		notification[ThreadTrimPointCreatedNotification]("A trim point: what lies before it is not sent to the model.").own(),
+		notification[ThreadTrimPointRemovedNotification]("A trim point was taken back.").own(),
+		notification[ThreadSessionStopRequestedNotification]("A provider session gets no more requests.").own(),
+		notification[ThreadSessionStartedNotification]("The next model request begins another provider session.").own(),
+		notification[ThreadContextSummarizedNotification]("A trim point has a summary.").own(),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

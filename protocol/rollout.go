@@ -255,10 +255,14 @@ type NameUpdated struct {
 }
 
 // Compacted replaces the history before it by ReplacementHistory, or by the
-// user's messages and Message where that is absent.
+// user's messages and Message where that is absent. TrimPoint, which this server writes,
+// tells exactly what stays.
 type Compacted struct {
 	Message            string            `json:"message"`
 	ReplacementHistory []json.RawMessage `json:"replacement_history,omitempty"`
+	TrimPoint          *StoredTrimPoint  `json:"trim_point,omitempty"`
+	// Strategy is how the summary was made.
+	Strategy string `json:"strategy,omitempty"`
 }
 
 // ContextBackup tells that the lines before it are a selection of those in the first

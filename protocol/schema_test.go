@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,7 @@ func TestAnswersAndNotificationsWriteEveryMember(t *testing.T) {
 	for _, r := range protocol.ServerRequests() {
 		types = append(types, r.Params)
 	}
+	types = slices.DeleteFunc(types, func(t reflect.Type) bool { return t.Kind() != reflect.Struct })
 	for _, goType := range types {
 		for _, b := range []builder{{bare{}}, {full{}}} {
 			var members map[string]json.RawMessage

@@ -41,6 +41,9 @@ type Thread struct {
 	GitInfo          *GitInfo        `json:"gitInfo"`
 	Name             *string         `json:"name"`
 	Turns            []Turn          `json:"turns"`
+	// ContextTrimPoints are those in force, oldest first: the active context starts behind
+	// the last one. Lists of threads leave them out.
+	ContextTrimPoints []TrimPoint `json:"contextTrimPoints"`
 }
 
 // GitInfo is the state of the working directory's repository when the thread

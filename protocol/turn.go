@@ -67,9 +67,13 @@ type TurnStartParams struct {
 }
 
 // TurnStartResponse is the answer to turn/start. While a turn runs, it is that
-// turn, and the input joined it.
+// turn, and the input joined it. SlashCommand is there where the input was a slash command
+// that was executed, for clients with that capability: the turn is then the one that the
+// command began, or the one under way, or else one that nothing happens in, which is over,
+// and which the thread does not keep.
 type TurnStartResponse struct {
-	Turn Turn `json:"turn"`
+	Turn         Turn                         `json:"turn"`
+	SlashCommand *SlashCommandExecuteResponse `json:"slashCommand,omitempty"`
 }
 
 // TurnSteerParams adds input to the turn under way, which must be ExpectedTurnID.

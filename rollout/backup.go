@@ -63,7 +63,7 @@ func (m *marker) names() (protocol.ContextBackup, bool) {
 
 // join puts the backup's lines in the place of those before the marker.
 func (s *Store) join(r *reading) Backup {
-	path := r.Path + backupSuffix
+	path := s.backupOf(r.Path)
 	named, ok := r.marker.names()
 	switch {
 	case !ok:
@@ -82,6 +82,7 @@ func (s *Store) join(r *reading) Backup {
 	for i := range runs {
 		runs[i].place(path)
 	}
+	r.astray = path != r.Path+backupSuffix
 	r.backup, r.gap, r.tail = data, gapOf(r.marker.offset-named.Bytes), r.fromMarker()
 	r.runs = append(runs, r.tailRuns()...)
 	return Backup{Joined: true}
@@ -121,6 +122,14 @@ func checksum(parts ...[]byte) (sum uint32) {
 		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part)
 	}
 	return sum
+}
+
+// whole is the full log, in parts that follow each other.
+func (r *reading) whole() [][]byte {
+	if r.Backup.Joined {
+		return [][]byte{r.backup, r.gap, r.tail}
+	}
+	return [][]byte{r.data}
 }
 
 // fromMarker is the file's bytes from the last marker on. They get a buffer of their

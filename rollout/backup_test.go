@@ -139,7 +139,7 @@ func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 	for op, reason := range map[faultfs.Op]error{faultfs.OpOpen: syscall.EMFILE, faultfs.OpStat: syscall.EIO, faultfs.OpRead: syscall.EACCES} {
 		second := faultfs.Fault{Only: []faultfs.Op{op}, First: 1, Count: 1, Err: reason}
 		if op == faultfs.OpStat {
-			second.First = 2 // the rollout's is asked twice
+			second.First = 3 // the rollout's is asked twice, and whether there is a backup once
 		}
 		contents, err := rollout.NewStore(faultfs.Wrap(mem, second), home).Read(path)
 		require.NoError(t, err)

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,8 +88,8 @@ func rewriteLong(b *testing.B, store *Store, path string, p Projection) {
 	b.StopTimer()
 }
 
-func withoutEvents(l protocol.RolloutLine) (json.RawMessage, bool) {
-	return l.Payload, l.Type != protocol.LineEventMsg
+func withoutEvents(l protocol.RolloutLine) (protocol.RolloutLine, bool) {
+	return l, l.Type != protocol.LineEventMsg
 }
 
 func BenchmarkReadJoined49MB(b *testing.B) {

@@ -93,6 +93,20 @@
 // new file with its backup. It may leave the .tmp file, too, which nobody reads and the
 // next rewrite removes: it may be a second name of the rollout, so none is written to.
 //
+// # Archive
+//
+// A rollout and its backup go to archived_sessions, and back to the folder of the day in
+// the name, under their names. The backup gets its new name first, as a second one or, where
+// the disk has no links, as a copy; then the rollout does, by a link that takes no other
+// file's place, or else by a rename; then the rollout loses its old name, and last the
+// backup. Folders are synced between. So at each moment, also after a crash, each name of
+// the rollout has its backup beside it. A crash may leave two names of the rollout: the one
+// below sessions counts, and the next move knows the other by its content, an earlier state
+// of the full log. It may leave a backup without a rollout, which nobody reads.
+// Programs that know of no backups move the rollout alone. Where the backup that a rollout
+// names is not beside it, it is looked for where such a move would have left it, and Open
+// puts it beside the rollout again.
+//
 // # Locks
 //
 // A thread has one writer among all processes that share a home. The locks are those
@@ -100,7 +114,7 @@
 // home/thread-writer-locks/<id>.lock, opened and locked while a shared flock on
 // .coordination.lock in the same folder is held, and removed only by its holder under
 // an exclusive one. A rollout is opened for appending under the lock, and rewritten
-// under it. Reading takes no lock: whichever of the states a reader finds the file in,
+// and moved under it. Reading takes no lock: whichever of the states a reader finds the file in,
 // the backup has what that needs. Appends to session_index.jsonl hold flock
 // on session_index.jsonl.lock.
 //

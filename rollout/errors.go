@@ -13,6 +13,14 @@ type NotFoundError struct{ ID string }
 // Error begins as the reference implementation's does.
 func (e *NotFoundError) Error() string { return "no rollout found for thread id " + e.ID }
 
+// NotArchivedError tells that no file in the archive carries the thread's id.
+type NotArchivedError struct{ ID string }
+
+// Error begins as the reference implementation's does.
+func (e *NotArchivedError) Error() string {
+	return "no archived rollout found for thread id " + e.ID
+}
+
 // LockedError tells that the thread has another writer, here or in another process.
 type LockedError struct{ ID string }
 
@@ -150,6 +158,8 @@ var (
 	errNoType   = errors.New("it has no type")
 	errMoved    = errors.New("it is a link, or its name leads to another file by now")
 	errChanged  = errors.New("another program has written to it meanwhile")
+	errOutside  = errors.New("it does not lie below sessions or archived_sessions")
+	errUndated  = errors.New("its name does not begin with rollout-YYYY-MM-DDThh-mm-ss")
 	errForeign  = errors.New("its session_meta is that of another thread")
 )
 
@@ -175,6 +185,8 @@ var remedies = []struct {
 	{errMoved, "it is left as it is; open the file itself"},
 	{errChanged, "it is left as it is; end that program"},
 	{errForeign, "it is left as it is; give it the name of its thread"},
+	{errOutside, "move it there first"},
+	{errUndated, "give it such a name"},
 	{errNoType, "nothing was written; this is a fault of the caller"},
 }
 

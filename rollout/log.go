@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"os"
+	"path/filepath"
 	"time"
 
 	"appserver/protocol"
@@ -28,6 +29,7 @@ type Log struct {
 	selection bool
 	refused   error
 	closed    bool
+	discarded bool
 }
 
 // Create begins the log of a new thread. Nothing touches the disk before the first
@@ -72,6 +74,11 @@ func (l *Log) load() (*Contents, error) {
 	r, err := l.store.read(l.path, file)
 	if err != nil {
 		return nil, err
+	}
+	if r.astray {
+		if err := l.store.bringBackup(l.path); err != nil {
+			return nil, err
+		}
 	}
 	l.tail.good = r.Size
 	l.tail.open = len(r.data) > 0 && r.data[len(r.data)-1] != '\n'
@@ -165,6 +172,12 @@ func (l *Log) Close() error {
 	return diskError("close", l.path, err)
 }
 
+// Discard is Close, except that it removes the file where this log has made it.
+func (l *Log) Discard() error {
+	l.discarded = true
+	return l.Close()
+}
+
 func (l *Log) closeFile() error {
 	if l.tail == nil {
 		return nil
@@ -177,8 +190,17 @@ func (l *Log) closeFile() error {
 		err = first(err, l.commit())
 	}
 	err = first(err, l.tail.file.Close())
-	if l.fresh && l.tail.good == 0 {
-		err = first(err, l.store.disk.Remove(l.path))
+	if l.fresh && (l.discarded || l.tail.good == 0) {
+		err = first(err, l.remove())
+	}
+	return err
+}
+
+// remove also makes a name that was made durable go durably.
+func (l *Log) remove() error {
+	err := l.store.disk.Remove(l.path)
+	if err == nil && l.named {
+		err = l.store.disk.SyncDir(filepath.Dir(l.path))
 	}
 	return err
 }

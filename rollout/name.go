@@ -24,8 +24,12 @@ const (
 // PathFor is where the rollout of a thread that begins at that time belongs.
 func (s *Store) PathFor(id string, at time.Time) string {
 	at = at.Local()
-	day := filepath.FromSlash(at.Format("2006/01/02"))
-	return filepath.Join(s.home, sessionsDir, day, namePrefix+at.Format(nameTime)+"-"+id+nameSuffix)
+	return filepath.Join(s.dayDir(at), namePrefix+at.Format(nameTime)+"-"+id+nameSuffix)
+}
+
+// dayDir is the folder of rollouts that begin on that day.
+func (s *Store) dayDir(at time.Time) string {
+	return filepath.Join(s.home, sessionsDir, filepath.FromSlash(at.Format("2006/01/02")))
 }
 
 // threadID is the id in a rollout's path, "" where there is none.

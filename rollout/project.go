@@ -10,10 +10,10 @@ import (
 	"appserver/protocol"
 )
 
-// Projection decides what a line becomes in a rewritten file: the payload that it has
-// there, or false where it is left out. It is asked once for each line but
+// Projection decides what a line becomes in a rewritten file: the type and the payload
+// that it has there, or false where it is left out. It is asked once for each line but
 // context_backup lines, in their order, and must change nothing of what it is given.
-type Projection func(line protocol.RolloutLine) (payload json.RawMessage, keep bool)
+type Projection func(line protocol.RolloutLine) (projected protocol.RolloutLine, keep bool)
 
 // restore writes the full log byte for byte, and that it is whole.
 func (w *rewriting) restore(out *placing) error {
@@ -82,18 +82,19 @@ func begins(stretch []byte) iter.Seq2[int64, []byte] {
 }
 
 // project writes a line as the projection wants it: as it stands where that has the
-// payload and the settled ordinal, else with all its other members as they stand.
+// type, the payload and the settled ordinal, else with all its other members as they stand.
 func (s *selecting) project(l parsed, raw []byte, begin int64) error {
 	if l.Type == protocol.LineContextBackup {
 		return nil
 	}
-	payload, keep := s.choose(l.RolloutLine)
+	projected, keep := s.choose(l.RolloutLine)
 	if !keep {
 		return nil
 	}
-	if *l.Ordinal != l.ordinal || !bytes.Equal(payload, l.Payload) {
+	if *l.Ordinal != l.ordinal || projected.Type != l.Type || !bytes.Equal(projected.Payload, l.Payload) {
+		projected.Ordinal = l.Ordinal
 		var err error
-		if raw, err = restate(raw, *l.Ordinal, payload); err != nil {
+		if raw, err = restate(raw, projected); err != nil {
 			return err
 		}
 	}
@@ -103,9 +104,13 @@ func (s *selecting) project(l parsed, raw []byte, begin int64) error {
 	return s.out.line(raw)
 }
 
-// restate is a line with another ordinal and payload.
-func restate(raw []byte, ordinal int64, payload json.RawMessage) ([]byte, error) {
-	payload, err := oneLine(payload)
+// restate is a line with another ordinal, type and payload.
+func restate(raw []byte, as protocol.RolloutLine) ([]byte, error) {
+	payload, err := oneLine(as.Payload)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := json.Marshal(as.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +119,15 @@ func restate(raw []byte, ordinal int64, payload json.RawMessage) ([]byte, error)
 		switch text(name) {
 		case "ordinal":
 			return
+		case "type":
+			value = kind
 		case "payload":
 			value = payload
 		}
 		out = append(append(append(append(out, name...), ':'), value...), ',')
 	})
 	out = append(out, `"ordinal":`...)
-	return append(strconv.AppendInt(out, ordinal, 10), '}'), nil
+	return append(strconv.AppendInt(out, *as.Ordinal, 10), '}'), nil
 }
 
 // mark writes the context_backup line, not before where the file ended, with the time

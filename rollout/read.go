@@ -83,6 +83,8 @@ type reading struct {
 	// marker tells of, the spaces behind them, if any, and the file's bytes from the
 	// marker on.
 	backup, gap, tail []byte
+	// astray is set where the backup is not beside the file.
+	astray bool
 	// runs hold the lines of Contents before their ordinals are settled.
 	runs []run
 }

@@ -1,11 +1,8 @@
 package rollout
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
-	"path/filepath"
 )
 
 // CloseRewritten is Close, except that it first rewrites the file to what the
@@ -45,10 +42,10 @@ func (l *Log) rewrite(p Projection) error {
 // rewriting is a rewrite under way.
 type rewriting struct {
 	*reading
-	store *Store
-	file  File
-	// backupPath and temporary are the paths beside the rollout's.
-	backupPath, temporary string
+	substitute
+	file File
+	// backupPath is the path beside the rollout's.
+	backupPath string
 }
 
 // beginRewrite makes everything durable and reads it again: from here on what counts
@@ -68,8 +65,7 @@ func (l *Log) beginRewrite() (*rewriting, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &rewriting{reading: r, store: l.store, file: l.tail.file,
-		backupPath: l.path + backupSuffix, temporary: l.path + temporarySuffix}
+	w := &rewriting{reading: r, substitute: substitute{l.store, l.path + temporarySuffix}, file: l.tail.file, backupPath: l.path + backupSuffix}
 	return w, w.check()
 }
 
@@ -97,14 +93,6 @@ func (w *rewriting) check() error {
 	return nil
 }
 
-// whole is the full log, in parts that follow each other.
-func (w *rewriting) whole() [][]byte {
-	if w.Backup.Joined {
-		return [][]byte{w.backup, w.gap, w.tail}
-	}
-	return [][]byte{w.data}
-}
-
 func (w *rewriting) size() (n int64) {
 	for _, part := range w.whole() {
 		n += int64(len(part))
@@ -125,77 +113,12 @@ func (w *rewriting) replace(p Projection) error {
 	return w.putInPlace(err, w.Path)
 }
 
-// putInPlace gives the temporary file another name, or removes it where an error says
-// that it is no good.
-func (w *rewriting) putInPlace(err error, path string) error {
-	if err == nil {
-		err = w.store.disk.Rename(w.temporary, path)
-	}
-	if err != nil {
-		_ = w.store.disk.Remove(w.temporary) // the next rewrite tries again
-		return err
-	}
-	return w.store.disk.SyncDir(filepath.Dir(path))
-}
-
 // unchanged makes sure that the file is still as it was read. Programs that do not
 // heed locks may write to it; what they write after this stays in the backup.
 func (w *rewriting) unchanged() error {
 	info, err := w.file.Stat()
 	if err == nil && info.Size() != w.Size {
 		err = errChanged
-	}
-	return err
-}
-
-// write makes the temporary file, and makes its content durable. A leftover of an
-// earlier one may be a second name of the rollout, so it is removed, never written to.
-func (w *rewriting) write(fill func(*placing) error) error {
-	if err := w.clear(); err != nil {
-		return err
-	}
-	file, err := w.store.make(w.temporary)
-	if err != nil {
-		return err
-	}
-	counted := &counter{File: file}
-	buffered := bufio.NewWriterSize(counted, writeSize)
-	err = fill(&placing{out: buffered})
-	for _, step := range []func() error{buffered.Flush, file.Sync, counted.verify} {
-		if err == nil {
-			err = step()
-		}
-	}
-	return first(err, file.Close())
-}
-
-func (w *rewriting) clear() error {
-	if err := w.store.disk.Remove(w.temporary); err != nil && !absent(err) {
-		return err
-	}
-	return nil
-}
-
-// writeSize is what a rewrite hands to the system at once, in bytes.
-const writeSize = 64 << 10
-
-// counter counts what is written to a new file.
-type counter struct {
-	File
-	size int64
-}
-
-// Write counts.
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.File.Write(p)
-	c.size += int64(n)
-	return n, err
-}
-
-func (c *counter) verify() error {
-	info, err := c.Stat()
-	if err == nil && info.Size() != c.size {
-		err = io.ErrShortWrite
 	}
 	return err
 }

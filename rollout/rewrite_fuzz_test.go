@@ -47,7 +47,7 @@ func FuzzJoin(f *testing.F) {
 		}
 		added := protocol.RolloutLine{Type: "new", Payload: json.RawMessage(`"new"`)}
 		require.NoError(t, log.Append([]protocol.RolloutLine{added}, false))
-		err = log.CloseRewritten(func(protocol.RolloutLine) (json.RawMessage, bool) { return nil, false })
+		err = log.CloseRewritten(func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, false })
 		after, readErr := store.Read(path)
 		require.NoError(t, readErr)
 		require.Equal(t, before.Lines, after.Lines[:len(before.Lines)], "what was there is there")

@@ -60,16 +60,18 @@ func readNaively(log string) []told {
 
 // chooser drops, shortens or keeps a line by what it says.
 func chooser(seed uint32) rollout.Projection {
-	return func(line protocol.RolloutLine) (json.RawMessage, bool) {
+	return func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
 		hash := fnv.New32()
 		fmt.Fprint(hash, seed, line.Type, string(line.Payload), *line.Ordinal)
-		switch hash.Sum32() % 3 {
+		switch hash.Sum32() % 4 {
 		case 0:
-			return nil, false
+			return line, false
 		case 1:
-			return json.RawMessage(fmt.Sprintf(`{"short":%d}`, *line.Ordinal)), true
+			line.Payload = json.RawMessage(fmt.Sprintf(`{"short":%d}`, *line.Ordinal))
+		case 2:
+			line.Type = "another \"type\""
 		}
-		return line.Payload, true
+		return line, true
 	}
 }
 
@@ -77,9 +79,9 @@ func chooser(seed uint32) rollout.Projection {
 func projectNaively(p rollout.Projection, lines []told) []told {
 	all := []told{}
 	for _, l := range lines {
-		payload, keep := p(protocol.RolloutLine{Type: l.Type, Payload: json.RawMessage(l.Payload), Ordinal: &l.Ordinal})
+		projected, keep := p(protocol.RolloutLine{Type: l.Type, Payload: json.RawMessage(l.Payload), Ordinal: &l.Ordinal})
 		if keep && l.Type != protocol.LineContextBackup {
-			all = append(all, told{l.Type, string(payload), l.Ordinal})
+			all = append(all, told{projected.Type, string(projected.Payload), l.Ordinal})
 		}
 	}
 	return all

@@ -1,7 +1,6 @@
 package rollout_test
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -45,7 +44,7 @@ func TestWithoutLinksTheBackupIsACopy(t *testing.T) {
 func TestAByteOrderMarkBeforeTheMarkerStaysOutOfTheBackup(t *testing.T) {
 	store := rollout.NewStore(rollout.OS(), t.TempDir())
 	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)
-	nothing := func(protocol.RolloutLine) (json.RawMessage, bool) { return nil, false }
+	nothing := func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, false }
 	require.NoError(t, appendAndClose(t, store, path, nothing, line(1)))
 	overwrite(t, path, "\ufeff"+get(t, rollout.OS(), path)+"damage\n")
 	damage := []rollout.Damage{{Line: 3, Offset: int64(len(get(t, rollout.OS(), path)) - len("damage\n")), Reason: "not JSON"}}
@@ -124,7 +123,7 @@ func TestListsShowNeitherBackupNorTemporary(t *testing.T) {
 	dir := t.TempDir()
 	store := rollout.NewStore(rollout.OS(), dir)
 	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine+userLine("hello"))
-	require.NoError(t, appendAndClose(t, store, path, func(l protocol.RolloutLine) (json.RawMessage, bool) { return l.Payload, true }, line(2)))
+	require.NoError(t, appendAndClose(t, store, path, func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, true }, line(2)))
 	put(t, rollout.OS(), path+".tmp", get(t, rollout.OS(), path+".bak"))
 	for _, key := range []rollout.SortKey{rollout.SortCreated, rollout.SortUpdated} {
 		page, err := store.List(rollout.Query{SortKey: key})

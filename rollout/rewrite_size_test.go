@@ -66,14 +66,11 @@ func TestLinesBehindWhatIsLeftOutStayWhereTheyStood(t *testing.T) {
 func TestLinesThatGetLongerMoveOthersUntilThereIsRoom(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine+string(encoded(1))+string(encoded(2))+string(encoded(3))+string(encoded(4)))
-	longer := func(line protocol.RolloutLine) (json.RawMessage, bool) {
-		switch *line.Ordinal {
-		case 1:
-			return json.RawMessage(fmt.Sprintf(`{"n":1,"text":%q}`, strings.Repeat("x", 80))), true
-		case 3:
-			return nil, false
+	longer := func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
+		if *line.Ordinal == 1 {
+			line.Payload = json.RawMessage(fmt.Sprintf(`{"n":1,"text":%q}`, strings.Repeat("x", 80)))
 		}
-		return line.Payload, true
+		return line, *line.Ordinal != 3
 	}
 	require.NoError(t, appendAndClose(t, store, path, longer, line(5)))
 	main, full := get(t, mem, path), get(t, mem, path+".bak")
@@ -87,8 +84,9 @@ func TestLinesThatGetLongerMoveOthersUntilThereIsRoom(t *testing.T) {
 func TestAFileThatGotLongerStaysAsLongWhenItIsMadeWhole(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine)
-	longer := func(protocol.RolloutLine) (json.RawMessage, bool) {
-		return json.RawMessage(`"` + strings.Repeat("x", 500) + `"`), true
+	longer := func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
+		line.Payload = json.RawMessage(`"` + strings.Repeat("x", 500) + `"`)
+		return line, true
 	}
 	require.NoError(t, appendAndClose(t, store, path, longer, linesFrom(1, 4)...))
 	main, full := get(t, mem, path), get(t, mem, path+".bak")

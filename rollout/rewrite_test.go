@@ -14,8 +14,8 @@ import (
 )
 
 // evenOnly keeps the session_meta and every second line of linesFrom.
-func evenOnly(line protocol.RolloutLine) (json.RawMessage, bool) {
-	return line.Payload, line.Type != protocol.LineEventMsg || gjson.GetBytes(line.Payload, "n").Int()%2 == 0
+func evenOnly(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
+	return line, line.Type != protocol.LineEventMsg || gjson.GetBytes(line.Payload, "n").Int()%2 == 0
 }
 
 // appendAndClose opens a thread, appends lines and closes it with a projection.
@@ -140,11 +140,11 @@ func TestAProjectionChangesAPayloadAndNothingElse(t *testing.T) {
 		`{"timestamp":"T","ordinal":1,"more":[1, 2],"type":"a","payload":{"long":true}}`+"\n"+
 		`{"timestamp":"U","type":"","payload":{"long":true},"metadata":{"payload":3}}`+"\n"+
 		`{"timestamp":"V","type":"keep","payload": {"kept": 1},"metadata":{}}`+"\r\n")
-	short := func(l protocol.RolloutLine) (json.RawMessage, bool) {
+	short := func(l protocol.RolloutLine) (protocol.RolloutLine, bool) {
 		if gjson.GetBytes(l.Payload, "long").Bool() {
-			return json.RawMessage("{\n\"long\":false}"), true
+			l.Payload = json.RawMessage("{\n\"long\":false}")
 		}
-		return l.Payload, l.Type != protocol.LineEventMsg
+		return l, l.Type != protocol.LineEventMsg
 	}
 	require.NoError(t, appendAndClose(t, store, path, short, line(4)))
 	main, _ := cutMarker(t, get(t, mem, path))
@@ -160,7 +160,10 @@ func TestAProjectionChangesAPayloadAndNothingElse(t *testing.T) {
 func TestAProjectionThatIsNotJSONChangesNothing(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine)
-	bad := func(protocol.RolloutLine) (json.RawMessage, bool) { return json.RawMessage(`{`), true }
+	bad := func(l protocol.RolloutLine) (protocol.RolloutLine, bool) {
+		l.Payload = json.RawMessage(`{`)
+		return l, true
+	}
 	err := appendAndClose(t, store, path, bad, line(1))
 	require.ErrorContains(t, err, "line 0 (session_meta): its payload is not JSON")
 	require.ErrorContains(t, err, "cannot rewrite "+path)

@@ -23,7 +23,7 @@ func (w *rewriting) secure() error {
 func (w *rewriting) twin() error {
 	there, err := w.store.disk.Lstat(w.backupPath)
 	if absent(err) {
-		return w.putInPlace(w.second(), w.backupPath)
+		return w.putInPlace(w.second(w.Path, w.content), w.backupPath)
 	}
 	if err != nil {
 		return err
@@ -38,23 +38,10 @@ func (w *rewriting) twin() error {
 	if err := w.store.checkEarlier(w.backupPath, w.data); err != nil {
 		return err
 	}
-	return w.putInPlace(w.second(), w.backupPath)
+	return w.putInPlace(w.second(w.Path, w.content), w.backupPath)
 }
 
-// second gives the file the temporary name or, where there are no links, makes that a
-// copy of it.
-func (w *rewriting) second() error {
-	if err := w.clear(); err != nil {
-		return err
-	}
-	if w.store.disk.Link(w.Path, w.temporary) == nil {
-		return nil
-	}
-	return w.write(func(out *placing) error {
-		_, err := out.Write(w.data)
-		return err
-	})
-}
+func (w *rewriting) content() ([]byte, error) { return w.data, nil }
 
 // extend appends to a backup that was joined what came after it.
 func (w *rewriting) extend() error {

@@ -25,22 +25,30 @@ func (s *Store) Find(id string) (string, error) {
 	if !isThreadID(id) {
 		return "", &NotFoundError{id}
 	}
-	var unread error
-	for _, root := range []string{sessionsDir, archivedDir} {
-		for f, err := range s.walk(walk{root: root}) {
-			if err != nil {
-				unread = err
-				continue
-			}
-			if threadID(f) == id {
-				return filepath.Join(s.home, root, f), nil
-			}
+	path, err := s.findBelow(sessionsDir, id)
+	if path != "" {
+		return path, nil
+	}
+	archived, archivedErr := s.findBelow(archivedDir, id)
+	if archived != "" {
+		return archived, nil
+	}
+	return "", first(err, archivedErr, &NotFoundError{id})
+}
+
+// findBelow is the path of a thread's newest rollout below a root, "" without one. Where
+// it is not found, the error tells what could not be read.
+func (s *Store) findBelow(root, id string) (path string, unread error) {
+	for f, err := range s.walk(walk{root: root}) {
+		if err != nil {
+			unread = err
+			continue
+		}
+		if threadID(f) == id {
+			return filepath.Join(s.home, root, f), nil
 		}
 	}
-	if unread != nil {
-		return "", unread
-	}
-	return "", &NotFoundError{id}
+	return "", unread
 }
 
 // open opens a file and makes sure that it is a regular one.

@@ -106,6 +106,7 @@ const (
 	foreign      = "kept as it is where a rollout of the reference implementation has it"
 	neverWritten = "the reference implementation leaves it out where it has none, and we never have one"
 	indexFilter  = "filters of the index, not served yet"
+	ofTrims      = "of our own trim points and compactions"
 	jsonRPC      = "every message is JSON-RPC 2.0; the reference implementation leaves it out"
 )
 
@@ -129,6 +130,7 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.mcpServerOpenaiFormElicitation": notServed,
 	"InitializeCapabilities.requestAttestation":             vendorCloud,
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
+	"InitializeCapabilities.slashCommands":                  "of our own slash commands",
 	"ThreadListParams.currentAccountOnly":                   vendorCloud,
 	"ThreadListParams.excludedThreadIds":                    indexFilter,
 	"ThreadListParams.originators":                          indexFilter,
@@ -153,20 +155,26 @@ var deliberately = map[string]string{
 	"CommandExecutionRequestApprovalParams.kind=*":                          notServed,
 	"ApprovalDecision{applyNetworkPolicyAmendment}":                         "never offered",
 
-	"AgentMessageItem.delivery":              alwaysNull,
-	"AgentMessageItem.memoryCitation":        alwaysNull,
-	"AgentMessageItem.moderation":            alwaysNull,
-	"AgentMessageItem.questions":             alwaysNull,
-	"Model.availabilityNux":                  alwaysNull,
-	"Model.availableAccessPrograms":          alwaysNull,
-	"Model.serviceTiers":                     "always empty",
-	"Model.upgradeInfo":                      alwaysNull,
-	"TextInput.text_elements":                "given back as the client sent it",
-	"Thread.section":                         alwaysNull,
-	"Thread.source":                          foreign,
-	"ThreadItem{*":                           foreign,
-	"ThreadResumeResponse.collaborationMode": alwaysNull,
-	"TurnError.misalignment":                 alwaysNull,
-	"ConfigLayerSource{*":                    "there are two layers only",
-	"ConfigWarningNotification.range":        "the summary names the line; neither side writes it where it has none",
+	"AgentMessageItem.delivery":                  alwaysNull,
+	"AgentMessageItem.memoryCitation":            alwaysNull,
+	"AgentMessageItem.moderation":                alwaysNull,
+	"AgentMessageItem.questions":                 alwaysNull,
+	"Model.availabilityNux":                      alwaysNull,
+	"Model.availableAccessPrograms":              alwaysNull,
+	"Model.serviceTiers":                         "always empty",
+	"Model.upgradeInfo":                          alwaysNull,
+	"TextInput.text_elements":                    "given back as the client sent it",
+	"Thread.contextTrimPoints":                   ofTrims,
+	"ThreadCompactStartParams.strategy":          ofTrims,
+	"ContextCompactedNotification.newTokenCount": ofTrims,
+	"ContextCompactedNotification.oldTokenCount": ofTrims,
+	"ContextCompactedNotification.strategy":      ofTrims,
+	"TurnStartResponse.slashCommand":             "of our own slash commands",
+	"Thread.section":                             alwaysNull,
+	"Thread.source":                              foreign,
+	"ThreadItem{*":                               foreign,
+	"ThreadResumeResponse.collaborationMode":     alwaysNull,
+	"TurnError.misalignment":                     alwaysNull,
+	"ConfigLayerSource{*":                        "there are two layers only",
+	"ConfigWarningNotification.range":            "the summary names the line; neither side writes it where it has none",
 }

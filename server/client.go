@@ -9,6 +9,8 @@ type ClientState struct {
 	ExperimentalAPI bool
 	// ContextItemsDelta is set where the client wants changes of context items only.
 	ContextItemsDelta bool
+	// SlashCommands is one of protocol's Slash constants, "" where texts go to the model.
+	SlashCommands string
 	// OptOut lists the methods of notifications that the client does not want.
 	OptOut []string
 }

@@ -46,6 +46,9 @@ func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) erro
 	state := ClientState{Info: p.ClientInfo}
 	if c := p.Capabilities; c != nil {
 		state.ExperimentalAPI, state.OptOut, state.ContextItemsDelta = c.ExperimentalAPI, c.OptOutNotificationMethods, c.ContextItemsDelta
+		if c.SlashCommands != nil {
+			state.SlashCommands = *c.SlashCommands
+		}
 	}
 	l.Outbox.Initialized(to.Conn, state)
 	l.Outbox.Reply(to, protocol.InitializeResponse{

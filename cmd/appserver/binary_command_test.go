@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 	"golang.org/x/sys/unix"
 
 	"appserver/protocol"
@@ -69,11 +70,43 @@ func TestBinaryTakesOptions(t *testing.T) {
 	}
 }
 
+// TestBinaryNamesTheSourceOfThreads, in the rollout and on the wire.
+func TestBinaryNamesTheSourceOfThreads(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]struct{ stored, shown string }{
+		"":                          {`"vscode"`, `"vscode"`},
+		" --session-source exec":    {`"exec"`, `"exec"`},
+		" --session-source cli":     {`"cli"`, `"cli"`},
+		" --session-source mcp":     {`"mcp"`, `"appServer"`},
+		" --session-source my-tool": {`{"custom":"my-tool"}`, `{"custom":"my-tool"}`},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			c := startServer(t, t.TempDir(), strings.Fields("--model-provider offline"+flag)...)
+			c.initialize()
+			var r struct {
+				Thread struct {
+					Source json.RawMessage
+					Path   string
+				}
+			}
+			require.NoError(t, json.Unmarshal(c.call("thread/start", object{}), &r))
+			c.close()
+			require.JSONEq(t, want.shown, string(r.Thread.Source))
+			text, err := os.ReadFile(r.Thread.Path)
+			require.NoError(t, err)
+			first, _, _ := strings.Cut(string(text), "\n")
+			require.JSONEq(t, want.stored, gjson.Get(first, "payload.source").Raw)
+		})
+	}
+}
+
 // TestBinaryRefusesWrongCalls with status 2, and says what was wrong.
 func TestBinaryRefusesWrongCalls(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"--no-such-flag":                    "no-such-flag",
+		"--session-source=":                 "is empty",
 		"app-server --no-such-flag":         "no-such-flag",
 		"no-such-command":                   `"no-such-command"`,
 		"app-server extra":                  `"extra"`,

@@ -154,9 +154,25 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.threadOf("thread/resume", object{"threadId": id})
 	c.call("thread/resume", object{"threadId": id, "excludeTurns": true})
 	c.turn(id, "hello")
+	cutAndArchive(c, id)
 	c.close()
 	conforms(t, referenceSchemas(t), lines)
 	require.Empty(t, neverWritten(lines), "the session lacks methods")
+}
+
+// cutAndArchive takes turns out of a thread's context in every way, and puts it away.
+func cutAndArchive(c *client, id string) {
+	c.call("thread/context/trim", object{"threadId": id, "keepLastNTurns": 2})
+	c.call("thread/context/summarize", object{"threadId": id, "summary": "Much was tried."})
+	c.call("context/undo", object{"threadId": id})
+	c.call("context/undo", object{"threadId": id})
+	c.call("thread/compact/start", object{"threadId": id})
+	c.awaitTurn()
+	c.call("thread/archive", object{"threadId": id})
+	c.call("thread/unarchive", object{"threadId": id})
+	c.call("thread/resume", object{"threadId": id})
+	c.call("thread/archiveAndNew", object{"threadId": id})
+	c.untilMethod("thread/archivedAndNewCreated")
 }
 
 // neverWritten are the methods of the tables that no line has, but for those that no

@@ -25,7 +25,7 @@ type importRule struct {
 func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
-		{"core", []string{"protocol", "core/command"}, "it is a pure function of its inputs"},
+		{"core", []string{"protocol", "core/command", "core/digest"}, "it is a pure function of its inputs"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
 		{"core/config", []string{"protocol", "core"}, "it turns files into settings, whoever uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},
@@ -33,10 +33,12 @@ func importRules() []importRule {
 		{"core/token", nil, "it counts text, whoever asks"},
 		{"core/tool", []string{"protocol", "core"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
+		{"core/digest", []string{"protocol", "core/command"}, "it reads items, and knows no thread"},
+		{"core/slash", []string{"protocol"}, "it reads a text, and knows methods by their names and params"},
 		{"core/engine", []string{"protocol", "core", "rollout", "core/workspace"}, "models, tools and clients reach it through interfaces of its own"},
 		{"rollout", []string{"protocol"}, "it keeps lines, and does not know what threads make of them"},
 		{"rollout/faultfs", []string{"rollout"}, "it is a disk for tests of the rollout"},
-		{"server", []string{"protocol", "core/engine"}, "it carries messages; threads are the engine's, files and settings the command's"},
+		{"server", []string{"protocol", "core/engine", "core/slash"}, "it carries messages; threads are the engine's, files and settings the command's"},
 		{"schema", nil, "it holds files; schema/gen makes them"},
 		{"schema/conform", []string{"protocol"}, "tests of any package use it"},
 		{"schema/gen", []string{"protocol"}, "the schema comes from the vocabulary alone"},
@@ -127,7 +129,7 @@ func libraries() []library {
 		{"github.com/sashabaranov/go-openai", []string{"core/model"}, "one way to providers"},
 		{"github.com/sourcegraph/jsonrpc2", []string{"server"}, "one connection to the client"},
 		{"github.com/stretchr/testify", nil, "for tests"},
-		{"github.com/tidwall/gjson", []string{"core", "protocol", "rollout"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume"},
+		{"github.com/tidwall/gjson", []string{"core", "core/digest", "protocol", "rollout"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume"},
 		{"github.com/tiktoken-go/tokenizer", []string{"core/token"}, "one owner of the tables, which are megabytes"},
 		{"go.uber.org/goleak", nil, "for tests"},
 		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},
@@ -171,7 +173,9 @@ func checkLibrary(s *houseSource, name string) string {
 
 // purePackages are the core and what it imports: equal inputs give equal steps, so
 // that a replay of a rollout gives the state back.
-func purePackages() []string { return []string{"protocol", "core", "core/command"} }
+func purePackages() []string {
+	return []string{"protocol", "core", "core/command", "core/digest", "core/slash"}
+}
 
 // impureImports are packages, with all below them, that reach beyond the inputs.
 func impureImports() map[string]string {

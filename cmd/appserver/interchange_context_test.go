@@ -147,3 +147,42 @@ func withoutCounts(texts []string) (plain []string) {
 	}
 	return plain
 }
+
+// archive has each server bring back what the other archived. The reference implementation
+// moves the rollout alone; what was taken out is found nevertheless. What it has archived
+// itself it takes for archived until it unarchives it, as it remembers that in a database.
+func (x *interchange) archive() {
+	c := x.ours()
+	id := x.begin(c)
+	c.turn(id, "run: seq 100 105")
+	c.turn(id, "second")
+	list := c.contextList(id)
+	c.call("context/setInclusion", object{"threadId": id, "ids": itemsLike(list, protocol.CategoryToolOutput, "101"), "included": false})
+	taken := c.contextList(id).Items
+	c.call("thread/archive", object{"threadId": id})
+	require.Equal(x.t, taken, c.contextList(id).Items)
+	c.close()
+
+	c = x.reference()
+	refusal := c.refused("thread/resume", object{"threadId": id}).Message
+	c.call("thread/unarchive", object{"threadId": id})
+	require.Len(x.t, c.answer("thread/resume", id).Thread.Turns, 2)
+	c.turn(id, "third")
+	c.call("thread/archive", object{"threadId": id})
+	c.close()
+
+	c = x.ours()
+	require.Contains(x.t, refusal, "is archived")
+	require.Contains(x.t, c.refused("thread/resume", object{"threadId": id}).Message, "session "+id+" is archived")
+	require.Equal(x.t, taken, c.contextList(id).Items[:len(taken)])
+	c.call("thread/unarchive", object{"threadId": id})
+	require.Len(x.t, c.answer("thread/resume", id).Thread.Turns, 3)
+	require.Equal(x.t, taken, c.contextList(id).Items[:len(taken)])
+	c.call("context/restore", object{"threadId": id, "from": "backup"})
+	c.turn(id, "fourth")
+	c.close()
+
+	c = x.reference()
+	require.Contains(x.t, c.refused("thread/resume", object{"threadId": id}).Message, "is archived")
+	c.close()
+}

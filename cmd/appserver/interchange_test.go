@@ -111,7 +111,9 @@ func TestReferenceInterchange(t *testing.T) {
 		{"settings", (*interchange).settings},
 		{"names", (*interchange).names},
 		{"pruned", (*interchange).pruned},
+		{"archive", (*interchange).archive},
 		{"locks", (*interchange).locks},
+		{"timeline", (*interchange).timeline},
 		{"ours damaged", func(x *interchange) { x.damaged(x.ours()) }},
 		{"reference damaged", func(x *interchange) { x.damaged(x.reference()) }},
 	} {
@@ -235,6 +237,48 @@ func (x *interchange) names() {
 	require.Equal(x.t, "set here", c.answer("thread/read", old).Thread.Name)
 	require.Equal(x.t, "set here", c.answer("thread/resume", old).Thread.Name)
 	c.close()
+}
+
+// timeline is the same in both, of what either wrote, page by page.
+func (x *interchange) timeline() {
+	c := x.ours()
+	id := x.begin(c)
+	c.turn(id, "first")
+	c.turn(id, "run: echo hi")
+	here := c.timeline(id)
+	c.close()
+
+	c = x.reference()
+	c.answer("thread/resume", id)
+	require.Equal(x.t, here, c.timeline(id))
+	c.turn(id, "third")
+	there := c.timeline(id)
+	require.Greater(x.t, len(there), len(here))
+	c.close()
+
+	c = x.ours()
+	require.Equal(x.t, there, c.timeline(id))
+	c.close()
+}
+
+// timeline is all of a thread's timeline, oldest entry first, without what only this
+// server tells.
+func (c *client) timeline(id string) (entries []object) {
+	c.t.Helper()
+	for cursor := (*string)(nil); ; {
+		var page struct {
+			Data       []object
+			NextCursor *string
+		}
+		require.NoError(c.t, json.Unmarshal(c.call("thread/timeline/list", object{"threadId": id, "limit": 3, "cursor": cursor}), &page))
+		for _, e := range page.Data {
+			delete(e, "trimmed")
+		}
+		entries = append(page.Data, entries...)
+		if cursor = page.NextCursor; cursor == nil {
+			return entries
+		}
+	}
 }
 
 // locks has both servers run all the time.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"appserver/protocol"
 )
 
 // options are the flags that commands share.
@@ -16,6 +19,7 @@ type options struct {
 	logLevel   string
 	logFormat  string
 	listen     string
+	source     string
 	parentExit bool
 	version    bool
 }
@@ -35,7 +39,7 @@ func (l *list) Set(v string) error {
 func defaults() *options {
 	return &options{
 		logLevel: envOr("APPSERVER_LOG", "warn"), logFormat: envOr("LOG_FORMAT", "console"),
-		listen: listenStdio, parentExit: true,
+		listen: listenStdio, source: protocol.SourceVSCode, parentExit: true,
 	}
 }
 
@@ -65,9 +69,18 @@ func (o *options) defineShared(flags *flag.FlagSet) {
 func (o *options) define(flags *flag.FlagSet) {
 	o.defineShared(flags)
 	flags.StringVar(&o.listen, "listen", o.listen, "where to listen; only stdio:// is served")
+	flags.Func("session-source", "what `KIND` of client begins threads: vscode, cli, exec, mcp or a word of its own (default vscode, which many clients list only)", o.setSource)
 	flags.BoolVar(&o.parentExit, "exit-with-parent", o.parentExit, "end when the parent process has ended")
 	flags.BoolVar(&o.version, "version", o.version, "print the version")
 	flags.Bool("analytics-default-enabled", false, "accepted and ignored: nothing is sent anywhere")
+}
+
+func (o *options) setSource(kind string) error {
+	if strings.TrimSpace(kind) == "" {
+		return errors.New("is empty")
+	}
+	o.source = kind
+	return nil
 }
 
 func envOr(name, otherwise string) string {

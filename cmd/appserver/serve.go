@@ -103,6 +103,7 @@ func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engin
 	c, err = config.Load(config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv})
 	return c, home, engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), home), Setup: &setup{c, home, cwd, log}, Log: log, Tokens: token.New(),
+		Source: protocol.StoredSource(o.source),
 	}, err
 }
 

@@ -158,6 +158,7 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	date, zone := workspace.Today(time.Now())
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider: c.ProviderInfo(settings.Provider, settings.Model),
+		Provider: c.ProviderInfo(settings.Provider, settings.Model), Compaction: c.CompactionOf(settings.Provider, settings.Model),
+		MaxTurns: c.History.MaxSize,
 	}, c.Ready(settings.Provider)
 }

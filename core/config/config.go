@@ -61,10 +61,13 @@ type Config struct {
 	History History `key:"history"`
 	Context Context `key:"context"`
 	Compat  Compat  `key:"compat"`
-	// Compaction, Memory and Index are read by the parts they are named after.
-	Compaction map[string]any `key:"compaction"`
-	Memory     map[string]any `key:"memory"`
-	Index      map[string]any `key:"index"`
+	// Compaction says how contexts are compacted, CompactPrompt how the model is asked for
+	// summaries.
+	Compaction    Compaction `key:"compaction"`
+	CompactPrompt *string    `key:"compact_prompt"`
+	// Memory and Index are read by the parts they are named after.
+	Memory map[string]any `key:"memory"`
+	Index  map[string]any `key:"index"`
 
 	// Warnings are about keys without effect, each with file, line and key. Those
 	// of a Config made by With are about its overrides only.
@@ -118,6 +121,7 @@ func defaults() *Config {
 		ProjectDocMaxBytes: 32 << 10,
 		History:            History{SaveHistory: true},
 		Context:            Context{RewriteOnUnload: true},
+		Compaction:         defaultCompaction(),
 		Compat:             Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
 }
@@ -215,8 +219,7 @@ func (c *Config) rank(key string) int {
 
 // unserved are keys that are read for what is to come.
 var unserved = [][]string{
-	{"history", "maxSize"}, {"history", "sensitivePatterns"}, {"model_auto_compact_token_limit"},
-	{"compaction"}, {"memory"}, {"index"},
+	{"history", "sensitivePatterns"}, {"memory"}, {"index"},
 }
 
 // check finds what is of the right type and yet of no use.

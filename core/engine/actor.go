@@ -19,6 +19,8 @@ type Journal interface {
 	// Append takes all lines or none. With sync they are on disk when it returns.
 	Append(lines []protocol.RolloutLine, sync bool) error
 	Close() error
+	// Discard closes it too, and leaves nothing of a thread that began with it.
+	Discard() error
 	// CloseRewritten closes it too, and leaves a file that plain readers make of what
 	// the projection leaves; nil leaves all.
 	CloseRewritten(p rollout.Projection) error
@@ -29,6 +31,7 @@ type ephemeral struct{}
 
 func (ephemeral) Append([]protocol.RolloutLine, bool) error { return nil }
 func (ephemeral) Close() error                              { return nil }
+func (ephemeral) Discard() error                            { return nil }
 func (ephemeral) CloseRewritten(rollout.Projection) error   { return nil }
 
 const (
@@ -140,6 +143,16 @@ func always() <-chan struct{} {
 }
 
 func (a *actor) serve(r request) {
+	errand := a.engine.errands.of(r.to)
+	if err := errand.begin(a); err != nil {
+		a.engine.Outbox.Refuse(r.to, err)
+		return
+	}
+	a.attend(r)
+	errand.end()
+}
+
+func (a *actor) attend(r request) {
 	switch {
 	case a.thread != nil:
 		r.do(a)
@@ -212,6 +225,9 @@ func (a *actor) close(journal func() error) {
 	a.turn.Store(nil)
 	a.cancelEffects()
 	a.generation++
+	if a.thread != nil {
+		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before this was done", a.id))
+	}
 	if err := journal(); err != nil {
 		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})

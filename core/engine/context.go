@@ -9,22 +9,22 @@ import (
 
 // ContextGetItems lists what the model is sent.
 func (e *Engine) ContextGetItems(to protocol.Caller, p *protocol.ContextGetItemsParams) error {
-	return e.readThread(to, p.ThreadID, core.GetContextItems{To: to, Cursor: p.Cursor, Limit: p.Limit})
+	return e.readThread(to, p.ThreadID, core.GetContextItems{To: to, Cursor: p.Cursor, Limit: p.Limit}, e.loadContext)
 }
 
 // ContextGetUsage tells what the context costs.
 func (e *Engine) ContextGetUsage(to protocol.Caller, p *protocol.ContextGetUsageParams) error {
-	return e.readThread(to, p.ThreadID, core.GetContextUsage{To: to})
+	return e.readThread(to, p.ThreadID, core.GetContextUsage{To: to}, e.loadContext)
 }
 
 // ContextListEdits lists the edits of the context.
 func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEditsParams) error {
-	return e.readThread(to, p.ThreadID, core.ListContextEdits{To: to})
+	return e.readThread(to, p.ThreadID, core.ListContextEdits{To: to}, e.loadContext)
 }
 
 // ContextPreview tells what edits would do.
 func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewParams) error {
-	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits})
+	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits}, e.loadContext)
 }
 
 // ContextSetInclusion excludes items, or includes them again.

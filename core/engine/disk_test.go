@@ -118,7 +118,9 @@ func (d *disk) fail(err error, ops ...faultfs.Op) *fault {
 	return f
 }
 
-func isRollout(path string) bool { return strings.Contains(path, "/sessions/") }
+func isRollout(path string) bool {
+	return strings.Contains(path, "/sessions/") || strings.Contains(path, "/archived_sessions/")
+}
 
 func (d *disk) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, error) {
 	if err := d.enter(faultfs.OpOpen, path); err != nil {

@@ -8,11 +8,13 @@
 // input the lines are appended first, then the messages are handed to the outbox
 // in order, then the effects are started. Where an append fails, nothing of the
 // step is said: its callers are refused, and the thread is loaded anew from what
-// the disk holds.
+// the disk holds. A step that archives the thread has no lines: the thread is unloaded and
+// its rollout moved, then the messages are said.
 //
 // # Goroutines
 //
-//   - One per loaded thread (actor.run) owns the thread and its journal. It blocks
+//   - One per loaded thread (actor.run) owns the thread and its journal; a thread that
+//     takes another's place belongs to the other's until it is archived. It blocks
 //     on its mailboxes, and on the disk. It ends when the engine closes, and
 //     when its thread is not loaded and nothing waits for it. Between requests it
 //     describes the items of a thread that was resumed.

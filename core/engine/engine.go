@@ -95,8 +95,10 @@ type Parts struct {
 	Log    *zap.Logger
 	// NewID gives UUIDv7s; the default is google/uuid's.
 	NewID func() string
-	// Version is this program's, Originator the client's name.
+	// Version is this program's, Source the kind of its clients as session_meta has it
+	// (nil is vscode, which many clients list only), Originator the client's name.
 	Version    string
+	Source     json.RawMessage
 	Originator func(conn uint64) string
 	// WantsChanges tells whether a client keeps the list of context items itself; nil
 	// stands for no.
@@ -112,6 +114,7 @@ const maxReaders = 4
 type Engine struct {
 	Parts
 	requests atomic.Uint64 // numbers the requests of the server
+	errands  *errands
 	readers  chan struct{}
 	work     sync.WaitGroup // actors and background reads
 
@@ -128,7 +131,12 @@ func New(p Parts) *Engine {
 	if p.NewID == nil {
 		p.NewID = newID
 	}
-	return &Engine{Parts: p, threads: map[string]*actor{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
+	if p.Source == nil {
+		p.Source = protocol.StoredSource(protocol.SourceVSCode)
+	}
+	open := &errands{open: map[protocol.Caller]*errand{}}
+	p.Outbox = errandOutbox{p.Outbox, open}
+	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.
@@ -172,11 +180,38 @@ func (e *Engine) post(id string, create bool, r request) (found bool, err error)
 }
 
 func (e *Engine) addLocked(id string) *actor {
+	a := e.makeLocked(id)
+	e.work.Go(a.run)
+	return a
+}
+
+func (e *Engine) makeLocked(id string) *actor {
 	a := newActor(e, id)
 	e.threads[id] = a
 	e.order = append(e.order, id)
-	e.work.Go(a.run)
 	return a
+}
+
+// reserve is an actor for a thread that nobody has. It belongs to the caller until that
+// releases it; what is posted to it waits.
+func (e *Engine) reserve(id string) (*actor, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closing:
+		return nil, errShuttingDown()
+	case e.threads[id] != nil:
+		return nil, errTaken(id)
+	}
+	return e.makeLocked(id), nil
+}
+
+// release lets a reserved actor run, or go where it has no thread and nothing waits for it.
+func (e *Engine) release(a *actor) {
+	if a.thread == nil && e.forget(a) {
+		return
+	}
+	e.work.Go(a.run)
 }
 
 // forget removes an actor that nothing waits for.

@@ -32,8 +32,10 @@ func factOf(line protocol.RolloutLine) string {
 	switch line.Type {
 	case protocol.LineSessionMeta:
 		return "begun"
-	case protocol.LineContextEdit:
+	case protocol.LineContextEdit, protocol.LineTrimPoint:
 		return revisionFact(gjson.GetBytes(line.Payload, "revision").Int())
+	case protocol.LineCompacted:
+		return revisionFact(gjson.GetBytes(line.Payload, "trim_point.revision").Int())
 	}
 	member := func(path string) string { return gjson.GetBytes(line.Payload, path).Str }
 	switch member("type") {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -59,15 +58,22 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 	now := time.Now()
 	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
-		log, err := a.engine.Store.Create(a.id, now)
-		if err != nil {
+		if err := a.createLog(now); err != nil {
 			return err
 		}
-		a.journal, a.path = log, log.Path()
-		a.options.Path = log.Path()
 	}
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
 	return a.enter(to, core.Start{To: to, Meta: a.meta(to, p, template, now), Settings: template.Settings, Options: a.options, World: world, Warnings: template.Warnings})
+}
+
+func (a *actor) createLog(at time.Time) error {
+	log, err := a.engine.Store.Create(a.id, at)
+	if err != nil {
+		return err
+	}
+	a.journal, a.path = log, log.Path()
+	a.options.Path = log.Path()
+	return nil
 }
 
 func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template, now time.Time) protocol.SessionMeta {
@@ -80,9 +86,7 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	return protocol.SessionMeta{
 		ID: a.id, SessionID: a.id, Timestamp: core.Timestamp(now), Cwd: t.Settings.Cwd,
 		Originator: a.engine.Originator(to.Conn), CliVersion: a.engine.Version,
-		// Clients look for threads of this source only, whatever client began them.
-		Source:       json.RawMessage(`"vscode"`),
-		ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
+		Source: a.engine.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
 		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,
 		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd),
 	}
@@ -136,7 +140,7 @@ func notReady(err error) bool {
 	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
-// openLog takes the rollout for writing. What it reads is about to be told, so it is
+// openLog takes the rollout for writing, unless it is archived. What it reads is about to be told, so it is
 // made durable: a crash may have come, or a disk have failed, between its being written
 // and its being synced.
 func (a *actor) openLog(path string) (*rollout.Contents, error) {
@@ -146,6 +150,9 @@ func (a *actor) openLog(path string) (*rollout.Contents, error) {
 			return nil, err
 		}
 		path = found
+	}
+	if a.engine.Store.IsArchived(path) {
+		return nil, errArchived(a.id)
 	}
 	log, contents, err := a.engine.Store.Open(path)
 	if err != nil {

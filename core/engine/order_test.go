@@ -97,7 +97,7 @@ func TestPostsDoNotWait(t *testing.T) {
 		for _, c := range append([]call{
 			start(), resume(stored), resume(id), resumeWith(protocol.ThreadResumeParams{Path: &path}), read(id), read(stored), turn(id, "say x"),
 			steer(id, "t", "x"), interrupt(id, ""), setName(stored, "n"), unsubscribe(id), list(protocol.ThreadListParams{}), loadedList(protocol.ThreadLoadedListParams{}),
-			getItems(id), getItems(stored), getPrompt(stored), undo(id), restore(stored),
+			getItems(id), getItems(stored), getPrompt(stored), undo(id), restore(stored), timeline(id), timeline(stored),
 		}, contextReads(id)...) {
 			posted := false
 			go func() {

@@ -53,7 +53,8 @@ type event struct {
 }
 
 var (
-	requests  = []string{"start", "resume", "read", "name", "turn", "turn", "turn", "steer", "interrupt", "interrupt a turn", "unsubscribe", "list", "loaded list"}
+	requests = []string{"start", "resume", "read", "name", "turn", "turn", "turn", "steer", "interrupt", "interrupt a turn", "unsubscribe", "list", "loaded list",
+		"archive", "unarchive", "unarchive", "archive and new"}
 	decisions = []string{"turn", "accept", "decline", "cancel", "refuse", "repeat"}
 	pressure  = []string{"congest", "relieve", "relieve", "close"}
 	edits     = []string{"items", "prompt", "exclude", "exclude", "delete", "undo", "restore"}
@@ -162,6 +163,12 @@ func (p *player) call(e event, thread string) call {
 		return interrupt("", lastTurn)
 	case "unsubscribe":
 		return unsubscribe(thread)
+	case "archive":
+		return archive(thread)
+	case "unarchive":
+		return unarchive(thread)
+	case "archive and new":
+		return archiveAndNew(thread, nil)
 	case "list":
 		return list(protocol.ThreadListParams{})
 	case "items", "prompt", "exclude", "delete", "undo", "restore":

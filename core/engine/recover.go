@@ -53,6 +53,11 @@ func (a *actor) refuseLost(err *protocol.Error, lost []core.Message) {
 			a.engine.Outbox.Refuse(m.To, m.Err)
 		}
 	}
+	a.refuseWaiting(err)
+}
+
+// refuseWaiting answers those who wait for something that will not come.
+func (a *actor) refuseWaiting(err *protocol.Error) {
 	for _, to := range a.thread.OpenCallers() {
 		a.engine.Outbox.Refuse(to, err)
 	}

@@ -37,6 +37,16 @@ func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
 	return protocol.ThreadReadResponse{Thread: v}, nil
 }
 
+// ThreadTimelineList lists what happened in a thread, loaded or not. A rewritten rollout
+// keeps all of it, so that its backup is not looked for.
+func (e *Engine) ThreadTimelineList(to protocol.Caller, p *protocol.ThreadTimelineListParams) error {
+	in := core.ListTimeline{To: to, Cursor: p.Cursor, Limit: p.Limit}
+	return e.readThread(to, p.ThreadID, in, func(id string) (*core.Thread, error) {
+		t, err := e.loadStored(id)
+		return t, notLoaded(id, err)
+	})
+}
+
 const (
 	defaultPage = 25
 	largestPage = 100

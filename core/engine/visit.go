@@ -59,13 +59,13 @@ func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) erro
 	a.unload()
 }
 
-// readThread steps a thread with an input that only reads: a loaded one, or what a
-// stored one's rollout holds now.
-func (e *Engine) readThread(to protocol.Caller, id string, in core.Input) error {
+// readThread steps a thread with an input that only reads: a loaded one, or what load
+// makes of a stored one's rollout now.
+func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*core.Thread, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
-	stored := func() (any, error) { return e.stepStored(id, in) }
+	stored := func() (any, error) { return e.stepStored(id, in, load) }
 	found, err := e.post(id, false, request{
 		to: to, do: func(a *actor) { a.step(in) },
 		absent: func(*actor) { e.answer(to, stored) },
@@ -99,8 +99,8 @@ func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread, S
 }
 
 // stepStored is the answer of a stored thread, which nothing of it changes.
-func (e *Engine) stepStored(id string, in core.Input) (any, error) {
-	t, err := e.loadContext(id)
+func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*core.Thread, error)) (any, error) {
+	t, err := load(id)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,14 @@ func (e *Engine) readStored(id string) (*rollout.Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.Store.Read(path)
+	contents, err := e.Store.Read(path)
+	if err == nil && contents.Backup.Err == nil {
+		return contents, nil
+	}
+	if moved, findErr := e.Store.Find(id); findErr == nil && moved != path {
+		return e.Store.Read(moved) // it was archived, or came back, meanwhile
+	}
+	return contents, err
 }
 
 func (e *Engine) threadOf(id string, c *rollout.Contents) *core.Thread {

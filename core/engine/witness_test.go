@@ -33,6 +33,7 @@ type witness struct {
 	memory    map[string]bool     // threads that keep nothing
 	lists     map[listOf]*contextList
 	rounds    map[string]*round // by thread
+	own       map[string]bool   // the turns of errands, which are not kept
 	// listAtAsking is the list that a client had when it asked.
 	listAtAsking map[protocol.Caller]*contextList
 }
@@ -61,7 +62,7 @@ type turnState struct {
 }
 
 func newWitness(mem *faultfs.Mem) *witness {
-	w := &witness{mem: mem, requests: map[protocol.Caller]call{}, answers: map[protocol.Caller]int{}, promises: map[string][]string{}, memory: map[string]bool{}}
+	w := &witness{mem: mem, requests: map[protocol.Caller]call{}, answers: map[protocol.Caller]int{}, promises: map[string][]string{}, memory: map[string]bool{}, own: map[string]bool{}}
 	w.restarted()
 	return w
 }
@@ -152,6 +153,9 @@ func (w *witness) seeReply(m message) {
 	case "thread/unsubscribe":
 		w.left(m.to.Conn, w.requests[m.to].thread)
 	}
+	if strings.HasPrefix(m.method, "errand ") && m.body.Get("turn.status").Str == "completed" {
+		w.own[m.body.Get("turn.id").Str] = true
+	}
 }
 
 // promisedBy is what a notice promises to be kept of a thread.
@@ -174,11 +178,13 @@ func promisedBy(m message) (fact string) {
 
 func (w *witness) seeNotice(m message) {
 	thread := m.body.Get("threadId").Str
-	w.promise(m, thread, promisedBy(m))
+	if !w.own[m.body.Get("turn.id").Str] {
+		w.promise(m, thread, promisedBy(m))
+	}
 	switch m.method {
 	case "ContextItems":
 		w.seeItems(m, thread)
-	case "thread/closed":
+	case "thread/closed", "thread/archived":
 		delete(w.lists, listOf{m.to.Conn, thread})
 	}
 	turn := m.body.Get("turnId").Str

@@ -31,6 +31,9 @@ const OfflineName = "offline"
 //   - "run: COMMAND" anywhere, up to the end of the line;
 //   - "$ COMMAND" or "run COMMAND" at the beginning, up to the end of the line.
 //
+// A request for the summary of a conversation, which a compaction makes, is answered with
+// the first lines of what the user said in it.
+//
 // After the tool's output the answer is "Done. The command printed:" and the
 // output. Any other message is quoted back, with the number of messages that the
 // request holds, so that a client can see its history arrive. A message with a word

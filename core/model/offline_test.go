@@ -261,3 +261,23 @@ func TestOfflineCanBeCancelled(t *testing.T) {
 		require.Empty(t, pieces)
 	})
 }
+
+func TestOfflineSumsUp(t *testing.T) {
+	p := userSays("# Summary of what was before\n\nTabs, not spaces.\n\n# Conversation\n\n## User\nFix x.\nNow.\n\n## Assistant\nDone.\n\n## User\nThanks.")
+	p.Summarises = true
+	pieces, _, err := ask(t.Context(), model.NewOffline(nil), p)
+	require.NoError(t, err)
+	require.Equal(t, "Tabs, not spaces.\n\nThe offline provider sums up 2 messages of the user and 1 answers.\n- Fix x.\n- Thanks.", spokenText(pieces))
+
+	p = userSays("# Conversation\n\nshell: run ls")
+	p.Summarises = true
+	pieces, answer, err := ask(t.Context(), model.NewOffline(nil), p)
+	require.NoError(t, err)
+	require.Empty(t, answer.Calls)
+	require.Equal(t, "The offline provider sums up 0 messages of the user and 0 answers.", spokenText(pieces))
+}
+
+func spokenText(pieces []core.Piece) string {
+	text, _ := spoken(pieces)
+	return text
+}

@@ -57,7 +57,7 @@ func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 func overrides(p *core.Prompt) (map[string]json.RawMessage, error) {
 	members := map[string]any{"model": p.Model, "messages": ChatMessages(p)}
 	if p.ThreadID != "" {
-		members["prompt_cache_key"] = p.ThreadID
+		members["prompt_cache_key"] = p.SessionID
 	}
 	raw := make(map[string]json.RawMessage, len(members))
 	for name, value := range members {

@@ -29,7 +29,7 @@ func sent(t *testing.T, p *core.Prompt, edit ...func(*model.Endpoint)) (body str
 
 func TestRequestBody(t *testing.T) {
 	body, req := sent(t, &core.Prompt{
-		ThreadID: "thread-1", Model: "gpt-6.1-sol", Instructions: "Be <brief> & kind.",
+		ThreadID: "thread-1", SessionID: "session-1", Model: "gpt-6.1-sol", Instructions: "Be <brief> & kind.",
 		Effort: "high", ServiceTier: "flex",
 		OutputSchema: json.RawMessage(`{"type":"object","anyOf":[]}`),
 		Tools:        []core.ToolSpec{{Name: "shell", Description: "Runs.", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "bare"}},
@@ -50,7 +50,7 @@ func TestRequestBody(t *testing.T) {
 		`{"role":"tool","content":"(no output)","tool_call_id":"c1"}],`+
 		`"model":"gpt-6.1-sol",`+
 		`"parallel_tool_calls":true,`+
-		`"prompt_cache_key":"thread-1",`+
+		`"prompt_cache_key":"session-1",`+
 		`"reasoning_effort":"high",`+
 		`"response_format":{"type":"json_schema","json_schema":{"name":"output","schema":{"type":"object","anyOf":[]},"strict":true}},`+
 		`"service_tier":"flex",`+

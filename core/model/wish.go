@@ -36,6 +36,9 @@ func lastExchange(p *core.Prompt) exchangeText {
 
 // defaultStep is the answer that no script gives.
 func defaultStep(p *core.Prompt, said exchangeText) *Step {
+	if p.Summarises {
+		return sumUp(said.text)
+	}
 	if len(said.outputs) > 0 {
 		return &Step{Text: report(said.outputs)}
 	}

@@ -46,9 +46,9 @@ func (r *reflector) of(t reflect.Type) *Node {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return nullable(r.of(t.Elem()))
+		return r.named(t, func() *Node { return nullable(r.of(t.Elem())) })
 	case reflect.Slice:
-		return list(r.of(t.Elem()))
+		return r.named(t, func() *Node { return list(r.of(t.Elem())) })
 	case reflect.Map:
 		return &Node{Type: Kinds{"object"}, Values: r.of(t.Elem())}
 	case reflect.Struct:
@@ -61,6 +61,14 @@ func (r *reflector) of(t reflect.Type) *Node {
 		return anything()
 	}
 	return r.number(t)
+}
+
+// named is a definition where the type has a name.
+func (r *reflector) named(t reflect.Type, build func() *Node) *Node {
+	if t.Name() == "" {
+		return build()
+	}
+	return r.define(typeName(t), r.src.docs[t.Name()], build)
 }
 
 // define makes a definition, unless it is there, and refers to it.

@@ -71,10 +71,18 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/list"; params?: ThreadListParams | null }
   /** Lists the ids of loaded conversations. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/loaded/list"; params?: ThreadLoadedListParams | null }
+  /** Lists items, turns and trim points in the order of the rollout, newest page first. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/timeline/list"; params: ThreadTimelineListParams }
   /** Ends the notifications of a conversation to the caller. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unsubscribe"; params: ThreadUnsubscribeParams }
   /** Names a conversation. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/name/set"; params: ThreadSetNameParams }
+  /** Unloads a conversation and moves it to the archive. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archive"; params: ThreadArchiveParams }
+  /** Brings a conversation back from the archive. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unarchive"; params: ThreadUnarchiveParams }
+  /** Archives a conversation and begins another like it, without its history. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archiveAndNew"; params: ThreadArchiveAndNewParams }
   /** Gives the agent something to do; while a turn runs, joins it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/start"; params: TurnStartParams }
   /** Adds input to the turn under way. */
@@ -107,6 +115,22 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/listEdits"; params: ContextListEditsParams }
   /** Brings the full context back. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/restore"; params: ContextRestoreParams }
+  /** Takes all turns but the last ones out of the context. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/trim"; params: ThreadContextTrimParams }
+  /** Puts a summary in the place of what was trimmed. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/summarize"; params: ThreadContextSummarizeParams }
+  /** Begins a turn that compacts the context. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
+  /** Drafts a compaction, and tells what it would lose. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/propose"; params: ThreadCompactProposeParams }
+  /** Makes the compaction of a draft, as it is or edited. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/commit"; params: ThreadCompactCommitParams }
+  /** Lists the slash commands. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/list"; params?: SlashCommandListParams | null }
+  /** Tells which slash command a text is. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/parse"; params: SlashCommandParseParams }
+  /** Does what a slash command stands for. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/execute"; params: SlashCommandExecuteParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
   /** Reads the configuration in force and where it comes from. */
@@ -181,6 +205,22 @@ export interface CommandExecutionRequestApprovalResponse {
 /** CommandExecutionStatus is the state of a command. */
 export type CommandExecutionStatus = "inProgress" | "completed" | "failed" | "declined";
 
+/** CompactionLosses is what a summary does not mention of what it stands for. */
+export interface CompactionLosses {
+  filesChanged: Array<string>;
+  commandsRun: Array<string>;
+  decisions: Array<string>;
+  openQuestions: Array<string>;
+  userConstraints: Array<string>;
+}
+
+/** CompactionScope is what a compaction takes out of the context: context items by their ids, and the turns and the messages that they make up. */
+export interface CompactionScope {
+  itemIds: Array<string>;
+  turnIds: Array<string>;
+  messageCount: number;
+}
+
 /** ConfigLayer is one source of configuration. DisabledReason is null for a layer that is in force. */
 export interface ConfigLayer {
   name: ConfigLayerSource;
@@ -223,6 +263,15 @@ export interface ConfigWarningNotification {
 /** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
 export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "summary" | "other";
 
+/** ContextCompactedNotification tells that the context was compacted: what the next model request cost before and costs now, in tokens, and the strategy that did it, which need not be the one that was tried first. TurnID is the turn that it was done in, else the last one. */
+export interface ContextCompactedNotification {
+  threadId: string;
+  turnId: string;
+  oldTokenCount: number;
+  newTokenCount: number;
+  strategy: "summary" | "userMessages" | "mask" | "local";
+}
+
 /** ContextCompactionItem marks where the context was compacted. */
 export interface ContextCompactionItem {
   type: "contextCompaction";
@@ -231,7 +280,7 @@ export interface ContextCompactionItem {
   completedAtMs: number | null;
 }
 
-/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, pin, unpin, replace, compact or restore; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
+/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, trim, summarize, compact or restore; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
 export interface ContextEdit {
   revision: number;
   op: string;
@@ -481,12 +530,16 @@ export interface ErrorData {
   field?: string;
   /** TurnID names the turn that is in the way, or that was expected. */
   turnId?: string;
+  /** CodexErrorInfo tells of a turn that takes no input. */
+  codexErrorInfo?: CodexErrorInfo;
   /** Revision is the one that the thread's context has. */
   revision?: number;
+  /** Method is the one that does what a refused slash command stands for. */
+  method?: string;
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -564,6 +617,8 @@ export interface InitializeCapabilities {
   optOutNotificationMethods?: Array<string> | null;
   /** ContextItemsDelta makes ContextItems carry changes only, not the whole list. */
   contextItemsDelta?: boolean | null;
+  /** SlashCommands says what becomes of a turn/start whose whole input is a slash command: it is refused, with kind slashCommand, or the command is executed. Without it the model gets the text. */
+  slashCommands?: "refuse" | "execute" | null;
 }
 
 /** InitializeParams opens a connection. It must be its first request. */
@@ -756,12 +811,18 @@ export type SandboxPolicy = DangerFullAccess | ReadOnly | ExternalSandbox | Work
 export type ServerNotification =
   /** A thread began. */
   | { jsonrpc: "2.0"; method: "thread/started"; params: ThreadStartedNotification }
-  /** A thread went to work, waits, or is idle. */
+  /** A thread went to work, waits, is idle, or is not loaded any more. */
   | { jsonrpc: "2.0"; method: "thread/status/changed"; params: ThreadStatusChangedNotification }
   /** A thread has a new name. */
   | { jsonrpc: "2.0"; method: "thread/name/updated"; params: ThreadNameUpdatedNotification }
   /** A thread was unloaded. */
   | { jsonrpc: "2.0"; method: "thread/closed"; params: ThreadClosedNotification }
+  /** A thread is in the archive. */
+  | { jsonrpc: "2.0"; method: "thread/archived"; params: ThreadArchivedNotification }
+  /** A thread is back from the archive. */
+  | { jsonrpc: "2.0"; method: "thread/unarchived"; params: ThreadUnarchivedNotification }
+  /** A thread took the place of one that was archived. */
+  | { jsonrpc: "2.0"; method: "thread/archivedAndNewCreated"; params: ThreadArchivedAndNewCreatedNotification }
   /** A turn began. */
   | { jsonrpc: "2.0"; method: "turn/started"; params: TurnStartedNotification }
   /** The agent's plan changed. */
@@ -788,6 +849,18 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "turn/completed"; params: TurnCompletedNotification }
   /** What the model is sent has changed. */
   | { jsonrpc: "2.0"; method: "ContextItems"; params: ContextItemsNotification }
+  /** The context was compacted. */
+  | { jsonrpc: "2.0"; method: "thread/compacted"; params: ContextCompactedNotification }
+  /** A trim point: what lies before it is not sent to the model. */
+  | { jsonrpc: "2.0"; method: "thread/trimPoint/created"; params: ThreadTrimPointCreatedNotification }
+  /** A trim point was taken back. */
+  | { jsonrpc: "2.0"; method: "thread/trimPoint/removed"; params: ThreadTrimPointRemovedNotification }
+  /** A provider session gets no more requests. */
+  | { jsonrpc: "2.0"; method: "thread/session/stopRequested"; params: ThreadSessionStopRequestedNotification }
+  /** The next model request begins another provider session. */
+  | { jsonrpc: "2.0"; method: "thread/session/started"; params: ThreadSessionStartedNotification }
+  /** A trim point has a summary. */
+  | { jsonrpc: "2.0"; method: "thread/context/summarized"; params: ThreadContextSummarizedNotification }
   /** Something the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification }
   /** A setting has no effect. */
@@ -804,6 +877,13 @@ export interface ServerRequestResolvedNotification {
   requestId: number;
 }
 
+/** SessionBootstrap is what a provider session begins with. Kind is turns where these are the turns of TurnIDs, summary where a summary comes before them, none where the session begins with nothing. */
+export interface SessionBootstrap {
+  kind: "turns" | "summary" | "none";
+  turnIds: Array<string>;
+  summary: string | null;
+}
+
 /** SetInclusion excludes items, or includes them again. */
 export interface SetInclusion {
   type: "setInclusion";
@@ -818,6 +898,47 @@ export interface SkillInput {
   name: string;
   path: string;
 }
+
+/** SlashCommand is what a person can type instead of a message: Name without the slash, Usage with it and with its arguments. Unless it is available during a turn it is refused while one is under way, with kind turnActive. */
+export interface SlashCommand {
+  name: string;
+  usage: string;
+  description: string;
+  availableDuringTurn: boolean;
+}
+
+/** SlashCommandCall is a slash command as it was typed: its name, and the words behind it. */
+export interface SlashCommandCall {
+  command: string;
+  args: Array<string>;
+}
+
+/** SlashCommandExecuteParams executes the slash command that Text is. */
+export interface SlashCommandExecuteParams {
+  threadId: string;
+  text: string;
+}
+
+/** SlashCommandExecuteResponse tells what was executed. Result is that of the method which the command stands for. */
+export interface SlashCommandExecuteResponse {
+  command: string;
+  args: Array<string>;
+  result: unknown;
+}
+
+/** SlashCommandListParams asks which slash commands there are. */
+export type SlashCommandListParams = Record<string, never>;
+
+/** SlashCommandListResponse are the slash commands. */
+export type SlashCommandListResponse = Array<SlashCommand>;
+
+/** SlashCommandParseParams asks whether a text is a slash command. */
+export interface SlashCommandParseParams {
+  text: string;
+}
+
+/** SlashCommandParseResponse is the slash command that a text is, null where it is none. */
+export type SlashCommandParseResponse = SlashCommandCall | null;
 
 /** StatusActive is the status of a thread with a turn under way. The flags say what it waits for. */
 export interface StatusActive {
@@ -877,11 +998,121 @@ export interface Thread {
   gitInfo: GitInfo | null;
   name: string | null;
   turns: Array<Turn>;
+  /** ContextTrimPoints are those in force, oldest first: the active context starts behind the last one. Lists of threads leave them out. */
+  contextTrimPoints: Array<TrimPoint>;
+}
+
+/** ThreadArchiveAndNewParams archives a thread and begins another that has its settings and instructions, but neither its history nor its name. NewThreadID is the new thread's id, a lower-case UUID that no thread has; by default the server chooses one. */
+export interface ThreadArchiveAndNewParams {
+  threadId: string;
+  newThreadId?: string | null;
+}
+
+/** ThreadArchiveAndNewResponse shows the new thread, which is loaded; the caller and all subscribers of the old one are subscribed to it. */
+export interface ThreadArchiveAndNewResponse {
+  archivedThreadId: string;
+  thread: Thread;
+}
+
+/** ThreadArchiveParams moves a thread, loaded or not, to the archive. It must have no turn under way. */
+export interface ThreadArchiveParams {
+  threadId: string;
+}
+
+/** The answer to thread/archive. */
+export type ThreadArchiveResponse = Record<string, never>;
+
+/** ThreadArchivedAndNewCreatedNotification tells which thread took the place of which. It follows thread/started of the new one and thread/archived of the old one. */
+export interface ThreadArchivedAndNewCreatedNotification {
+  archivedThreadId: string;
+  newThreadId: string;
+}
+
+/** ThreadArchivedNotification tells that a thread was moved to the archive. It can be read, and is neither resumed nor changed before it is unarchived. */
+export interface ThreadArchivedNotification {
+  threadId: string;
 }
 
 /** ThreadClosedNotification tells that a thread was unloaded. It can be resumed. */
 export interface ThreadClosedNotification {
   threadId: string;
+}
+
+/** ThreadCompactCommitParams makes the compaction of a draft, with the client's text where it gives one. */
+export interface ThreadCompactCommitParams {
+  draftId: string;
+  text?: string | null;
+}
+
+/** ThreadCompactCommitResponse tells the trim point of the compaction, null for one that only masks outputs, and the provider session that the next model request opens. */
+export interface ThreadCompactCommitResponse {
+  revision: number;
+  trimPoint: TrimPoint | null;
+  sessionId: string;
+  usage: ContextUsage;
+}
+
+/** ThreadCompactProposeParams asks what a compaction would come to. Range says which turns it is to replace; without one it replaces what thread/compact/start would. */
+export interface ThreadCompactProposeParams {
+  threadId: string;
+  strategy?: "summary" | "userMessages" | "mask" | "local" | null;
+  range?: PruneRange | null;
+}
+
+/** ThreadCompactProposeResponse is the draft of a compaction, good for as long as the context does not change: what would stand in the place of what, what the next model request costs before and after, in tokens, and what of the replaced turns the summary does not mention. Summary is empty where the strategy is mask. Warning says why the strategy is not the one that was asked for. A draft is kept in memory only, and a newer one takes its place. A request for a summary that fails is not tried again. */
+export interface ThreadCompactProposeResponse {
+  draftId: string;
+  revision: number;
+  strategy: "summary" | "userMessages" | "mask" | "local";
+  summary: string;
+  replaces: CompactionScope;
+  tokensBefore: number;
+  tokensAfter: number;
+  losses: CompactionLosses;
+  warning: string | null;
+}
+
+/** ThreadCompactStartParams compacts a thread's context. Strategy is one of the Compact constants; without one it is the configured one. */
+export interface ThreadCompactStartParams {
+  threadId: string;
+  strategy?: "summary" | "userMessages" | "mask" | "local" | null;
+}
+
+/** The answer to thread/compact/start. */
+export type ThreadCompactStartResponse = Record<string, never>;
+
+/** ThreadContextSummarizeParams gives a trim point a summary, the latest one where none is named. CompactDurationMs is how long making it took. */
+export interface ThreadContextSummarizeParams {
+  threadId: string;
+  trimPointId?: string | null;
+  summary: string;
+  compactDurationMs?: number | null;
+}
+
+/** ThreadContextSummarizeResponse is the trim point with its summary. */
+export interface ThreadContextSummarizeResponse {
+  trimPoint: TrimPoint;
+}
+
+/** ThreadContextSummarizedNotification tells the summary of a trim point, and how long making it took, null where that is not known. */
+export interface ThreadContextSummarizedNotification {
+  threadId: string;
+  trimPointId: string;
+  summary: string;
+  compactDurationMs: number | null;
+}
+
+/** ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context; without a number, all of them. Summary is put in their place. */
+export interface ThreadContextTrimParams {
+  threadId: string;
+  keepLastNTurns?: number | null;
+  summary?: string | null;
+}
+
+/** ThreadContextTrimResponse tells the new trim point, and the provider session that the next model request opens. */
+export interface ThreadContextTrimResponse {
+  trimPoint: TrimPoint;
+  sessionId: string;
 }
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
@@ -972,6 +1203,20 @@ export interface ThreadResumeResponse {
   itemsBackwardsCursor: string | null;
 }
 
+/** ThreadSessionStartedNotification tells of the provider session that the next model request opens, and what it begins with. */
+export interface ThreadSessionStartedNotification {
+  threadId: string;
+  sessionId: string;
+  bootstrap: SessionBootstrap;
+}
+
+/** ThreadSessionStopRequestedNotification tells that no more requests are made in a provider session. CreatedAt is in Unix seconds. */
+export interface ThreadSessionStopRequestedNotification {
+  threadId: string;
+  sessionId: string;
+  createdAt: number;
+}
+
 /** ThreadSetNameParams names a thread, loaded or not. */
 export interface ThreadSetNameParams {
   threadId: string;
@@ -1020,10 +1265,27 @@ export interface ThreadStartedNotification {
 /** ThreadStatus says whether a thread is loaded and at work. */
 export type ThreadStatus = StatusNotLoaded | StatusIdle | StatusSystemError | StatusActive;
 
-/** ThreadStatusChangedNotification tells that a thread went to work, waits for the user, or has nothing more to do. */
+/** ThreadStatusChangedNotification tells that a thread went to work, waits for the user, has nothing more to do, or is not loaded any more. */
 export interface ThreadStatusChangedNotification {
   threadId: string;
   status: ThreadStatus;
+}
+
+/** ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the ordinal of the rollout line that it comes of; at one position entries come in the order summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set where an entry is before the latest trim point, or belongs to an earlier one. */
+export type ThreadTimelineEntry = TimelineItem | TimelineTurnStarted | TimelineTurnCompleted | TimelineSummary | TimelineTrimPoint;
+
+/** ThreadTimelineListParams asks for a page of a conversation's timeline, by default of 100 entries, at least of 1 and at most of 1000. Without a cursor it is the newest page; Cursor is the nextCursor of the page before, and leads to older entries. */
+export interface ThreadTimelineListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ThreadTimelineListResponse is a page of a timeline: the pages come newest first, the entries of each oldest first. NextCursor is null on the page with the oldest entry, activeRealtimeSessionAtPageStart always. A cursor names the first entry of its page: what is said, trimmed or undone later moves no older page. */
+export interface ThreadTimelineListResponse {
+  data: Array<ThreadTimelineEntry>;
+  nextCursor: string | null;
+  activeRealtimeSessionAtPageStart: string | null;
 }
 
 /** ThreadTokenUsage is what a thread has cost, and what its last model request cost. ModelContextWindow is in tokens, null where it is not known. */
@@ -1040,6 +1302,33 @@ export interface ThreadTokenUsageUpdatedNotification {
   tokenUsage: ThreadTokenUsage;
 }
 
+/** ThreadTrimPointCreatedNotification tells of a new trim point, or of one that a redo brought back. */
+export interface ThreadTrimPointCreatedNotification {
+  threadId: string;
+  trimPoint: TrimPoint;
+}
+
+/** ThreadTrimPointRemovedNotification tells that a trim point is no more: an undo or a restore took it back. */
+export interface ThreadTrimPointRemovedNotification {
+  threadId: string;
+  trimPointId: string;
+}
+
+/** ThreadUnarchiveParams brings a thread back from the archive. */
+export interface ThreadUnarchiveParams {
+  threadId: string;
+}
+
+/** ThreadUnarchiveResponse shows the thread, which is not loaded, without its turns. */
+export interface ThreadUnarchiveResponse {
+  thread: Thread;
+}
+
+/** ThreadUnarchivedNotification tells that a thread is back from the archive. It is not loaded. */
+export interface ThreadUnarchivedNotification {
+  threadId: string;
+}
+
 /** ThreadUnsubscribeParams ends the notifications of a thread to the caller. */
 export interface ThreadUnsubscribeParams {
   threadId: string;
@@ -1050,6 +1339,56 @@ export interface ThreadUnsubscribeResponse {
   status: "notLoaded" | "notSubscribed" | "unsubscribed";
 }
 
+/** TimelineItem is an item that is completed. Its turn may still run. */
+export interface TimelineItem {
+  type: "item";
+  position: number;
+  turnId: string;
+  item: ThreadItem;
+  trimmed: boolean;
+}
+
+/** TimelineSummary is the banner of a trim point that has a summary: Text stands for what is before it. */
+export interface TimelineSummary {
+  type: "summary";
+  position: number;
+  trimPointId: string;
+  text: string;
+  trimmed: boolean;
+}
+
+/** TimelineTrimPoint is the divider of a trim point. Label is a line to show on it, HiddenMessageCount how many messages of the user and the agent are before it. */
+export interface TimelineTrimPoint {
+  type: "trimPoint";
+  position: number;
+  trimPoint: TrimPoint;
+  hiddenMessageCount: number;
+  label: string;
+  trimmed: boolean;
+}
+
+/** TimelineTurnCompleted is where a turn ended. A turn that runs, or that a crash cut off and nobody resumed since, has none. Times are as in Turn. */
+export interface TimelineTurnCompleted {
+  type: "turnCompleted";
+  position: number;
+  turnId: string;
+  status: TurnStatus;
+  error: TurnError | null;
+  startedAt: number | null;
+  completedAt: number | null;
+  durationMs: number | null;
+  trimmed: boolean;
+}
+
+/** TimelineTurnStarted is where a turn began. A turn that no line of the rollout began began with its first item. StartedAt is in Unix seconds, null where it is not known. */
+export interface TimelineTurnStarted {
+  type: "turnStarted";
+  position: number;
+  turnId: string;
+  startedAt: number | null;
+  trimmed: boolean;
+}
+
 /** TokenUsageBreakdown counts tokens as the provider reports them. Cached tokens are among the input tokens, those of reasoning among the output tokens. */
 export interface TokenUsageBreakdown {
   totalTokens: number;
@@ -1058,6 +1397,18 @@ export interface TokenUsageBreakdown {
   cacheWriteInputTokens: number;
   outputTokens: number;
   reasoningOutputTokens: number;
+}
+
+/** TrimPoint is a boundary in a thread: what lies before it is not sent to the model, though it stays readable. Pinned items are sent all the same, and of a compaction messages of the user. CreatedAt is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the first behind it; null where there is none. PrunedMessageCount and PrunedTurnIDs are of the messages and the turns that this point took out of the context; those of earlier points are not among them. Summary stands in their place, null without one. */
+export interface TrimPoint {
+  id: string;
+  createdAt: number;
+  beforeEntryId: string | null;
+  firstKeptItemId: string | null;
+  prunedMessageCount: number;
+  prunedTurnIds: Array<string>;
+  summary: string | null;
+  reason: "trim" | "compaction" | "historyLimit";
 }
 
 /** Turn is one user input and everything until the agent stops. Times are in Unix seconds, the duration in milliseconds; null where they are not known. RootTurnID is the turn that a chain of turns began with: its own, unless turn/start named another. Error is there for a failed turn only. */
@@ -1127,9 +1478,10 @@ export interface TurnStartParams {
   outputSchema?: unknown;
 }
 
-/** TurnStartResponse is the answer to turn/start. While a turn runs, it is that turn, and the input joined it. */
+/** TurnStartResponse is the answer to turn/start. While a turn runs, it is that turn, and the input joined it. SlashCommand is there where the input was a slash command that was executed, for clients with that capability: the turn is then the one that the command began, or the one under way, or else one that nothing happens in, which is over, and which the thread does not keep. */
 export interface TurnStartResponse {
   turn: Turn;
+  slashCommand?: SlashCommandExecuteResponse;
 }
 
 /** TurnStartedNotification tells that a turn began, after the answer to turn/start. */
@@ -1196,10 +1548,18 @@ export interface Methods {
   "thread/list": { params: ThreadListParams; result: ThreadListResponse };
   /** Lists the ids of loaded conversations. */
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
+  /** Lists items, turns and trim points in the order of the rollout, newest page first. */
+  "thread/timeline/list": { params: ThreadTimelineListParams; result: ThreadTimelineListResponse };
   /** Ends the notifications of a conversation to the caller. */
   "thread/unsubscribe": { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   /** Names a conversation. */
   "thread/name/set": { params: ThreadSetNameParams; result: ThreadSetNameResponse };
+  /** Unloads a conversation and moves it to the archive. */
+  "thread/archive": { params: ThreadArchiveParams; result: ThreadArchiveResponse };
+  /** Brings a conversation back from the archive. */
+  "thread/unarchive": { params: ThreadUnarchiveParams; result: ThreadUnarchiveResponse };
+  /** Archives a conversation and begins another like it, without its history. */
+  "thread/archiveAndNew": { params: ThreadArchiveAndNewParams; result: ThreadArchiveAndNewResponse };
   /** Gives the agent something to do; while a turn runs, joins it. */
   "turn/start": { params: TurnStartParams; result: TurnStartResponse };
   /** Adds input to the turn under way. */
@@ -1232,6 +1592,22 @@ export interface Methods {
   "context/listEdits": { params: ContextListEditsParams; result: ContextListEditsResponse };
   /** Brings the full context back. */
   "context/restore": { params: ContextRestoreParams; result: ContextRestoreResponse };
+  /** Takes all turns but the last ones out of the context. */
+  "thread/context/trim": { params: ThreadContextTrimParams; result: ThreadContextTrimResponse };
+  /** Puts a summary in the place of what was trimmed. */
+  "thread/context/summarize": { params: ThreadContextSummarizeParams; result: ThreadContextSummarizeResponse };
+  /** Begins a turn that compacts the context. */
+  "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
+  /** Drafts a compaction, and tells what it would lose. */
+  "thread/compact/propose": { params: ThreadCompactProposeParams; result: ThreadCompactProposeResponse };
+  /** Makes the compaction of a draft, as it is or edited. */
+  "thread/compact/commit": { params: ThreadCompactCommitParams; result: ThreadCompactCommitResponse };
+  /** Lists the slash commands. */
+  "slashCommand/list": { params: SlashCommandListParams; result: SlashCommandListResponse };
+  /** Tells which slash command a text is. */
+  "slashCommand/parse": { params: SlashCommandParseParams; result: SlashCommandParseResponse };
+  /** Does what a slash command stands for. */
+  "slashCommand/execute": { params: SlashCommandExecuteParams; result: SlashCommandExecuteResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
   /** Reads the configuration in force and where it comes from. */

@@ -1,0 +1,64 @@
+package core
+
+import (
+	"time"
+
+	"appserver/protocol"
+)
+
+// TurnUnderWay is the refusal of what is not done while a turn is under way, nil without
+// one.
+func (t *Thread) TurnUnderWay() *protocol.Error {
+	if t.active == nil {
+		return nil
+	}
+	err := protocol.Refuse(protocol.KindTurnActive,
+		"turn %s is under way: wait for its end, or interrupt it with turn/interrupt, and try again", t.active.id)
+	err.Data.TurnID = t.active.id
+	return err
+}
+
+// turnUnderWay refuses what is not done while a turn is under way, and is true then.
+func (s *step) turnUnderWay(to protocol.Caller) bool {
+	err := s.TurnUnderWay()
+	if err != nil {
+		s.refuse(to, err)
+	}
+	return err != nil
+}
+
+func (s *step) archive(in Archive) {
+	if s.options.Ephemeral {
+		s.refuse(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only", s.id))
+		return
+	}
+	if s.turnUnderWay(in.To) {
+		return
+	}
+	s.out.Archive = true
+	if !in.Stored {
+		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}})
+	}
+	if in.Successor == "" {
+		s.reply(in.To, protocol.Empty{})
+	}
+	s.notify(protocol.ThreadArchivedNotification{ThreadID: s.id})
+	if in.Successor != "" {
+		s.notify(protocol.ThreadArchivedAndNewCreatedNotification{ArchivedThreadID: s.id, NewThreadID: in.Successor})
+	}
+}
+
+// Successor is the first line of a thread that takes this one's place at a time: it has its
+// surroundings and its instructions, those of the client that resumed it included.
+func (t *Thread) Successor(id string, at time.Time) protocol.SessionMeta {
+	m := t.meta
+	m.ID, m.SessionID, m.Timestamp, m.ForkedFromID = id, id, Timestamp(at), nil
+	m.Cwd, m.ModelProvider, m.HistoryMode = t.settings.Cwd, t.settings.Provider, protocol.HistoryPaginated
+	if t.base != nil {
+		m.BaseInstructions = &protocol.Instructions{Text: *t.base}
+	}
+	if t.developer != nil {
+		m.DeveloperInstructions = t.developer
+	}
+	return m
+}

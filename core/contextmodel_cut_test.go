@@ -1,0 +1,299 @@
+package core_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// This file is the part of the model that knows trim points.
+
+// modelPoint is a trim point: its edit is at a place of the journal.
+type modelPoint struct {
+	edit   int
+	id     string
+	reason string
+}
+
+// inOrder are the places of the items as they are sent.
+func (m *contextModel) inOrder() []int { return m.order }
+
+// cut takes out what comes before the first kept item, and puts a summary there.
+func (m *contextModel) cut(op, id string, p *protocol.StoredTrimPoint, summary *string) {
+	before, from := m.fates(), m.keptFrom(p)
+	for _, place := range m.order {
+		if place == from {
+			break
+		}
+		if !slices.Contains(p.Kept, m.items[place].id) {
+			m.items[place].hidden = true
+		}
+	}
+	if summary != nil {
+		before = append(before, m.joinSummary(id+".0", *summary, from))
+	}
+	m.revision = max(m.revision+1, p.Revision)
+	m.enter(op, before, nil)
+	m.journal[len(m.journal)-1].point, m.journal[len(m.journal)-1].reason = p.ID, p.Reason
+	m.journal[len(m.journal)-1].keepFrom = from
+	m.pairAgain()
+}
+
+// keptFrom is the place of the first kept item; that of the next where it is lost.
+func (m *contextModel) keptFrom(p *protocol.StoredTrimPoint) int {
+	if p.KeepFrom == "" {
+		return -1
+	}
+	return m.place(p.KeepFrom)
+}
+
+// behind is the place of the first item behind a trim point.
+func (m *contextModel) behind(e *modelEdit) int {
+	if e.keepFrom >= 0 {
+		return e.keepFrom
+	}
+	return slices.IndexFunc(m.items, func(i modelItem) bool { return i.ordinal > e.line })
+}
+
+func (m *contextModel) joinSummary(id, text string, from int) modelFate {
+	m.join(id, json.RawMessage(encode(protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser,
+		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: summaryHead + text}}}})))
+	if from >= 0 {
+		last := m.order[len(m.order)-1]
+		m.order = slices.Insert(m.order[:len(m.order)-1], slices.Index(m.order, from), last)
+	}
+	return modelFate{hidden: true}
+}
+
+const summaryHead = "Summary of the earlier conversation, which is not in the context any more:\n\n"
+
+// points are those in force, oldest first; a restore leaves the lasting ones.
+func (m *contextModel) points() (points []modelPoint, lasting int) {
+	for i, e := range m.journal {
+		if e.op == protocol.EditCompact && !e.undone {
+			lasting = len(points)
+			if e.point != "" {
+				lasting++
+			}
+		}
+		switch {
+		case e.undone:
+		case e.point != "" && e.op != protocol.EditSummarize:
+			points = append(points, modelPoint{i, e.point, e.reason})
+		case e.op == protocol.EditRestore:
+			points = points[:lasting]
+		}
+	}
+	return points, lasting
+}
+
+// summarize gives a trim point another summary; the model is told that of the last one.
+func (m *contextModel) summarize(id string, e *protocol.StoredContextEdit) {
+	points, _ := m.points()
+	at := slices.IndexFunc(points, func(p modelPoint) bool { return p.id == e.Of })
+	if at < 0 || e.Text == nil {
+		return
+	}
+	before := m.fates()
+	if m.isLastCut(points[at].edit) {
+		for i := range m.items {
+			if m.isSummaryOf(i, e.Of) {
+				m.items[i].hidden = true
+			}
+		}
+		before = append(before, m.joinSummary(id+".0", *e.Text, m.behind(&m.journal[points[at].edit])))
+	}
+	m.enter(e.Op, before, nil)
+	m.journal[len(m.journal)-1].point = e.Of
+	m.pairAgain()
+}
+
+// isLastCut tells whether nothing cut the context after an edit did.
+func (m *contextModel) isLastCut(edit int) bool {
+	points, _ := m.points()
+	return points[len(points)-1].edit == edit &&
+		!slices.ContainsFunc(m.journal[edit+1:], func(e modelEdit) bool { return e.op == protocol.EditCompact && !e.undone })
+}
+
+// isSummaryOf tells whether the item is a summary that came with a trim point, or was
+// given to it.
+func (m *contextModel) isSummaryOf(place int, point string) bool {
+	line, part, inside := strings.Cut(m.items[place].id, ".")
+	return inside && part == "0" && slices.ContainsFunc(m.journal, func(e modelEdit) bool {
+		return e.point == point && line == lineID(e.line) && !e.undone
+	})
+}
+
+// unTrim brings back what was in the context before one of the trims since the last
+// compaction, and takes out their summaries.
+func (m *contextModel) unTrim() {
+	points, kept := m.points()
+	if kept == len(points) {
+		return
+	}
+	shown := func(i int) bool {
+		return slices.ContainsFunc(points[kept:], func(p modelPoint) bool {
+			was := m.journal[p.edit].before
+			return i < len(was) && !was[i].hidden
+		})
+	}
+	for i := range m.items {
+		gone := slices.ContainsFunc(points[kept:], func(p modelPoint) bool { return m.isSummaryOf(i, p.id) })
+		switch {
+		case gone && !m.items[i].hidden:
+			m.items[i].modelFate = modelFate{hidden: true}
+		case shown(i) && m.items[i].hidden && !gone:
+			m.items[i].modelFate = modelFate{pinned: m.items[i].pinned}
+		}
+	}
+}
+
+// cuts tells whether a line makes a trim point.
+func cuts(line protocol.RolloutLine) bool {
+	return line.Type == protocol.LineTrimPoint || line.Type == protocol.LineCompacted
+}
+
+// masks tells whether a line is the edit that a compaction makes of old outputs.
+func masks(line protocol.RolloutLine) bool {
+	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditMask
+}
+
+// expectSummary expects what the line of a summary says to be made of it.
+func (w *contextWitness) expectSummary(out core.Output, e *expectation) {
+	for i := range out.Lines {
+		if line := &out.Lines[i]; line.Type == protocol.LineContextEdit {
+			e.lines = true
+			e.make = func() { w.model.readEdit(line.Payload) }
+		}
+	}
+}
+
+// seeCut checks that a trim left the last turns, what is pinned, and what the model was
+// told last of its surroundings, in their order, and nothing else.
+func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.ContextItem, pruned map[string]bool, now []protocol.ContextItem) {
+	trim, ok := in.(core.TrimContext)
+	if !ok || len(out.Lines) == 0 || out.Lines[0].Type != protocol.LineTrimPoint {
+		return // refused, or the end of a turn that was cut off came first
+	}
+	turns, told := []string{}, map[protocol.ContextCategory]string{}
+	for _, i := range was {
+		if w.isTold(i) {
+			told[i.Category] = i.ID
+		} else if i.TurnID != nil && !pruned[*i.TurnID] && !slices.Contains(turns, *i.TurnID) {
+			turns = append(turns, *i.TurnID)
+		}
+	}
+	kept := turns[max(0, len(turns)-int(trim.KeepLast)):]
+	whole := trim.KeepLast > 0 && len(kept) == len(turns)
+	var want, got []string
+	for _, i := range was {
+		stays := i.TurnID != nil && slices.Contains(kept, *i.TurnID) && !pruned[*i.TurnID]
+		if whole && !w.isOwnSummary(i) || stays || w.staysPinned(i) || told[i.Category] == i.ID {
+			want = append(want, i.ID)
+		}
+	}
+	for _, i := range now {
+		if i.Category != protocol.CategorySummary || slices.ContainsFunc(was, func(w protocol.ContextItem) bool { return w.ID == i.ID }) {
+			got = append(got, i.ID)
+		}
+	}
+	if !slices.Equal(want, got) {
+		w.report("a trim to %d of the turns %v leaves %v, not %v: %s", trim.KeepLast, turns, got, want, encode(was))
+	}
+}
+
+// isTold tells whether the item tells the model of its surroundings: what a user types
+// that looks like it has an id.
+func (w *contextWitness) isTold(i protocol.ContextItem) bool {
+	typed := gjson.Get(w.model.items[w.model.place(i.ID)].body, "id").Exists()
+	return !typed && (i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
+}
+
+// isOwnSummary tells whether the item is the summary of a trim point.
+func (w *contextWitness) isOwnSummary(i protocol.ContextItem) bool {
+	text := gjson.Get(w.model.items[w.model.place(i.ID)].body, "content.0.text").Str
+	return i.Category == protocol.CategorySummary && i.TurnID == nil && strings.HasPrefix(text, summaryHead)
+}
+
+// staysPinned tells whether the item, or the other half of its pair, is pinned.
+func (w *contextWitness) staysPinned(i protocol.ContextItem) bool {
+	item := w.model.items[w.model.place(i.ID)]
+	for _, pair := range []int{item.call, item.output} {
+		if pair >= 0 && w.model.items[pair].pinned {
+			return true
+		}
+	}
+	return item.pinned
+}
+
+// pruned are the turns that trim points took out.
+func prunedTurns(t *core.Thread) map[string]bool {
+	turns := map[string]bool{}
+	for _, p := range t.View(false).ContextTrimPoints {
+		for _, id := range p.PrunedTurnIDs {
+			turns[id] = true
+		}
+	}
+	return turns
+}
+
+// seeWindow checks that no request is longer than the window of its turn.
+func (w *contextWitness) seeWindow(m *machine) {
+	if window := m.thread.Window(); window != nil && m.thread.PromptTokens() > *window {
+		w.report("a request of %d tokens is made, the window holds %d", m.thread.PromptTokens(), *window)
+	}
+}
+
+// seeCompaction checks that a compaction leaves the last items as they were, and of those
+// before them the user's own, what is pinned, and what tells the model of its surroundings.
+func (w *contextWitness) seeCompaction(out core.Output, was, now []protocol.ContextItem) {
+	if len(out.Lines) == 0 || !slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return l.Type == protocol.LineCompacted }) {
+		return
+	}
+	summary := slices.IndexFunc(now, func(i protocol.ContextItem) bool {
+		return i.Category == protocol.CategorySummary && !slices.ContainsFunc(was, func(w protocol.ContextItem) bool { return w.ID == i.ID })
+	})
+	if summary < 0 {
+		w.report("a compaction leaves no summary")
+		return
+	}
+	for _, i := range now[:summary] {
+		if i.Category != protocol.CategoryUserMessage && !w.staysPinned(i) && !w.isTold(i) {
+			w.report("a compaction leaves %s %q before its summary", i.Category, i.Preview)
+		}
+	}
+	for _, i := range was {
+		if w.staysPinned(i) && !slices.ContainsFunc(now, func(n protocol.ContextItem) bool { return n.ID == i.ID }) {
+			w.report("a compaction takes out %s, which is pinned", i.ID)
+		}
+	}
+}
+
+// seeDraft notes a draft, and checks that what is made of it is what it said.
+func (w *contextWitness) seeDraft(in core.Input, out core.Output) {
+	commit, _ := in.(core.CommitCompaction)
+	for _, message := range out.Messages {
+		reply, _ := message.(core.Reply)
+		switch result := reply.Result.(type) {
+		case protocol.ThreadCompactProposeResponse:
+			w.draft = result
+		case protocol.ThreadCompactCommitResponse:
+			if w.draft.DraftID != commit.Draft {
+				w.report("draft %s is made, but %s was the last one", commit.Draft, w.draft.DraftID)
+			}
+			if commit.Text == nil && result.Usage.PromptTokens != w.draft.TokensAfter {
+				w.report("a draft of %d tokens comes to %d", w.draft.TokensAfter, result.Usage.PromptTokens)
+			}
+			for _, i := range w.list {
+				if i.Included && slices.Contains(w.draft.Replaces.ItemIDs, i.ID) {
+					w.report("%s, which the draft replaces, is in the context", i.ID)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"errors"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// ThreadArchive moves a thread, loaded or not, to the archive.
+func (e *Engine) ThreadArchive(to protocol.Caller, p *protocol.ThreadArchiveParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	_, err := e.post(p.ThreadID, true, request{
+		to: to, do: func(a *actor) { a.archive(core.Archive{To: to}) },
+		absent: func(a *actor) { a.archiveStored(to) },
+	})
+	return err
+}
+
+// archive unloads the thread and archives its rollout. What its clients hear of it they
+// hear once that is durable.
+func (a *actor) archive(in core.Archive) {
+	out, ok := a.leave(in)
+	if !ok {
+		return
+	}
+	if subscribers, ok := a.putAway(in, out); ok {
+		a.sayTo(subscribers, out.Messages)
+	}
+}
+
+// leave asks the thread whether it can be archived. It has answered the caller where that
+// is not so.
+func (a *actor) leave(in core.Archive) (core.Output, bool) {
+	out := a.thread.Step(a.stamp(), in)
+	if !out.Archive {
+		a.say(out.Messages)
+		return out, false
+	}
+	if err := a.engine.Store.CheckArchive(a.path); err != nil {
+		a.engine.Outbox.Refuse(in.To, notArchived(err))
+		return out, false
+	}
+	return out, true
+}
+
+// putAway does what leave allowed, and gives those who are to hear of it. Where that fails
+// they have heard that the thread is not loaded any more, and the caller is refused.
+func (a *actor) putAway(in core.Archive, out core.Output) (subscribers []uint64, ok bool) {
+	path := a.path
+	a.subscribe(in.To.Conn)
+	subscribers = a.subscribers
+	a.unload()
+	if _, err := a.engine.Store.Archive(path); err != nil {
+		a.engine.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
+		if !in.Stored {
+			a.sayTo(subscribers, []core.Message{out.Messages[0], core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+		}
+		a.engine.Outbox.Refuse(in.To, notArchived(err))
+		return nil, false
+	}
+	return subscribers, true
+}
+
+// sayTo speaks of a thread that was unloaded.
+func (a *actor) sayTo(subscribers []uint64, messages []core.Message) {
+	a.subscribers = subscribers
+	a.say(messages)
+	a.subscribers = nil
+}
+
+// archiveStored archives a thread that is not loaded.
+func (a *actor) archiveStored(to protocol.Caller) {
+	path, err := a.findOpen()
+	if err == nil {
+		_, err = a.engine.Store.Archive(path)
+	}
+	if err != nil {
+		a.engine.Outbox.Refuse(to, notArchived(err))
+		return
+	}
+	a.engine.Outbox.Reply(to, protocol.Empty{})
+	a.engine.Outbox.Notify(to.Conn, protocol.ThreadArchivedNotification{ThreadID: a.id})
+}
+
+// findOpen is the path of a rollout that is not archived.
+func (a *actor) findOpen() (string, error) {
+	path, err := a.engine.Store.Find(a.id)
+	if err == nil && a.engine.Store.IsArchived(path) {
+		return "", protocol.Refuse(protocol.KindThreadArchived, "%v: it is archived already", &rollout.NotFoundError{ID: a.id})
+	}
+	return path, err
+}
+
+// ThreadUnarchive brings a thread back from the archive.
+func (e *Engine) ThreadUnarchive(to protocol.Caller, p *protocol.ThreadUnarchiveParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	_, err := e.post(p.ThreadID, true, request{
+		to: to, do: func(a *actor) { e.Outbox.Refuse(to, notArchived(&rollout.NotArchivedError{ID: a.id})) },
+		absent: func(a *actor) { a.unarchive(to) },
+	})
+	return err
+}
+
+func (a *actor) unarchive(to protocol.Caller) {
+	thread, err := a.bringBack()
+	if err != nil {
+		a.engine.Outbox.Refuse(to, notArchived(err))
+		return
+	}
+	a.engine.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
+	a.engine.Outbox.Notify(to.Conn, protocol.ThreadUnarchivedNotification{ThreadID: a.id})
+}
+
+// bringBack reads the rollout before it moves it, so that what cannot be shown stays.
+func (a *actor) bringBack() (thread protocol.Thread, err error) {
+	path, err := a.engine.Store.FindArchived(a.id)
+	if err != nil {
+		return thread, err
+	}
+	contents, err := a.engine.Store.Read(path)
+	if err != nil {
+		return thread, err
+	}
+	thread = a.engine.threadOf(a.id, contents).View(false)
+	thread.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
+	path, err = a.engine.Store.Unarchive(path)
+	thread.Path = &path
+	return thread, err
+}
+
+func errArchived(id string) *protocol.Error {
+	return protocol.Refuse(protocol.KindThreadArchived, "session %s is archived: unarchive it with thread/unarchive first", id)
+}
+
+// notArchived gives an error of the archive its code and kind.
+func notArchived(err error) *protocol.Error {
+	var missing *rollout.NotArchivedError
+	var disk *rollout.DiskError
+	switch {
+	case errors.As(err, &missing):
+		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
+	case errors.As(err, &disk):
+		return errStorage(err)
+	}
+	return coded(err)
+}

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// ThreadArchiveAndNew archives a thread, loaded or not, and begins another like it.
+func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchiveAndNewParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	in := core.Archive{To: to}
+	switch {
+	case p.NewThreadID == nil:
+		in.Successor = e.NewID()
+	case checkID("", *p.NewThreadID) != nil:
+		return protocol.InvalidParams("newThreadId", "`newThreadId`: `%s` is not a UUID in lower case", *p.NewThreadID)
+	default:
+		in.Successor = *p.NewThreadID
+	}
+	_, err := e.post(p.ThreadID, true, request{
+		to: to, do: func(a *actor) { a.succeed(in) },
+		absent: func(a *actor) { a.succeedStored(in) },
+	})
+	return err
+}
+
+// succeedStored loads the thread to see what the new one is to be like.
+func (a *actor) succeedStored(in core.Archive) {
+	path, err := a.findOpen()
+	var contents *rollout.Contents
+	if err == nil {
+		contents, err = a.openLog(path)
+	}
+	if err != nil {
+		a.open(in.To, err)
+		return
+	}
+	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
+	in.Stored = true
+	a.succeed(in)
+	if a.thread != nil {
+		a.unload()
+	}
+}
+
+// succeed makes the new thread durable before it archives this one: a crash between leaves
+// both. The new one is heard of first.
+func (a *actor) succeed(in core.Archive) {
+	out, ok := a.leave(in)
+	if !ok {
+		return
+	}
+	next, begun, err := a.beget(in)
+	if err != nil {
+		a.engine.Outbox.Refuse(in.To, coded(err))
+		return
+	}
+	defer a.engine.release(next)
+	subscribers, ok := a.putAway(in, out)
+	if !ok {
+		next.discard()
+		return
+	}
+	next.subscribers = slices.Clone(subscribers)
+	next.ready.Store(true)
+	next.speak(begun)
+	a.sayTo(subscribers, out.Messages)
+}
+
+// beget makes the thread that takes this one's place, and says nothing of it yet.
+func (a *actor) beget(in core.Archive) (*actor, core.Output, error) {
+	next, err := a.engine.reserve(in.Successor)
+	if err != nil {
+		return nil, core.Output{}, err
+	}
+	begun, err := next.begetBy(a, in)
+	if err != nil {
+		next.discard()
+		a.engine.release(next)
+		return nil, begun, err
+	}
+	return next, begun, nil
+}
+
+func (a *actor) begetBy(old *actor, in core.Archive) (core.Output, error) {
+	if err := a.checkNew(); err != nil {
+		return core.Output{}, err
+	}
+	now := time.Now()
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer()}
+	if err := a.createLog(now); err != nil {
+		return core.Output{}, err
+	}
+	settings, meta := old.thread.Settings(), old.thread.Successor(a.id, now)
+	meta.Originator, meta.CliVersion = a.engine.Originator(in.To.Conn), a.engine.Version
+	a.scope = old.scope
+	a.thread = core.Load(a.id, a.options, settings, nil)
+	out, err := a.commit(core.Start{To: in.To, Meta: meta, Settings: settings, Options: a.options, Replaces: old.id})
+	if err != nil {
+		return out, errStorage(err)
+	}
+	return out, nil
+}
+
+// checkNew refuses an id that a stored thread has.
+func (a *actor) checkNew() error {
+	_, err := a.engine.Store.Find(a.id)
+	var missing *rollout.NotFoundError
+	switch {
+	case err == nil:
+		return errTaken(a.id)
+	case errors.As(err, &missing):
+		return nil
+	}
+	return err
+}
+
+// discard lets a thread go that was never spoken of, with all that the disk has of it.
+func (a *actor) discard() { a.close(a.journal.Discard) }
+
+func errTaken(id string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindInvalidRequest, "newThreadId: there is a thread %s already: give another id, or leave it out", id)
+	err.Data.Field = "newThreadId"
+	return err
+}

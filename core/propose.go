@@ -1,0 +1,246 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"appserver/protocol"
+)
+
+// ProposeCompaction asks for the draft of a compaction.
+type ProposeCompaction struct {
+	To    protocol.Caller
+	World World
+	// Strategy is the configured one where it is "".
+	Strategy string
+	// Range is what is to be replaced, nil for what CompactContext would replace.
+	Range *protocol.PruneRange
+}
+
+// CommitCompaction makes the compaction of a draft, with the client's text if it gives one.
+type CommitCompaction struct {
+	To    protocol.Caller
+	Draft string
+	Text  *string
+}
+
+func (ProposeCompaction) input() {}
+func (CommitCompaction) input()  {}
+
+// draft is a compaction that a client looks at before it is made. It is kept in memory, one
+// for a thread, and is good for the context that it was made for.
+type draft struct {
+	*compaction
+	id       string
+	text     string
+	revision int64
+	items    int
+	// to waits for the draft while the model writes its summary, which is request's answer.
+	to      protocol.Caller
+	request EffectID
+	answer  strings.Builder
+	window  *int64
+	// took is how long writing it took, without the time for which it was looked at.
+	took time.Duration
+}
+
+// waits tells whether the draft is not written yet.
+func (d *draft) waits() bool { return d != nil && d.request != 0 }
+
+func (s *step) proposeCompaction(in ProposeCompaction) {
+	if s.turnUnderWay(in.To) {
+		return
+	}
+	s.settleLastTurn()
+	p, found, err := s.planRange(&in.World.Compaction, in.Range)
+	switch {
+	case err != nil:
+		s.refuse(in.To, err)
+		return
+	case !found:
+		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToCompact, nothingToCompact))
+		return
+	}
+	s.dropDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
+	rules := &in.World.Compaction
+	d := &draft{compaction: s.compaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" + s.NewID(),
+		revision: s.revision, items: len(s.items), to: in.To, window: in.World.Provider.ContextWindow}
+	s.draft = d
+	s.write(d)
+}
+
+// planRange is the compaction of a range of the turns in the context.
+func (t *Thread) planRange(r *Compaction, turns *protocol.PruneRange) (p compactPlan, found bool, err *protocol.Error) {
+	if turns == nil {
+		p, found = t.planWhole(r, r.KeepTurns)
+		return p, found, nil
+	}
+	active := t.activeTurns()
+	keep := 0
+	switch turns.Word {
+	case protocol.RangeFirstTurns:
+		keep = max(len(active)-int(turns.Count), 0)
+	case protocol.RangeKeepLastTurns:
+		keep = int(turns.Count)
+	case protocol.RangeBeforeTurn:
+		at := slices.Index(active, turns.TurnID)
+		if at < 0 {
+			return p, false, protocol.InvalidParams("range.beforeTurnId", "turn %s is not in the context", turns.TurnID)
+		}
+		keep = len(active) - at
+	}
+	if keep >= len(active) && keep > 0 {
+		return p, false, nil
+	}
+	p, found = t.planKeeping(r, keep)
+	return p, found, nil
+}
+
+// write writes the draft's text, or asks the model for it.
+func (s *step) write(d *draft) {
+	switch d.strategy {
+	case protocol.CompactSummary:
+		d.request = s.newEffect()
+		s.effect(Sample{ID: d.request, Prompt: s.summaryPrompt(d.compaction, d.window)})
+	case protocol.CompactMask:
+		s.showDraft("")
+	default:
+		d.text, d.strategy = d.summarise()
+		s.showDraft("")
+	}
+}
+
+// draftDone takes the model's summary of a draft, or does without.
+func (s *step) draftDone(in SampleDone) {
+	d := s.draft
+	if in.Answer.Usage != nil {
+		s.addUsage(in.Answer.Usage, 0)
+		s.tellSize()
+		s.out.Sync = true
+	}
+	text, flaw := d.taken(d.answer.String(), in.Answer.Cut)
+	if flaw != "" {
+		s.draftWithoutModel(flaw)
+		return
+	}
+	d.text = text
+	s.showDraft("")
+}
+
+func (s *step) draftWithoutModel(why string) {
+	d := s.draft
+	d.text, d.strategy = d.extract(), protocol.CompactLocal
+	s.showDraft(noSummary(why))
+}
+
+// showDraft answers with the draft, if it is still good.
+func (s *step) showDraft(warning string) {
+	d := s.draft
+	d.request, d.took = 0, s.Now.Sub(d.began)
+	if s.expired(d) {
+		s.draft = nil
+		s.refuse(d.to, errDraftExpired())
+		return
+	}
+	s.reply(d.to, protocol.ThreadCompactProposeResponse{
+		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
+		TokensBefore: d.before, TokensAfter: d.before - s.draftSaves(d), Losses: s.losses(d), Warning: present(&warning),
+	})
+}
+
+// scope is what the draft replaces.
+func (s *step) scope(d *draft) protocol.CompactionScope {
+	v := protocol.CompactionScope{ItemIDs: []string{}, TurnIDs: []string{}}
+	places := d.stretch.places
+	if d.strategy == protocol.CompactMask {
+		places = s.maskable(d.plan)
+	}
+	seen := map[string]bool{"": true}
+	for _, i := range places {
+		c := &s.items[i]
+		v.ItemIDs = append(v.ItemIDs, c.id())
+		if !seen[c.turnID] {
+			seen[c.turnID] = true
+			v.TurnIDs = append(v.TurnIDs, c.turnID)
+		}
+		if c.message && !c.summary {
+			v.MessageCount++
+		}
+	}
+	return v
+}
+
+// draftSaves is what the draft saves of a request, in tokens.
+func (s *step) draftSaves(d *draft) int64 {
+	if d.strategy == protocol.CompactMask {
+		line := s.line(plan{op: protocol.EditMask, places: s.maskable(d.plan)})
+		return s.savedBy(s.changesOf(&line))
+	}
+	return s.pointOf(d.compaction, d.text).SavedTokens
+}
+
+// losses are what the draft's text does not mention. Masking loses outputs only, which the
+// model can have again.
+func (s *step) losses(d *draft) protocol.CompactionLosses {
+	if d.strategy == protocol.CompactMask {
+		return (&stretch{}).losses("")
+	}
+	return d.stretch.losses(d.text)
+}
+
+// expired tells whether the context is not the one that the draft was made for.
+func (s *step) expired(d *draft) bool {
+	return d.revision != s.revision || d.items != len(s.items) || s.active != nil
+}
+
+func errDraftExpired() *protocol.Error {
+	return protocol.Refuse(protocol.KindDraftExpired, "the draft is not good any more: the context has changed since, or there is a newer draft; propose again with thread/compact/propose")
+}
+
+// dropDraft forgets the draft, and refuses whoever waits for it.
+func (s *step) dropDraft(err *protocol.Error) {
+	if s.draft.waits() {
+		s.effect(Cancel{s.draft.request})
+		s.refuse(s.draft.to, err)
+	}
+	s.draft = nil
+}
+
+func (s *step) commitCompactionOf(in CommitCompaction) {
+	d := s.draft
+	switch {
+	case s.turnUnderWay(in.To):
+		return
+	case d == nil || d.id != in.Draft || d.waits() || s.expired(d):
+		s.refuse(in.To, errDraftExpired())
+		return
+	case in.Text != nil && d.strategy == protocol.CompactMask:
+		s.refuse(in.To, protocol.InvalidParams("text", "this draft puts placeholders in the place of outputs: it has no text"))
+		return
+	case in.Text != nil && strings.TrimSpace(*in.Text) == "":
+		s.refuse(in.To, protocol.InvalidParams("text", "`text` must not be empty"))
+		return
+	}
+	s.draft = nil
+	set(&d.text, in.Text)
+	if d.strategy == protocol.CompactMask {
+		changes := s.commit(s.line(plan{op: protocol.EditMask, places: s.maskable(d.plan)}))
+		s.reply(in.To, s.committed(nil))
+		s.tellSize()
+		s.tellCompacted(d.before, d.strategy)
+		s.tellContext(changes)
+		return
+	}
+	cut := s.writeCompaction(s.pointOf(d.compaction, d.text), d.text, d.strategy, d.took)
+	s.reply(in.To, s.committed(&s.lastPoint().TrimPoint))
+	s.tellSize()
+	s.tellCompacted(d.before, d.strategy)
+	s.tellCut(cut)
+	s.tellContext(s.lastChanges())
+}
+
+func (s *step) committed(point *protocol.TrimPoint) protocol.ThreadCompactCommitResponse {
+	return protocol.ThreadCompactCommitResponse{Revision: s.revision, TrimPoint: point, SessionID: s.sessionID(), Usage: s.contextUsage()}
+}

@@ -1,0 +1,92 @@
+package slash
+
+import (
+	"strconv"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// Command is a slash command, and the method that it stands for.
+type Command struct {
+	protocol.SlashCommand
+	Method string
+	// where says what the arguments in the usage are.
+	where string
+	// params are those of the method; not ok where the arguments are wrong.
+	params func(threadID string, args []string) (params any, ok bool)
+}
+
+// nothing is for commands without arguments.
+const nothing = "and nothing behind it"
+
+// Commands are all slash commands, in the order in which they are shown.
+func Commands() []Command {
+	return []Command{
+		{command("clear [N]", "Takes all turns out of the context, or all but the last N."),
+			"thread/context/trim", "where N is how many of the last turns stay", trim},
+		{command("compact", "Puts a summary in the place of the older turns."),
+			"thread/compact/start", nothing, alone(func(id string) any { return &protocol.ThreadCompactStartParams{ThreadID: id} })},
+		{command("new", "Archives the conversation and begins another like it, without its history."),
+			"thread/archiveAndNew", nothing, alone(func(id string) any { return &protocol.ThreadArchiveAndNewParams{ThreadID: id} })},
+		{command("prune CATEGORY", "Excludes all items of a category from the context."),
+			"context/prune", "where CATEGORY is one of " + categories(), prune},
+		{command("undo", "Takes back the last edit of the context."),
+			"context/undo", nothing, alone(func(id string) any { return &protocol.ContextUndoParams{ContextRequest: request(id)} })},
+		{command("restore", "Brings back everything that was taken out of the context."),
+			"context/restore", nothing, alone(func(id string) any { return &protocol.ContextRestoreParams{ContextRequest: request(id)} })},
+		duringTurn(Command{command("context", "Tells what the context costs."),
+			"context/getUsage", nothing, alone(func(id string) any { return &protocol.ContextGetUsageParams{ThreadID: id} })}),
+	}
+}
+
+// List is the table as clients see it.
+func List() (list []protocol.SlashCommand) {
+	for _, c := range Commands() {
+		list = append(list, c.SlashCommand)
+	}
+	return list
+}
+
+func command(usage, description string) protocol.SlashCommand {
+	name, _, _ := strings.Cut(usage, " ")
+	return protocol.SlashCommand{Name: name, Usage: "/" + usage, Description: description}
+}
+
+func duringTurn(c Command) Command {
+	c.AvailableDuringTurn = true
+	return c
+}
+
+func request(id string) protocol.ContextRequest { return protocol.ContextRequest{ThreadID: id} }
+
+// alone is for commands without arguments.
+func alone(params func(threadID string) any) func(string, []string) (any, bool) {
+	return func(id string, args []string) (any, bool) { return params(id), len(args) == 0 }
+}
+
+func trim(id string, args []string) (any, bool) {
+	p := &protocol.ThreadContextTrimParams{ThreadID: id}
+	if len(args) == 0 {
+		return p, true
+	}
+	n, err := strconv.ParseUint(args[0], 10, 32)
+	p.KeepLastNTurns = new(uint32(n))
+	return p, err == nil && len(args) == 1
+}
+
+func prune(id string, args []string) (any, bool) {
+	if len(args) != 1 {
+		return nil, false
+	}
+	category, known := protocol.ContextCategoryOf(args[0])
+	return &protocol.ContextPruneParams{ContextRequest: request(id), Prune: protocol.Prune{Categories: []protocol.ContextCategory{category}}}, known
+}
+
+func categories() string {
+	var list []string
+	for _, c := range protocol.ContextCategories() {
+		list = append(list, string(c))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,246 @@
+package core
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+
+	"appserver/protocol"
+)
+
+// ListTimeline asks for a page of the timeline.
+type ListTimeline struct {
+	To     protocol.Caller
+	Cursor *string
+	Limit  *uint32
+}
+
+func (ListTimeline) input() {}
+
+func (s *step) listTimeline(in ListTimeline) {
+	page, err := timelinePage(&s.log, s.trimPoints(), in.Cursor, in.Limit)
+	if err != nil {
+		s.refuse(in.To, err)
+		return
+	}
+	s.reply(in.To, page)
+}
+
+// How many entries a page has where the client does not say, and at most.
+const (
+	timelineLimit = 100
+	timelineMost  = 1000
+)
+
+// timelinePage is the page before the cursor, or the newest one. What it costs grows with
+// the page, and with the number of trim points, not with the thread.
+func timelinePage(l *log, points []trimPoint, cursor *string, limit *uint32) (page protocol.ThreadTimelineListResponse, err *protocol.Error) {
+	t := newTimeline(l, points)
+	end := len(l.moments) + len(t.marks)
+	if cursor != nil {
+		at, found := t.find(*cursor)
+		if !found {
+			return page, errTimelineCursor(*cursor)
+		}
+		end = at
+	}
+	size := timelineLimit
+	if limit != nil {
+		size = int(min(max(*limit, 1), timelineMost))
+	}
+	begin := max(end-size, 0)
+	page.Data = make([]protocol.ThreadTimelineEntry, 0, end-begin)
+	for i := begin; i < end; i++ {
+		page.Data = append(page.Data, t.entry(i))
+	}
+	if begin > 0 {
+		page.NextCursor = pointer(t.cursor(begin))
+	}
+	return page, nil
+}
+
+// errTimelineCursor has the reference implementation's code and words for it.
+func errTimelineCursor(cursor string) *protocol.Error {
+	return &protocol.Error{
+		Code:    protocol.CodeInvalidRequest,
+		Message: "invalid thread timeline cursor: " + cursor + " (use the nextCursor of a page of the same thread)",
+		Data:    &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "cursor"},
+	}
+}
+
+// timeline is the moments of a thread with the marks of its trim points among them. Its
+// entries are numbered from the oldest on, and made when they are asked for.
+type timeline struct {
+	*log
+	marks  []mark
+	latest *trimPoint // nil without trim points
+}
+
+// mark is an entry that a trim point has in the timeline.
+type mark struct {
+	index int // the number of the entry
+	rank  timelineRank
+	point *trimPoint
+}
+
+// timelineRank orders the entries at one position. Cursors hold ranks.
+type timelineRank int
+
+const (
+	rankSummary timelineRank = iota
+	rankTrimPoint
+	rankTurnStarted
+	rankItem
+	rankTurnCompleted
+)
+
+// newTimeline takes trim points in the order in which they were made. At one position
+// that is their order, too; otherwise a later one may be before an earlier one.
+func newTimeline(l *log, points []trimPoint) *timeline {
+	t := &timeline{log: l}
+	if len(points) > 0 {
+		t.latest = &points[len(points)-1]
+	}
+	placed := make([]*trimPoint, len(points))
+	for i := range points {
+		placed[i] = &points[i]
+	}
+	slices.SortStableFunc(placed, func(a, b *trimPoint) int { return cmp.Compare(a.position, b.position) })
+	for _, p := range placed {
+		before := l.momentFrom(p.position)
+		if p.Summary != nil {
+			t.marks = append(t.marks, mark{before + len(t.marks), rankSummary, p})
+		}
+		t.marks = append(t.marks, mark{before + len(t.marks), rankTrimPoint, p})
+	}
+	return t
+}
+
+// find is the number of the entry that a cursor names, and false where it is not of this
+// thread. In place of a trim point that was undone since it is the entry behind it: what
+// is before that has not been listed yet.
+func (t *timeline) find(cursor string) (index int, found bool) {
+	c, ok := readTimelineCursor(cursor)
+	switch {
+	case !ok || c.Thread != t.id:
+		return 0, false
+	case c.Rank <= rankTrimPoint:
+		return t.findMark(c), true
+	}
+	for i := t.momentFrom(c.Position); i < len(t.moments) && t.moments[i].position == c.Position; i++ {
+		if index := t.indexOf(i); t.cursor(index) == cursor {
+			return index, true
+		}
+	}
+	return 0, false
+}
+
+// findMark looks for a trim point by its id: what comes after it can move it behind other
+// lines. Where only its summary is gone, its divider stands for that.
+func (t *timeline) findMark(c timelineCursor) int {
+	for _, m := range t.marks {
+		if m.point.ID == c.ID && m.rank >= c.Rank {
+			return m.index
+		}
+	}
+	return t.indexOf(t.momentFrom(c.Position))
+}
+
+// indexOf is the number of a moment, or of the end. All marks at its place are before it.
+func (t *timeline) indexOf(moment int) int {
+	return moment + sort.Search(len(t.marks), func(k int) bool { return t.marks[k].index-k > moment })
+}
+
+// at is a mark, or a moment where the mark is nil.
+func (t *timeline) at(index int) (*mark, moment) {
+	k, found := slices.BinarySearchFunc(t.marks, index, func(m mark, index int) int { return cmp.Compare(m.index, index) })
+	if found {
+		return &t.marks[k], moment{}
+	}
+	return nil, t.moments[index-k]
+}
+
+// entry is the entry with a number.
+func (t *timeline) entry(index int) protocol.ThreadTimelineEntry {
+	m, at := t.at(index)
+	if m != nil {
+		return protocol.ThreadTimelineEntry{ThreadTimelineEntryVariant: t.markEntry(m)}
+	}
+	return protocol.ThreadTimelineEntry{ThreadTimelineEntryVariant: t.momentEntry(at)}
+}
+
+func (t *timeline) markEntry(m *mark) protocol.ThreadTimelineEntryVariant {
+	p, trimmed := m.point, m.point != t.latest
+	if m.rank == rankSummary {
+		return &protocol.TimelineSummary{Position: p.position, TrimPointID: p.ID, Text: *p.Summary, Trimmed: trimmed}
+	}
+	return &protocol.TimelineTrimPoint{
+		Position: p.position, TrimPoint: p.TrimPoint, HiddenMessageCount: t.messagesBefore(p.position),
+		Label: trimLabel(p.PrunedMessageCount), Trimmed: trimmed,
+	}
+}
+
+func trimLabel(pruned int) string {
+	if pruned == 0 {
+		return "Earlier messages: none pruned"
+	}
+	return fmt.Sprintf("Earlier messages: %d pruned", pruned)
+}
+
+func (t *timeline) momentEntry(m moment) protocol.ThreadTimelineEntryVariant {
+	r, trimmed := &t.turns[m.turn], t.latest != nil && m.position < t.latest.position
+	switch m.item {
+	case turnBegan:
+		return &protocol.TimelineTurnStarted{Position: m.position, TurnID: r.id, StartedAt: r.startedAt, Trimmed: trimmed}
+	case turnEnded:
+		return &protocol.TimelineTurnCompleted{
+			Position: m.position, TurnID: r.id, Status: r.status, Error: r.err,
+			StartedAt: r.startedAt, CompletedAt: r.completedAt, DurationMs: r.durationMs, Trimmed: trimmed,
+		}
+	}
+	return &protocol.TimelineItem{Position: m.position, TurnID: r.id, Item: r.items[m.item].Item(), Trimmed: trimmed}
+}
+
+// timelineCursor names an entry by its place in the rollout, so that it is found whatever
+// was added since.
+type timelineCursor struct {
+	Thread   string       `json:"t"`
+	Position int64        `json:"p"`
+	Rank     timelineRank `json:"r"`
+	ID       string       `json:"i"`
+}
+
+// cursor names the entry with a number.
+func (t *timeline) cursor(index int) string {
+	c := timelineCursor{Thread: t.id}
+	if m, at := t.at(index); m != nil {
+		c.Position, c.Rank, c.ID = m.point.position, m.rank, m.point.ID
+	} else {
+		c.Position = at.position
+		c.Rank, c.ID = t.nameOf(at)
+	}
+	raw, _ := protocol.Marshal(c) // text and numbers always encode
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func (t *timeline) nameOf(m moment) (rank timelineRank, id string) {
+	r := &t.turns[m.turn]
+	switch m.item {
+	case turnBegan:
+		return rankTurnStarted, r.id
+	case turnEnded:
+		return rankTurnCompleted, r.id
+	}
+	return rankItem, r.items[m.item].Item().ItemID()
+}
+
+func readTimelineCursor(text string) (c timelineCursor, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	return c, err == nil
+}

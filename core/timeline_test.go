@@ -1,0 +1,142 @@
+package core_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// timeline asks for a page of the timeline.
+func timeline(m *machine, a arguments, b *strings.Builder) error {
+	in := core.ListTimeline{To: m.caller(), Cursor: a.option("cursor")}
+	if a.has("older") {
+		in.Cursor = m.older
+	}
+	if a.option("limit") != nil {
+		limit, err := a.number("limit", 0)
+		if err != nil {
+			return err
+		}
+		in.Limit = new(uint32(limit))
+	}
+	out := m.take(in)
+	if r, ok := out.Messages[0].(core.Reply); ok {
+		m.older = r.Result.(protocol.ThreadTimelineListResponse).NextCursor
+	}
+	printOutput(b, out)
+	return nil
+}
+
+// timelineText is a page, one entry a line.
+func timelineText(p gjson.Result) string {
+	text := "timeline"
+	if p.Get("nextCursor").Type == gjson.Null {
+		text += " from the begin"
+	}
+	for _, e := range p.Get("data").Array() {
+		text += "\n  " + words(e.Get("position").Raw, e.Get("type").Str, e.Get("turnId").Str, e.Get("status").Str, durationText(e.Get("durationMs")), shortIf("error=", e.Get("error.message")))
+		if item := e.Get("item"); item.Exists() {
+			text = words(text, itemText(item))
+		}
+		if point := e.Get("trimPoint"); point.Exists() {
+			text = words(text, point.Get("id").Str, "hidden="+e.Get("hiddenMessageCount").Raw, short(e.Get("label").Str))
+		}
+		text = words(text, e.Get("trimPointId").Str, shortIf("", e.Get("text")))
+		if e.Get("trimmed").Bool() {
+			text += " trimmed"
+		}
+	}
+	return text
+}
+
+// most is the largest page.
+var most = uint32(1000)
+
+// pageOf is a page of a thread's timeline. It changes nothing of the thread.
+func pageOf(t *core.Thread, cursor *string, limit uint32) protocol.ThreadTimelineListResponse {
+	out := t.Step(core.Stamp{Now: time.Now()}, core.ListTimeline{Cursor: cursor, Limit: &limit})
+	return out.Messages[0].(core.Reply).Result.(protocol.ThreadTimelineListResponse)
+}
+
+// seeTimeline checks that pages of any size make up the same list, that all of it can be
+// encoded, and that it has the items of each turn in their order, once, behind the turn's
+// start.
+func seeTimeline(t *testing.T, m *machine) {
+	t.Helper()
+	whole := pages(m.thread, most)
+	for _, size := range []uint32{0, 3} {
+		require.Equal(t, encode(whole), encode(pages(m.thread, size)), "pages of %d", size)
+	}
+	items, begun, position := map[string][]string{}, map[string]bool{}, int64(0)
+	for _, entry := range whole {
+		_, err := protocol.Marshal(entry)
+		require.NoError(t, err)
+		e := gjson.Parse(encode(entry))
+		id := e.Get("turnId").Str
+		require.GreaterOrEqual(t, e.Get("position").Int(), position)
+		position = e.Get("position").Int()
+		switch e.Get("type").Str {
+		case "turnStarted":
+			require.False(t, begun[id], "turn %s begins twice", id)
+			begun[id] = true
+		case "item":
+			items[id] = append(items[id], e.Get("item").Raw)
+		}
+		require.True(t, begun[id], "turn %s has not begun: %s", id, e.Raw)
+	}
+	for _, turn := range m.thread.View(true).Turns {
+		var shown []string
+		for _, item := range turn.Items {
+			shown = append(shown, encode(item))
+		}
+		require.Equal(t, shown, items[gjson.Parse(encode(turn)).Get("id").Str])
+	}
+}
+
+// pages are all entries, page by page.
+func pages(t *core.Thread, size uint32) (entries []protocol.ThreadTimelineEntry) {
+	for cursor := (*string)(nil); ; {
+		page := pageOf(t, cursor, size)
+		entries = append(slices.Clone(page.Data), entries...)
+		if cursor = page.NextCursor; cursor == nil {
+			return entries
+		}
+	}
+}
+
+// TestAPageDecodesItsOwnItemsOnly counts what the first page allocates: as much in a
+// thread of 5,000 turns as in one of 50.
+func TestAPageDecodesItsOwnItemsOnly(t *testing.T) {
+	cost := func(turns int) float64 {
+		lines := longThread(turns)
+		load := func() *core.Thread { return core.Load(threadID, core.Options{}, core.Settings{}, lines) }
+		fresh := []*core.Thread{load(), load()} // since the first run does not count
+		return testing.AllocsPerRun(1, func() {
+			pageOf(fresh[0], nil, 20)
+			fresh = fresh[1:]
+		})
+	}
+	require.InDelta(t, cost(50), cost(5000), 50)
+}
+
+// longThread is the lines of a thread.
+func longThread(turns int) []protocol.RolloutLine {
+	var b strings.Builder
+	b.WriteString(`{"type":"session_meta","payload":{"id":"t-1","history_mode":"paginated"}}` + "\n")
+	for i := range turns {
+		fmt.Fprintf(&b, `{"type":"event_msg","payload":{"type":"task_started","turn_id":"u-%d"}}`+"\n", i)
+		for k := range 4 {
+			fmt.Fprintf(&b, `{"type":"event_msg","payload":{"type":"item_completed","turn_id":"u-%d","item":{"type":"AgentMessage","id":"i-%d-%d","content":[{"type":"Text","text":"word"}]}}}`+"\n", i, i, k)
+		}
+		fmt.Fprintf(&b, `{"type":"event_msg","payload":{"type":"task_complete","turn_id":"u-%d"}}`+"\n", i)
+	}
+	return linesOf([]byte(b.String()))
+}

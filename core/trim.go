@@ -1,0 +1,241 @@
+package core
+
+import (
+	"strings"
+
+	"appserver/protocol"
+)
+
+// TrimContext takes all turns but the last ones out of the context.
+type TrimContext struct {
+	To       protocol.Caller
+	KeepLast uint32
+	Summary  *string
+}
+
+// SummarizeContext gives a trim point a summary, the latest one where Point is nil.
+type SummarizeContext struct {
+	To      protocol.Caller
+	Point   *string
+	Summary string
+	// TookMs is how long making the summary took, nil where that is not known.
+	TookMs *int64
+}
+
+func (TrimContext) input()      {}
+func (SummarizeContext) input() {}
+
+func (s *step) takeCut(in Input) {
+	switch in := in.(type) {
+	case TrimContext:
+		s.trimContext(in)
+	case SummarizeContext:
+		s.summarizeContext(in)
+	case CompactContext:
+		s.compactContext(in)
+	case ProposeCompaction:
+		s.proposeCompaction(in)
+	case CommitCompaction:
+		s.commitCompactionOf(in)
+	default:
+		s.readContext(in)
+	}
+}
+
+func (s *step) trimContext(in TrimContext) {
+	if s.turnUnderWay(in.To) {
+		return
+	}
+	s.settleLastTurn()
+	c := s.beginCut()
+	s.trimTo(int(in.KeepLast), protocol.TrimAsked, withSummary(in.Summary))
+	s.endCut(c, nil)
+	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.lastPoint().TrimPoint, SessionID: s.sessionID()})
+	s.tellCut(c)
+	s.tellContext(s.lastChanges())
+}
+
+// trimTo writes a trim that keeps the last n turns, all where there are no more. A summary
+// that stands in the context goes with what is trimmed; but where nothing else goes, or
+// nobody asked for the trim, it is the new trim point's.
+func (s *step) trimTo(n int, reason string, summary *string) {
+	whole := n > 0 && n >= len(s.activeTurns())
+	if summary == nil && (whole || reason == protocol.TrimHistoryLimit) {
+		summary = s.standing()
+	}
+	var p protocol.StoredTrimPoint
+	if whole {
+		place, before := s.behindSummaries()
+		p = s.cutAt(place, reason, before...)
+	} else {
+		p = s.cutAt(s.lastTurns(n), reason)
+	}
+	if summary != nil {
+		p.Summary = summary
+		p.SavedTokens -= s.priceOf(*summary)
+	}
+	s.record(protocol.LineTrimPoint, p)
+	s.out.Sync = true
+}
+
+// standing is the text of the summary that a trim or a compaction put into the context, nil
+// without one. One that is pinned stays anyway.
+func (t *Thread) standing() *string {
+	for i := range t.inOrder() {
+		if c := &t.items[i]; c.ofPoint && c.kept() && !c.fate.pinned {
+			return pointer(summaryText(c.sent()))
+		}
+	}
+	return nil
+}
+
+// keepHistory trims the oldest turns where one more would be too many; 0 is no bound. Of
+// many turns some more go, so that this is not done at every turn.
+func (s *step) keepHistory(most int) *aCut {
+	if most == 0 || len(s.activeTurns()) < most {
+		return nil
+	}
+	c := s.beginCut()
+	s.trimTo(most-1-most/10, protocol.TrimHistoryLimit, nil)
+	s.endCut(c, nil)
+	return c
+}
+
+// priceOf is what a summary costs.
+func (t *Thread) priceOf(summary string) int64 {
+	t.recount()
+	return t.scaled(t.count(content{text: summaryHead + summary}))
+}
+
+// lastChanges are those of the edit that was just made.
+func (s *step) lastChanges() []change { return s.journal[len(s.journal)-1].changes }
+
+func (s *step) summarizeContext(in SummarizeContext) {
+	if s.turnUnderWay(in.To) {
+		return
+	}
+	points := s.trimPoints()
+	at := len(points) - 1
+	for i := range points {
+		if in.Point != nil && points[i].ID == *in.Point {
+			at = i
+		}
+	}
+	switch {
+	case at < 0 || in.Point != nil && points[at].ID != *in.Point:
+		s.refuse(in.To, protocol.Refuse(protocol.KindTrimPointNotFound, "there is no such trim point in this thread: trim it first with thread/context/trim, or name one of contextTrimPoints"))
+		return
+	case strings.TrimSpace(in.Summary) == "":
+		s.refuse(in.To, protocol.InvalidParams("summary", "`summary` must not be empty"))
+		return
+	}
+	s.settleLastTurn()
+	c := s.beginCut()
+	s.record(protocol.LineContextEdit, s.summarizing(points[at].ID, in.Summary))
+	s.out.Sync = true
+	s.endCut(c, in.TookMs)
+	s.reply(in.To, protocol.ThreadContextSummarizeResponse{TrimPoint: s.trimPoints()[at].TrimPoint})
+	s.tellCut(c)
+	s.tellContext(s.lastChanges())
+}
+
+func (s *step) summarizing(id, text string) protocol.StoredContextEdit {
+	e := protocol.StoredContextEdit{Op: protocol.EditSummarize, Revision: s.revision + 1, Of: id, Text: &text}
+	if s.lastCut().isOf(id) {
+		e.SavedTokens = s.savedBy(s.summaryOf(id)) - s.priceOf(text)
+	}
+	return e
+}
+
+// aCut is a change of the trim points under way.
+type aCut struct {
+	before  []trimPoint
+	session string // the one before
+	ended   bool   // another one begins
+	tookMs  *int64
+}
+
+func (s *step) beginCut() *aCut { return &aCut{before: s.trimPoints(), session: s.sessionID()} }
+
+// endCut writes the provider session that begins where the next request is begun with
+// something else than before. It tells whether one does.
+func (s *step) endCut(c *aCut, tookMs *int64) {
+	c.tookMs = tookMs
+	c.ended = openingOf(c.before) != openingOf(s.trimPoints())
+	if c.ended {
+		s.record(protocol.LineProviderSession, protocol.ProviderSession{ID: s.NewID(), Bootstrap: s.bootstrap().Kind})
+	}
+}
+
+// opening is what a provider session is begun with, beside turns.
+type opening struct{ point, summary string }
+
+func openingOf(points []trimPoint) (b opening) {
+	if n := len(points); n > 0 {
+		b.point = points[n-1].ID
+		set(&b.summary, points[n-1].Summary)
+	}
+	return b
+}
+
+// tellCut tells clients how the trim points changed, after the answer.
+func (s *step) tellCut(c *aCut) {
+	after := s.trimPoints()
+	for _, p := range c.before {
+		if indexOfPoint(after, p.ID) < 0 {
+			s.notify(protocol.ThreadTrimPointRemovedNotification{ThreadID: s.id, TrimPointID: p.ID})
+		}
+	}
+	for _, p := range after {
+		if indexOfPoint(c.before, p.ID) < 0 {
+			s.notify(protocol.ThreadTrimPointCreatedNotification{ThreadID: s.id, TrimPoint: p.TrimPoint})
+		}
+	}
+	if c.ended {
+		s.notify(protocol.ThreadSessionStopRequestedNotification{ThreadID: s.id, SessionID: c.session, CreatedAt: s.Now.Unix()})
+		s.notify(protocol.ThreadSessionStartedNotification{ThreadID: s.id, SessionID: s.sessionID(), Bootstrap: s.bootstrap()})
+	}
+	s.tellSummaries(c, after)
+}
+
+// tellSummaries tells the summaries that are new.
+func (s *step) tellSummaries(c *aCut, after []trimPoint) {
+	for _, p := range after {
+		var was string
+		if i := indexOfPoint(c.before, p.ID); i >= 0 {
+			set(&was, c.before[i].Summary)
+		}
+		if p.Summary != nil && *p.Summary != was {
+			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.id, TrimPointID: p.ID, Summary: *p.Summary, CompactDurationMs: c.tookMs})
+		}
+	}
+}
+
+func indexOfPoint(points []trimPoint, id string) int {
+	for i := range points {
+		if points[i].ID == id {
+			return i
+		}
+	}
+	return none
+}
+
+// sessionID is the provider session of the next model request.
+func (t *Thread) sessionID() string {
+	if t.session == "" {
+		return t.id
+	}
+	return t.session
+}
+
+// bootstrap is what a provider session that begins now begins with.
+func (t *Thread) bootstrap() protocol.SessionBootstrap {
+	b := protocol.SessionBootstrap{Kind: protocol.BootstrapNone, TurnIDs: orEmpty(t.activeTurns())}
+	if len(b.TurnIDs) > 0 {
+		b.Kind = protocol.BootstrapTurns
+	}
+	if p := t.lastPoint(); p != nil && p.Summary != nil {
+		b.Kind, b.Summary = protocol.BootstrapSummary, p.Summary
+	}
+	return b
+}

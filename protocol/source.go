@@ -1,0 +1,41 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// The kinds of clients that begin threads, as rollouts name them. SourceMCP is "appServer"
+// on the wire. Other kinds are {"custom": KIND}.
+const (
+	SourceVSCode = "vscode"
+	SourceCLI    = "cli"
+	SourceExec   = "exec"
+	SourceMCP    = "mcp"
+)
+
+// StoredSource is the source of session_meta for a kind of client.
+func StoredSource(kind string) json.RawMessage {
+	var source any = kind
+	switch kind {
+	case SourceVSCode, SourceCLI, SourceExec, SourceMCP:
+	default:
+		source = map[string]string{"custom": kind}
+	}
+	raw, err := Marshal(source)
+	if err != nil {
+		return nil // texts always encode
+	}
+	return raw
+}
+
+// SourceView is a stored source as threads show it; one that is missing is unknown.
+func SourceView(stored json.RawMessage) json.RawMessage {
+	switch {
+	case len(stored) == 0:
+		return json.RawMessage(`"unknown"`)
+	case bytes.Equal(stored, []byte(`"mcp"`)):
+		return json.RawMessage(`"appServer"`)
+	}
+	return stored
+}

@@ -1,0 +1,233 @@
+package rollout
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// move takes a rollout and its backup from one folder to another. The backup has its new
+// name before the rollout does, and its old one until the rollout has lost that, so that
+// at each moment there is one beside every name of the rollout.
+type move struct {
+	substitute
+	// op is a verb for errors.
+	op string
+	id string
+	// root is where to lies.
+	root     string
+	from, to string
+}
+
+// run moves, as the thread's one writer.
+func (m *move) run() error {
+	lock, err := m.store.lock(m.id)
+	if err != nil {
+		return err
+	}
+	err = m.locked()
+	return first(err, diskError(m.op, m.from, lock.release()))
+}
+
+func (m *move) locked() error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	for _, step := range []func() error{m.makeFolder, m.carryBackup, m.clearPlace, m.link, m.unlink} {
+		if err := step(); err != nil {
+			return diskError(m.op, m.from, err)
+		}
+	}
+	m.dropBackup()
+	return nil
+}
+
+// check refuses what is no file, and a place that is taken: by a rollout of the
+// thread, under whatever name, unless that is the trace of a move that broke off.
+func (m *move) check() error {
+	info, err := m.store.disk.Lstat(m.from)
+	switch {
+	case absent(err):
+		return &NotFoundError{m.id}
+	case err != nil:
+		return diskError(m.op, m.from, err)
+	case !info.Mode().IsRegular():
+		return diskError(m.op, m.from, errMoved)
+	}
+	taken, err := m.store.findBelow(m.root, m.id)
+	if taken == "" {
+		return err
+	}
+	if taken == m.to {
+		err = m.checkPlace(info)
+	} else {
+		err = fs.ErrExist
+	}
+	return diskError("move "+m.from+" to the place of", taken, err)
+}
+
+// checkPlace looks at what has the new name: what a move that broke off left of this
+// thread may give way.
+func (m *move) checkPlace(own fs.FileInfo) error {
+	there, err := m.store.disk.Lstat(m.to)
+	if err != nil || m.store.disk.SameFile(there, own) {
+		return err
+	}
+	now, err := m.read(m.from)
+	if err != nil {
+		return err
+	}
+	earlier, err := m.read(m.to)
+	if err == nil && !bytes.HasPrefix(slices.Concat(now.whole()...), slices.Concat(earlier.whole()...)) {
+		err = fs.ErrExist
+	}
+	return err
+}
+
+func (m *move) read(path string) (*reading, error) {
+	file, _, err := m.store.open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.store.read(path, file)
+	return r, first(err, file.Close())
+}
+
+func (m *move) makeFolder() error { return m.store.disk.MkdirAll(filepath.Dir(m.to), dirMode) }
+
+// carryBackup puts the backup where the rollout will be. What an earlier move left there
+// gives way; anything else stays, and nothing is moved.
+func (m *move) carryBackup() error {
+	old, place := m.from+backupSuffix, m.to+backupSuffix
+	own, err := m.store.disk.Lstat(old)
+	if absent(err) {
+		return m.store.syncEntries(m.to)
+	}
+	if err == nil {
+		err = m.syncBackup(old)
+	}
+	if err != nil {
+		return err
+	}
+	there, err := m.store.disk.Lstat(place)
+	switch {
+	case absent(err):
+	case err != nil:
+		return err
+	case m.store.disk.SameFile(own, there):
+		return m.store.syncEntries(m.to)
+	default:
+		if err := m.checkLeftover(place); err != nil {
+			return err
+		}
+	}
+	return first(m.putInPlace(m.copyBackup(own), place), m.store.syncEntries(m.to))
+}
+
+// syncBackup makes the content durable, whoever wrote it.
+func (m *move) syncBackup(path string) error {
+	file, _, err := m.store.open(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	return first(file.Sync(), file.Close())
+}
+
+// copyBackup gives the backup the temporary name. Of a link it makes a file, since a link
+// may lead elsewhere from another folder.
+func (m *move) copyBackup(info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return m.second(m.from+backupSuffix, m.readBackup)
+	}
+	return m.copy(m.readBackup)
+}
+
+func (m *move) readBackup() ([]byte, error) {
+	file, info, err := m.store.open(m.from+backupSuffix, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAll(file, info.Size())
+	return data, first(err, file.Close())
+}
+
+func (m *move) checkLeftover(path string) error {
+	data, err := m.readBackup()
+	if err != nil {
+		return err
+	}
+	if m.store.compareEarlier(path, data) != nil {
+		return diskError("replace", path, fs.ErrExist)
+	}
+	return nil
+}
+
+// clearPlace takes away an earlier state of the rollout.
+func (m *move) clearPlace() error {
+	there, err := m.store.disk.Lstat(m.to)
+	if absent(err) {
+		return nil
+	}
+	own, ownErr := m.store.disk.Lstat(m.from)
+	if err = first(err, ownErr); err != nil || m.store.disk.SameFile(there, own) {
+		return err
+	}
+	return m.store.disk.Remove(m.to)
+}
+
+// link gives the rollout its new name beside the old one, which never takes that of
+// another file; where there are no links it takes the old one away at once.
+func (m *move) link() error {
+	disk := m.store.disk
+	err := disk.Link(m.from, m.to)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		err = nil // it is this file
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
+		err = disk.Rename(m.from, m.to)
+	}
+	if err != nil {
+		return err
+	}
+	if err := disk.SyncDir(filepath.Dir(m.to)); err != nil {
+		m.back()
+		return err
+	}
+	return nil
+}
+
+// unlink takes the old name away.
+func (m *move) unlink() error {
+	err := m.store.disk.Remove(m.from)
+	if err == nil || absent(err) {
+		err = m.store.disk.SyncDir(filepath.Dir(m.from))
+	}
+	if err != nil {
+		m.back()
+	}
+	return err
+}
+
+// back gives the rollout its old name again, and takes the new one away. Where the disk
+// allows that no more, the rollout is where it should be, though maybe not durably.
+func (m *move) back() {
+	disk := m.store.disk
+	err := disk.Link(m.to, m.from)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = disk.Rename(m.to, m.from)
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		_ = disk.Remove(m.to) // both names of one file do no harm
+	}
+}
+
+// dropBackup takes away the backup's old name, which nobody reads any more. The next move
+// knows what stays.
+func (m *move) dropBackup() {
+	if m.store.disk.Remove(m.from+backupSuffix) == nil {
+		_ = m.store.disk.SyncDir(filepath.Dir(m.from))
+	}
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"strings"
+
+	"appserver/core/engine"
+	"appserver/core/slash"
+	"appserver/protocol"
+)
+
+// SlashCommandList lists the slash commands.
+func (l Lobby) SlashCommandList(to protocol.Caller, _ *protocol.SlashCommandListParams) error {
+	l.Outbox.Reply(to, protocol.SlashCommandListResponse(slash.List()))
+	return nil
+}
+
+// SlashCommandParse tells which slash command a text is.
+func (l Lobby) SlashCommandParse(to protocol.Caller, p *protocol.SlashCommandParseParams) error {
+	var call *protocol.SlashCommandCall
+	if typed, found := slash.Find(p.Text); found {
+		if _, err := typed.Params(""); err != nil {
+			return misused("text", err)
+		}
+		call = new(typed.Call())
+	}
+	l.Outbox.Reply(to, protocol.SlashCommandParseResponse(call))
+	return nil
+}
+
+// SlashCommandExecute has the method serve the request that a slash command stands for.
+func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashCommandExecuteParams) error {
+	typed, found := slash.Find(p.Text)
+	if !found {
+		return protocol.InvalidParams("text", "`text` is no slash command, expected one of %s", usages())
+	}
+	return m.execute(to, p.ThreadID, "text", typed, engine.Errand{
+		InTurn: typed.AvailableDuringTurn,
+		Answer: func(result any, _ protocol.Turn) any { return executed(typed, result) },
+	})
+}
+
+// TurnStart gives a thread input, unless that is a slash command, and the client said what
+// is to become of it.
+func (m Methods) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
+	client, _ := m.Lobby.Outbox.Client(to.Conn)
+	typed, found := slash.Find(onlyText(p.Input))
+	switch {
+	case client.SlashCommands == "" || !found:
+		return m.Engine.TurnStart(to, p)
+	case client.SlashCommands == protocol.SlashRefuse:
+		return notForModel(typed)
+	}
+	return m.execute(to, p.ThreadID, "input.0.text", typed, engine.Errand{
+		InTurn: typed.AvailableDuringTurn, TurnOf: p.ThreadID,
+		Answer: func(result any, turn protocol.Turn) any {
+			return protocol.TurnStartResponse{Turn: turn, SlashCommand: new(executed(typed, result))}
+		},
+	})
+}
+
+// onlyText is the text that the input is, "" where it is something else.
+func onlyText(input []protocol.UserInput) string {
+	if len(input) != 1 {
+		return ""
+	}
+	if in, ok := input[0].UserInputVariant.(*protocol.TextInput); ok {
+		return in.Text
+	}
+	return ""
+}
+
+func notForModel(typed slash.Typed) error {
+	err := protocol.Refuse(protocol.KindSlashCommand, "%s is a slash command, which is not sent to the model: execute it with slashCommand/execute, or call %s",
+		typed.Usage, typed.Method)
+	err.Data.Field, err.Data.Method = "input.0.text", typed.Method
+	return err
+}
+
+// execute has the command's method serve a request whose text is in a field.
+func (m Methods) execute(to protocol.Caller, threadID, field string, typed slash.Typed, errand engine.Errand) error {
+	params, err := typed.Params(threadID)
+	if err != nil {
+		return misused(field, err)
+	}
+	raw, err := protocol.Marshal(params)
+	if err != nil {
+		return err
+	}
+	row := m.Lobby.Outbox.methods[typed.Method]
+	return m.Engine.Run(to, errand, func() error { return row.Serve(m, to, raw) })
+}
+
+func executed(typed slash.Typed, result any) protocol.SlashCommandExecuteResponse {
+	return protocol.SlashCommandExecuteResponse{SlashCommandCall: typed.Call(), Result: result}
+}
+
+func misused(field string, err error) error {
+	return protocol.InvalidParams(field, "`%s`: %v", field, err)
+}
+
+func usages() string {
+	var list []string
+	for _, c := range slash.List() {
+		list = append(list, c.Usage)
+	}
+	return strings.Join(list, ", ")
+}
