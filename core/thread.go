@@ -125,6 +125,10 @@ func (s *step) take(in Input) {
 		s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
 	case ListTimeline:
 		s.listTimeline(in)
+	case ListTurns:
+		s.listTurns(in)
+	case ListItems:
+		s.listItems(in)
 	case SetName:
 		s.setName(in)
 	case Archive:

@@ -44,7 +44,7 @@ func View(s Summary) protocol.Thread {
 	v := protocol.Thread{
 		ID: s.ID, SessionID: s.ID, ForkedFromID: s.Meta.ForkedFromID,
 		Preview: s.Preview, Ephemeral: s.Ephemeral,
-		// Clients that read "paginated" would page with methods that are not served.
+		// Clients of "paginated" threads call more than the methods that list pages here.
 		HistoryMode:   "legacy",
 		ModelProvider: s.Settings.Provider, Model: optional(s.Settings.Model), ReasoningEffort: s.Settings.Effort,
 		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: pointer(seconds(s.Updated)),
@@ -122,6 +122,17 @@ func (t *Thread) turnViews() []protocol.Turn {
 // turnView shows a turn with all its items. A turn that no line ends, and that is
 // not under way, was cut off by a crash, unless it was told how it ended.
 func (t *Thread) turnView(r *turnRecord) protocol.Turn {
+	v := t.turnHead(r)
+	v.ItemsView = protocol.ItemsFull
+	v.Items = make([]protocol.ThreadItem, len(r.items))
+	for i := range r.items {
+		v.Items[i] = r.items[i].Item()
+	}
+	return v
+}
+
+// turnHead shows it without them.
+func (t *Thread) turnHead(r *turnRecord) protocol.Turn {
 	v := r.head()
 	switch {
 	case v.Status != protocol.TurnInProgress || t.ActiveTurn() == r.id:
@@ -129,11 +140,6 @@ func (t *Thread) turnView(r *turnRecord) protocol.Turn {
 		v.Status, v.Error = protocol.TurnFailed, &t.told.err
 	default:
 		v.Status = protocol.TurnInterrupted
-	}
-	v.ItemsView = protocol.ItemsFull
-	v.Items = make([]protocol.ThreadItem, len(r.items))
-	for i := range r.items {
-		v.Items[i] = r.items[i].Item()
 	}
 	return v
 }

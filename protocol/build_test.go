@@ -215,6 +215,9 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 				{Word: protocol.RangeBeforeTurn, TurnID: b.text()}, {Word: protocol.RangeKeepLastTurns, Count: 2},
 			}[b.one(4)]
 		},
+		reflect.TypeFor[protocol.ThreadItemCursor](): func(b builder) any {
+			return []protocol.ThreadItemCursor{{Page: "page"}, {ItemID: "item"}}[b.one(2)]
+		},
 		reflect.TypeFor[protocol.ContextCategory]():        oneOf("toolOutput", "userMessage", "other"),
 		reflect.TypeFor[protocol.ApprovalsReviewer]():      oneOf("user", "auto_review", "guardian_subagent"),
 		reflect.TypeFor[protocol.SandboxMode]():            oneOf("read-only", "workspace-write", "danger-full-access"),

@@ -19,6 +19,8 @@ type Handler interface {
 	ThreadList(to Caller, p *ThreadListParams) error
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
 	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
+	ThreadTurnsList(to Caller, p *ThreadTurnsListParams) error
+	ThreadItemsList(to Caller, p *ThreadItemsListParams) error
 	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
 	ThreadSetName(to Caller, p *ThreadSetNameParams) error
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
@@ -117,6 +119,10 @@ func Methods() []Method {
 			"Lists the ids of loaded conversations."),
 		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,
 			"Lists items, turns and trim points in the order of the rollout, newest page first.").own(),
+		method[ThreadTurnsListParams, ThreadTurnsListResponse]("thread/turns/list", Handler.ThreadTurnsList,
+			"Lists the turns of a thread, page by page, the newest first.").own(),
+		method[ThreadItemsListParams, ThreadItemsListResponse]("thread/items/list", Handler.ThreadItemsList,
+			"Lists the items of a thread or of a turn, page by page, the oldest first.").own(),
 		method[ThreadUnsubscribeParams, ThreadUnsubscribeResponse]("thread/unsubscribe", Handler.ThreadUnsubscribe,
 			"Ends the notifications of a conversation to the caller."),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,

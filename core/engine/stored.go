@@ -37,11 +37,31 @@ func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
 	return protocol.ThreadReadResponse{Thread: v}, nil
 }
 
-// ThreadTimelineList lists what happened in a thread, loaded or not. A rewritten rollout
-// keeps all of it, so that its backup is not looked for.
+// ThreadTimelineList lists what happened in a thread, loaded or not.
 func (e *Engine) ThreadTimelineList(to protocol.Caller, p *protocol.ThreadTimelineListParams) error {
-	in := core.ListTimeline{To: to, Cursor: p.Cursor, Limit: p.Limit}
-	return e.readThread(to, p.ThreadID, in, func(id string) (*core.Thread, error) {
+	return e.readTurns(to, p.ThreadID, core.ListTimeline{To: to, Cursor: p.Cursor, Limit: p.Limit})
+}
+
+// ThreadTurnsList lists the turns of a thread, loaded or not.
+func (e *Engine) ThreadTurnsList(to protocol.Caller, p *protocol.ThreadTurnsListParams) error {
+	in := core.ListTurns{To: to, Cursor: p.Cursor, Limit: p.Limit, Ascending: p.SortDirection != nil && *p.SortDirection == "asc"}
+	if p.ItemsView != nil {
+		in.ItemsView = *p.ItemsView
+	}
+	return e.readTurns(to, p.ThreadID, in)
+}
+
+// ThreadItemsList lists the items of a thread or of a turn, loaded or not.
+func (e *Engine) ThreadItemsList(to protocol.Caller, p *protocol.ThreadItemsListParams) error {
+	return e.readTurns(to, p.ThreadID, core.ListItems{
+		To: to, Turn: p.TurnID, Cursor: p.Cursor, Limit: p.Limit, Descending: p.SortDirection != nil && *p.SortDirection == "desc",
+	})
+}
+
+// readTurns answers with what is said of a thread's turns. A rewritten rollout keeps all of
+// them, so that its backup is not looked for.
+func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) error {
+	return e.readThread(to, threadID, in, func(id string) (*core.Thread, error) {
 		t, err := e.loadStored(id)
 		return t, notLoaded(id, err)
 	})

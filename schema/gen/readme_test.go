@@ -46,7 +46,7 @@ func TestTheRestOfTheReadmeStays(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(once), "# Title\n"+tablesBegin+"\n\n| request of the client |"))
 	require.True(t, strings.HasSuffix(string(once), "|\n\n"+tablesEnd+"\nThe end.\n"))
-	require.NotContains(t, string(once), "old")
+	require.NotContains(t, string(once), "\nold\n")
 
 	twice, err := withTables(once)
 	require.NoError(t, err)

@@ -73,6 +73,10 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/loaded/list"; params?: ThreadLoadedListParams | null }
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/timeline/list"; params: ThreadTimelineListParams }
+  /** Lists the turns of a thread, page by page, the newest first. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/turns/list"; params: ThreadTurnsListParams }
+  /** Lists the items of a thread or of a turn, page by page, the oldest first. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/items/list"; params: ThreadItemsListParams }
   /** Ends the notifications of a conversation to the caller. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unsubscribe"; params: ThreadUnsubscribeParams }
   /** Names a conversation. */
@@ -1118,6 +1122,35 @@ export interface ThreadContextTrimResponse {
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
 export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem;
 
+/** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
+export type ThreadItemCursor =
+  | string
+  | { type: "item"; itemId: string };
+
+/** ThreadItemEntry is an item and its turn. Times are in Unix milliseconds, null where they are not known. */
+export interface ThreadItemEntry {
+  turnId: string;
+  item: ThreadItem;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
+/** ThreadItemsListParams asks for a page of a thread's items, or of those of a turn: by default of 100, at least of 1 and at most of 1000, the oldest first. Items that are not completed are not listed. */
+export interface ThreadItemsListParams {
+  threadId: string;
+  turnId?: string | null;
+  cursor?: ThreadItemCursor | null;
+  limit?: number | null;
+  sortDirection?: "asc" | "desc" | null;
+}
+
+/** ThreadItemsListResponse is a page of items. Its cursors are as those of ThreadTurnsListResponse. */
+export interface ThreadItemsListResponse {
+  data: Array<ThreadItemEntry>;
+  nextCursor: string | null;
+  backwardsCursor: string | null;
+}
+
 /** ThreadListParams asks for a page of stored threads, by default 25, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. */
 export interface ThreadListParams {
   cursor?: string | null;
@@ -1312,6 +1345,22 @@ export interface ThreadTrimPointCreatedNotification {
 export interface ThreadTrimPointRemovedNotification {
   threadId: string;
   trimPointId: string;
+}
+
+/** ThreadTurnsListParams asks for a page of a thread's turns: by default of 25, at least of 1 and at most of 100, the newest first, with summaries of their items. Cursor is a cursor of a page of the same thread. */
+export interface ThreadTurnsListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+  sortDirection?: "asc" | "desc" | null;
+  itemsView?: "notLoaded" | "summary" | "full" | null;
+}
+
+/** ThreadTurnsListResponse is a page of turns. A summary of a turn's items is the first message of the user and the last one of the agent. NextCursor goes on where the page ends, null at the end. BackwardsCursor begins with the page's first turn again, in the other direction; it is null on an empty page. */
+export interface ThreadTurnsListResponse {
+  data: Array<Turn>;
+  nextCursor: string | null;
+  backwardsCursor: string | null;
 }
 
 /** ThreadUnarchiveParams brings a thread back from the archive. */
@@ -1550,6 +1599,10 @@ export interface Methods {
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   "thread/timeline/list": { params: ThreadTimelineListParams; result: ThreadTimelineListResponse };
+  /** Lists the turns of a thread, page by page, the newest first. */
+  "thread/turns/list": { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
+  /** Lists the items of a thread or of a turn, page by page, the oldest first. */
+  "thread/items/list": { params: ThreadItemsListParams; result: ThreadItemsListResponse };
   /** Ends the notifications of a conversation to the caller. */
   "thread/unsubscribe": { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   /** Names a conversation. */

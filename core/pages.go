@@ -1,0 +1,237 @@
+package core
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"appserver/protocol"
+)
+
+// ListTurns asks for a page of the turns, ListItems for one of the completed items, of a
+// turn where Turn is not nil.
+type (
+	ListTurns struct {
+		To        protocol.Caller
+		Cursor    *string
+		Limit     *uint32
+		Ascending bool
+		ItemsView string // protocol.ItemsSummary where it is ""
+	}
+	ListItems struct {
+		To         protocol.Caller
+		Turn       *string
+		Cursor     *protocol.ThreadItemCursor
+		Limit      *uint32
+		Descending bool
+	}
+)
+
+func (ListTurns) input() {}
+func (ListItems) input() {}
+
+// How many entries pages have where the client does not say, and at most.
+const (
+	turnsPage, turnsMost = 25, 100
+	itemsPage, itemsMost = 100, 1000
+)
+
+// pageCursor names an entry, so that it is found whatever was added since. The page begins
+// with it, or behind it.
+type pageCursor struct {
+	Thread string `json:"t"`
+	Kind   string `json:"k"` // turns or items
+	// Position is the ordinal of an item's line.
+	Position int64  `json:"p,omitempty"`
+	ID       string `json:"i"`
+	Begins   bool   `json:"b,omitempty"`
+}
+
+func (c pageCursor) text() *string {
+	raw, _ := protocol.Marshal(c) // text and numbers always encode
+	return pointer(base64.RawURLEncoding.EncodeToString(raw))
+}
+
+// readPageCursor reads a cursor of this thread.
+func (t *Thread) readPageCursor(text, kind string) (c pageCursor, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	return c, err == nil && c.Thread == t.id && c.Kind == kind
+}
+
+// errPageCursor has the reference implementation's code, and begins as its words do.
+func errPageCursor(cursor string) *protocol.Error {
+	return &protocol.Error{
+		Code:    protocol.CodeInvalidRequest,
+		Message: "invalid cursor: " + cursor + " (use one of a page of the same thread)",
+		Data:    &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "cursor"},
+	}
+}
+
+// walk goes over places from a first one, up or down, and gives those that fit, at most a
+// number of them. It tells whether there are more.
+func walk(first, step, end, limit int, fits func(int) bool) (places []int, more bool) {
+	for i := first; i >= 0 && i < end; i += step {
+		switch {
+		case !fits(i):
+		case len(places) == limit:
+			return places, true
+		default:
+			places = append(places, i)
+		}
+	}
+	return places, false
+}
+
+// begin is where a walk begins without a cursor.
+func begin(end int, descending bool) (first, step int) {
+	if descending {
+		return end - 1, -1
+	}
+	return 0, 1
+}
+
+func pageSize(asked *uint32, usual, most int) int {
+	if asked == nil {
+		return usual
+	}
+	return int(min(max(*asked, 1), uint32(most)))
+}
+
+func (s *step) listTurns(in ListTurns) {
+	first, step := begin(len(s.turns), !in.Ascending)
+	if in.Cursor != nil {
+		c, ok := s.readPageCursor(*in.Cursor, "turns")
+		at := s.turnNumber(c.ID)
+		if !ok || at < 0 {
+			s.refuse(in.To, errPageCursor(*in.Cursor))
+			return
+		}
+		if first = at; !c.Begins {
+			first += step
+		}
+	}
+	places, more := walk(first, step, len(s.turns), pageSize(in.Limit, turnsPage, turnsMost), func(int) bool { return true })
+	page := protocol.ThreadTurnsListResponse{Data: make([]protocol.Turn, len(places))}
+	for i, place := range places {
+		page.Data[i] = s.turnPageView(&s.turns[place], in.ItemsView)
+	}
+	if n := len(places); n > 0 {
+		page.BackwardsCursor = pageCursor{Thread: s.id, Kind: "turns", ID: page.Data[0].ID, Begins: true}.text()
+		if more {
+			page.NextCursor = pageCursor{Thread: s.id, Kind: "turns", ID: page.Data[n-1].ID}.text()
+		}
+	}
+	s.reply(in.To, page)
+}
+
+// turnPageView shows a turn with as much of its items as the client wants.
+func (t *Thread) turnPageView(r *turnRecord, view string) protocol.Turn {
+	switch view {
+	case protocol.ItemsFull:
+		return t.turnView(r)
+	case protocol.ItemsNotLoaded:
+		return t.turnHead(r)
+	}
+	v := t.turnHead(r)
+	v.Items, v.ItemsView = r.summary(), protocol.ItemsSummary
+	return v
+}
+
+// summary is the first message of the user and the last one of the agent.
+func (r *turnRecord) summary() []protocol.ThreadItem {
+	items := []protocol.ThreadItem{}
+	for i := range r.items {
+		if item := r.items[i].Item(); isUserMessage(item) {
+			items = append(items, item)
+			break
+		}
+	}
+	for i := len(r.items) - 1; i >= 0; i-- {
+		item := r.items[i].Item()
+		if _, ok := item.ThreadItemVariant.(*protocol.AgentMessageItem); ok {
+			return append(items, item)
+		}
+	}
+	return items
+}
+
+func isUserMessage(item protocol.ThreadItem) bool {
+	_, ok := item.ThreadItemVariant.(*protocol.UserMessageItem)
+	return ok
+}
+
+func (s *step) listItems(in ListItems) {
+	turn := none
+	if in.Turn != nil {
+		if turn = s.turnNumber(*in.Turn); turn < 0 {
+			turn = len(s.turns) // fits no item
+		}
+	}
+	fits := func(i int) bool {
+		m := s.moments[i]
+		return m.item >= 0 && (in.Turn == nil || int(m.turn) == turn)
+	}
+	first, step := begin(len(s.moments), in.Descending)
+	if in.Cursor != nil {
+		at, begins, err := s.findItem(in.Cursor, in.Turn, turn)
+		if err != nil {
+			s.refuse(in.To, err)
+			return
+		}
+		if first = at; !begins {
+			first += step
+		}
+	}
+	places, more := walk(first, step, len(s.moments), pageSize(in.Limit, itemsPage, itemsMost), fits)
+	page := protocol.ThreadItemsListResponse{Data: make([]protocol.ThreadItemEntry, len(places))}
+	for i, place := range places {
+		page.Data[i] = s.itemEntry(s.moments[place])
+	}
+	if n := len(places); n > 0 {
+		page.BackwardsCursor = s.itemCursor(places[0], true)
+		if more {
+			page.NextCursor = s.itemCursor(places[n-1], false)
+		}
+	}
+	s.reply(in.To, page)
+}
+
+func (t *Thread) itemEntry(m moment) protocol.ThreadItemEntry {
+	r := &t.turns[m.turn]
+	item := r.items[m.item].Item()
+	return protocol.ThreadItemEntry{TurnID: r.id, Item: item, StartedAtMs: item.StartedAtMs, CompletedAtMs: item.CompletedAtMs}
+}
+
+func (t *Thread) itemCursor(place int, begins bool) *string {
+	m := t.moments[place]
+	return pageCursor{Thread: t.id, Kind: "items", Position: m.position, ID: t.turns[m.turn].items[m.item].id(), Begins: begins}.text()
+}
+
+// findItem is the moment of the item that a cursor names.
+func (t *Thread) findItem(cursor *protocol.ThreadItemCursor, turnID *string, turn int) (at int, begins bool, err *protocol.Error) {
+	if cursor.ItemID != "" {
+		at, err = t.findAnchor(cursor.ItemID, turnID, turn)
+		return at, false, err
+	}
+	c, ok := t.readPageCursor(cursor.Page, "items")
+	for i := t.momentFrom(c.Position); ok && i < len(t.moments) && t.moments[i].position == c.Position; i++ {
+		if m := t.moments[i]; m.item >= 0 && t.turns[m.turn].items[m.item].id() == c.ID {
+			return i, c.Begins, nil
+		}
+	}
+	return 0, false, errPageCursor(cursor.Page)
+}
+
+func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (int, *protocol.Error) {
+	if turnID == nil {
+		return 0, protocol.InvalidParams("turnId", "`turnId` is needed where `cursor` is an item")
+	}
+	for i := len(t.moments) - 1; i >= 0; i-- {
+		if m := t.moments[i]; m.item >= 0 && int(m.turn) == turn && t.turns[turn].items[m.item].id() == itemID {
+			return i, nil
+		}
+	}
+	return 0, protocol.InvalidParams("cursor.itemId", "turn %s has no item %s", *turnID, itemID)
+}

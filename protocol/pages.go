@@ -1,0 +1,98 @@
+package protocol
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/tidwall/gjson"
+)
+
+// ThreadTurnsListParams asks for a page of a thread's turns: by default of 25, at least of
+// 1 and at most of 100, the newest first, with summaries of their items. Cursor is a cursor
+// of a page of the same thread.
+type ThreadTurnsListParams struct {
+	ThreadID      string  `json:"threadId"`
+	Cursor        *string `json:"cursor,omitempty"`
+	Limit         *uint32 `json:"limit,omitempty"`
+	SortDirection *string `json:"sortDirection,omitempty" oneof:"asc desc"`
+	ItemsView     *string `json:"itemsView,omitempty" oneof:"notLoaded summary full"`
+}
+
+// ThreadTurnsListResponse is a page of turns. A summary of a turn's items is the first
+// message of the user and the last one of the agent. NextCursor goes on where the page ends,
+// null at the end. BackwardsCursor begins with the page's first turn again, in the other
+// direction; it is null on an empty page.
+type ThreadTurnsListResponse struct {
+	Data            []Turn  `json:"data"`
+	NextCursor      *string `json:"nextCursor"`
+	BackwardsCursor *string `json:"backwardsCursor"`
+}
+
+// ThreadItemsListParams asks for a page of a thread's items, or of those of a turn: by
+// default of 100, at least of 1 and at most of 1000, the oldest first. Items that are not
+// completed are not listed.
+type ThreadItemsListParams struct {
+	ThreadID      string            `json:"threadId"`
+	TurnID        *string           `json:"turnId,omitempty"`
+	Cursor        *ThreadItemCursor `json:"cursor,omitempty"`
+	Limit         *uint32           `json:"limit,omitempty"`
+	SortDirection *string           `json:"sortDirection,omitempty" oneof:"asc desc"`
+}
+
+// ThreadItemsListResponse is a page of items. Its cursors are as those of
+// ThreadTurnsListResponse.
+type ThreadItemsListResponse struct {
+	Data            []ThreadItemEntry `json:"data"`
+	NextCursor      *string           `json:"nextCursor"`
+	BackwardsCursor *string           `json:"backwardsCursor"`
+}
+
+// ThreadItemEntry is an item and its turn. Times are in Unix milliseconds, null where they
+// are not known.
+type ThreadItemEntry struct {
+	TurnID        string     `json:"turnId"`
+	Item          ThreadItem `json:"item"`
+	StartedAtMs   *int64     `json:"startedAtMs"`
+	CompletedAtMs *int64     `json:"completedAtMs"`
+}
+
+// ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that
+// the page goes on behind.
+type ThreadItemCursor struct {
+	Page   string
+	ItemID string
+}
+
+// itemAnchor is the object form of a ThreadItemCursor.
+type itemAnchor struct {
+	Type   string `json:"type" oneof:"item"`
+	ItemID string `json:"itemId"`
+}
+
+// MarshalJSON writes the text, or the object.
+func (c ThreadItemCursor) MarshalJSON() ([]byte, error) {
+	if c.ItemID != "" {
+		return marshal(itemAnchor{"item", c.ItemID})
+	}
+	return marshal(c.Page)
+}
+
+// UnmarshalJSON reads either.
+func (c *ThreadItemCursor) UnmarshalJSON(b []byte) error {
+	switch v := gjson.ParseBytes(b); {
+	case v.Type == gjson.String:
+		*c = ThreadItemCursor{Page: textOf(v)}
+	case v.IsObject():
+		var anchor itemAnchor
+		if err := decodeObject(v, reflect.ValueOf(&anchor).Elem()); err != nil {
+			return err
+		}
+		*c = ThreadItemCursor{ItemID: anchor.ItemID}
+	default:
+		return wrongType(v, "a string or an object")
+	}
+	if *c == (ThreadItemCursor{}) {
+		return fmt.Errorf("is empty")
+	}
+	return nil
+}
