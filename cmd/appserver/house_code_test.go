@@ -47,6 +47,7 @@ func allowedVariables() map[string]string {
 	return map[string]string{
 		"core/command.gitLogFlags": "a constant table, put together from two lists",
 		"core/config.idleKeys":     "a constant table, put together from two lists",
+		"core/export.style":        "a constant, kept in a file",
 	}
 }
 

@@ -34,6 +34,7 @@ func importRules() []importRule {
 		{"core/tool", []string{"protocol", "core"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
 		{"core/digest", []string{"protocol", "core/command"}, "it reads items, and knows no thread"},
+		{"core/export", []string{"protocol"}, "it makes documents of what clients are shown"},
 		{"core/slash", []string{"protocol"}, "it reads a text, and knows methods by their names and params"},
 		{"core/engine", []string{"protocol", "core", "rollout", "core/workspace"}, "models, tools and clients reach it through interfaces of its own"},
 		{"rollout", []string{"protocol"}, "it keeps lines, and does not know what threads make of them"},

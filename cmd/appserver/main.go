@@ -56,6 +56,7 @@ func commands() []subcommand {
 		{"context", "show and edit what the model is sent of a stored thread", contextCommand},
 		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},
+		{"thread", "export stored threads as documents, and import them", threadCommand},
 		{"version", "print the version", printVersion},
 	}
 }

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"appserver/core/export"
+	"appserver/protocol"
+	"appserver/server"
+)
+
+// exportedThread is the JSON form of a thread: what clients are shown of it, and the lines of its
+// rollout, of which import makes it again.
+type exportedThread struct {
+	Thread *protocol.Thread       `json:"thread"`
+	Lines  []protocol.RolloutLine `json:"lines"`
+}
+
+// threadCall is a thread command under way.
+type threadCall struct {
+	*options
+	streams
+	format, out string
+	last        bool
+	imports     bool
+	desk        *desk
+}
+
+const threadUsage = `Usage: appserver thread export THREAD [--format md|json|html] [--out FILE]
+       appserver thread import FILE
+
+export writes a stored thread as a document, or as JSON that import takes.
+import makes a thread of such JSON, or of a rollout from elsewhere; it prints the id.
+THREAD is a thread's id, the begin or the end of one, or the path of its rollout.
+
+Flags:
+`
+
+// threadCommand takes threads out of the home and into it.
+func threadCommand(args []string, s streams, o *options) error {
+	c := &threadCall{options: o, streams: s}
+	rest, err := c.read(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return c.usage()
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	run := map[string]func(string) error{"export": c.export, "import": c.imported}[rest[0]]
+	switch {
+	case run == nil:
+		return usageError{fmt.Errorf("there is no command %q of thread", rest[0])}
+	case len(rest) > 2:
+		return usageError{fmt.Errorf("unexpected argument %q", rest[2])}
+	case len(rest) == 1 && !(c.last && rest[0] == "export"):
+		return usageError{fmt.Errorf("thread %s: name what to %s", rest[0], rest[0])}
+	}
+	c.imports = rest[0] == "import"
+	if err := c.serve(run, strings.Join(rest[1:], "")); err != nil {
+		return plainError{fmt.Errorf("thread %s: %w", rest[0], err)}
+	}
+	return nil
+}
+
+func (c *threadCall) flags() *flag.FlagSet {
+	flags := flag.NewFlagSet("thread", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	c.defineShared(flags)
+	flags.StringVar(&c.format, "format", "md", "export: `md`, json or html")
+	flags.StringVar(&c.out, "out", "", "export: write to `FILE`, which must not exist, not to standard output")
+	flags.BoolVar(&c.last, "last", false, "export: take the thread that was written last, instead of THREAD")
+	return flags
+}
+
+// read takes flags before, between and behind the arguments.
+func (c *threadCall) read(args []string) (rest []string, err error) {
+	flags := c.flags()
+	for len(args) > 0 {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = flags.Args(); len(args) > 0 {
+			rest, args = append(rest, args[0]), args[1:]
+		}
+	}
+	switch c.format {
+	case "md", "json", "html":
+	default:
+		return nil, fmt.Errorf("--format %s: expected md, json or html", c.format)
+	}
+	if len(rest) == 0 {
+		return nil, flag.ErrHelp
+	}
+	return rest, nil
+}
+
+func (c *threadCall) usage() error {
+	fmt.Fprint(c.streams.out, threadUsage)
+	flags := c.flags()
+	flags.SetOutput(c.streams.out)
+	flags.PrintDefaults()
+	return nil
+}
+
+func (c *threadCall) serve(run func(string) error, word string) (err error) {
+	log := server.NewLogger(c.err, c.logLevel, c.logFormat == "json")
+	defer func() { _ = log.Sync() }() // standard error may be closed by now
+	if c.imports {
+		if err := makeHome(); err != nil {
+			return err
+		}
+	}
+	if c.desk, err = openDesk(c.options, log); err != nil {
+		return err
+	}
+	err = run(word)
+	return cmp.Or(err, c.desk.close())
+}
+
+// makeHome makes the folder of threads where there is none yet.
+func makeHome() error {
+	home, err := codexHome()
+	if err != nil {
+		return err
+	}
+	return os.MkdirAll(home, 0o700)
+}
+
+func (c *threadCall) export(word string) error {
+	id, err := c.desk.find(word, c.last)
+	if err != nil {
+		return err
+	}
+	read, err := ask[protocol.ThreadReadResponse](c.desk, "thread/read", protocol.ThreadReadParams{ThreadID: id, IncludeTurns: true})
+	if err != nil {
+		return err
+	}
+	text, err := c.document(&read.Thread)
+	if err != nil {
+		return err
+	}
+	return c.write(text)
+}
+
+func (c *threadCall) document(t *protocol.Thread) ([]byte, error) {
+	switch c.format {
+	case "html":
+		return export.HTML(t), nil
+	case "json":
+		if t.Path == nil {
+			return nil, errors.New("the thread has no rollout")
+		}
+		contents, err := c.desk.engine.Store.Read(*t.Path)
+		if err != nil {
+			return nil, err
+		}
+		text, err := protocol.Marshal(exportedThread{t, contents.Lines})
+		return append(text, '\n'), err
+	}
+	return export.Markdown(t), nil
+}
+
+// write writes the document where it is to go. It takes no file's place.
+func (c *threadCall) write(text []byte) error {
+	if c.out == "" {
+		_, err := c.streams.out.Write(text)
+		return err
+	}
+	file, err := os.OpenFile(c.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = cmp.Or(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(c.out))
+	}
+	return nil
+}
+
+func (c *threadCall) imported(path string) error {
+	lines, err := c.lines(path)
+	if err != nil {
+		return err
+	}
+	made, err := c.desk.engine.Store.Import(lines)
+	if err != nil {
+		return err
+	}
+	id := strings.TrimSuffix(made, ".jsonl")
+	_, err = fmt.Fprintln(c.streams.out, id[len(id)-uuidLength:])
+	return err
+}
+
+// lines are those of a rollout, or of the JSON that export wrote.
+func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
+	var file struct{ Lines []protocol.RolloutLine }
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if json.Unmarshal(text, &file) == nil && file.Lines != nil {
+		return file.Lines, nil
+	}
+	contents, err := c.desk.engine.Store.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(contents.Damage) > 0 {
+		bad := contents.Damage[0]
+		return nil, fmt.Errorf("line %d of %s cannot be read: %s", bad.Line, path, bad.Reason)
+	}
+	return contents.Lines, nil
+}

@@ -1,0 +1,61 @@
+package rollout
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"appserver/protocol"
+)
+
+// ExistsError refuses a thread that is there already.
+type ExistsError struct{ ID, Path string }
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("there is a thread %s already: %s", e.ID, e.Path)
+}
+
+// Import makes a thread of the lines of a rollout, which begin with session_meta, and gives
+// its path. Another thread's id is not taken, archived or not (*ExistsError). Nothing is
+// left of an import that fails.
+func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
+	id, at, err := headOf(lines)
+	if err != nil {
+		return "", err
+	}
+	there, err := s.Find(id)
+	switch notFound := (*NotFoundError)(nil); {
+	case err == nil:
+		return "", &ExistsError{id, there}
+	case !errors.As(err, &notFound) && !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	log, err := s.Create(id, at)
+	if err != nil {
+		return "", err
+	}
+	if err := log.Append(lines, true); err != nil {
+		return "", first(err, log.Discard())
+	}
+	_ = log.Close() // all is on the disk
+	return log.Path(), nil
+}
+
+// headOf is what the first line says of the thread.
+func headOf(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
+	var meta protocol.SessionMeta
+	if len(lines) == 0 || lines[0].Type != protocol.LineSessionMeta {
+		return "", at, errors.New("this is no rollout: its first line is not session_meta")
+	}
+	if err := json.Unmarshal(lines[0].Payload, &meta); err != nil {
+		return "", at, fmt.Errorf("this is no rollout: its session_meta cannot be read: %w", err)
+	}
+	for _, text := range []string{meta.Timestamp, lines[0].Timestamp} {
+		if at, err = time.Parse(time.RFC3339, text); err == nil {
+			return meta.ID, at, nil
+		}
+	}
+	return meta.ID, time.Now(), nil
+}
