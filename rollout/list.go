@@ -37,6 +37,8 @@ type Query struct {
 	Cwds []string
 	// Search is a part of the preview or the name; case does not matter.
 	Search string
+	// Excluded are the ids of threads that are left out.
+	Excluded []string
 	// Sources are sources as session_meta has them: strings such as "cli", or the
 	// first member of an object such as {"subagent": …}; "" selects threads without
 	// one.
@@ -48,6 +50,9 @@ type Page struct {
 	Heads []Head
 	// NextCursor leads to the next page; "" where there is none.
 	NextCursor string
+	// BackCursor leads, in the other direction, to the page that begins with this one's
+	// first head; "" where the page is empty.
+	BackCursor string
 }
 
 // List reads the heads of the rollouts that a query selects. Files without a user
@@ -56,10 +61,7 @@ type Page struct {
 // the page needs, and one to know whether another page follows. An unusable cursor is
 // a *CursorError.
 func (s *Store) List(q Query) (Page, error) {
-	if q.SortKey == "" {
-		q.SortKey = SortCreated
-	}
-	from, err := decodeCursor(q.Cursor, q.SortKey)
+	from, err := q.Begin()
 	if err != nil {
 		return Page{}, err
 	}
@@ -68,7 +70,7 @@ func (s *Store) List(q Query) (Page, error) {
 		return Page{}, err
 	}
 	var page Page
-	var last position
+	var last Position
 	reader := headReader{store: s}
 	for at, err := range s.positions(q, from) {
 		if err != nil {
@@ -79,8 +81,11 @@ func (s *Store) List(q Query) (Page, error) {
 			continue
 		}
 		if q.Limit > 0 && len(page.Heads) == q.Limit {
-			page.NextCursor = last.encode()
+			page.NextCursor = last.Cursor()
 			break
+		}
+		if len(page.Heads) == 0 {
+			page.BackCursor = at.Back()
 		}
 		page.Heads = append(page.Heads, head)
 		last = at
@@ -98,16 +103,16 @@ func (q Query) dir() string {
 func (s *Store) root(q Query) string { return filepath.Join(s.home, q.dir()) }
 
 // positions yields what comes after from.
-func (s *Store) positions(q Query, from position) iter.Seq2[position, error] {
+func (s *Store) positions(q Query, from Position) iter.Seq2[Position, error] {
 	if q.SortKey == SortUpdated {
 		return s.byUpdate(q, from)
 	}
-	return func(yield func(position, error) bool) {
-		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path}) {
+	return func(yield func(Position, error) bool) {
+		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, here: from.Here}) {
 			if errors.Is(err, fs.ErrPermission) {
 				continue
 			}
-			if !yield(position{Key: SortCreated, Path: path}, err) {
+			if !yield(Position{Key: SortCreated, Path: path}, err) {
 				return
 			}
 		}
@@ -115,15 +120,15 @@ func (s *Store) positions(q Query, from position) iter.Seq2[position, error] {
 }
 
 // byUpdate has to look at every file's time before it can yield the first.
-func (s *Store) byUpdate(q Query, from position) iter.Seq2[position, error] {
-	return func(yield func(position, error) bool) {
+func (s *Store) byUpdate(q Query, from Position) iter.Seq2[Position, error] {
+	return func(yield func(Position, error) bool) {
 		all, err := s.updates(q)
 		if err != nil {
-			yield(position{}, err)
+			yield(Position{}, err)
 			return
 		}
 		for _, p := range all {
-			if from.Path != "" && !(q.Ascending && from.before(p) || !q.Ascending && p.before(from)) {
+			if !from.reaches(p, q.Ascending) {
 				continue
 			}
 			if !yield(p, nil) {
@@ -134,9 +139,9 @@ func (s *Store) byUpdate(q Query, from position) iter.Seq2[position, error] {
 }
 
 // updates is all positions by time of update, in the order of the query.
-func (s *Store) updates(q Query) ([]position, error) {
-	var all []position
-	for p, err := range s.positions(Query{Archived: q.Archived}, position{}) {
+func (s *Store) updates(q Query) ([]Position, error) {
+	var all []Position
+	for p, err := range s.positions(Query{Archived: q.Archived}, Position{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -144,9 +149,9 @@ func (s *Store) updates(q Query) ([]position, error) {
 		if err != nil {
 			continue
 		}
-		all = append(all, position{SortUpdated, p.Path, info.ModTime().UnixNano()})
+		all = append(all, Position{Key: SortUpdated, Path: p.Path, Updated: info.ModTime().UnixNano()})
 	}
-	slices.SortFunc(all, func(a, b position) int {
+	slices.SortFunc(all, func(a, b Position) int {
 		if a.before(b) == q.Ascending {
 			return -1
 		}
@@ -169,7 +174,8 @@ func (s *Store) selector(q Query) (func(Head) bool, error) {
 	return func(h Head) bool {
 		return among(q.Providers, h.Meta.ModelProvider) &&
 			among(q.Cwds, h.Meta.Cwd) &&
-			among(q.Sources, sourceOf(h.Meta.Source)) &&
+			among(q.Sources, SourceWord(h.Meta.Source)) &&
+			!slices.Contains(q.Excluded, h.ID) &&
 			(term == "" || found(h.Preview) || found(names[h.ID]))
 	}, nil
 }
@@ -178,8 +184,8 @@ func among(wanted []string, value string) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// sourceOf is a source in one word.
-func sourceOf(raw []byte) string {
+// SourceWord is a source of session_meta in one word, as Query.Sources has it.
+func SourceWord(raw []byte) string {
 	source := gjson.ParseBytes(raw)
 	word := source.String()
 	if source.IsObject() {

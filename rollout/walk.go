@@ -16,6 +16,8 @@ type walk struct {
 	ascending bool
 	// after is the path where an earlier walk stopped; "" begins at the start.
 	after string
+	// here is set where the walk begins with after, not behind it.
+	here bool
 }
 
 // walk yields paths relative to the root, with slashes. A folder that cannot be read
@@ -72,7 +74,7 @@ func (w walk) passed(name string) bool {
 	case w.after == "":
 		return false
 	case name == w.after:
-		return true
+		return !w.here
 	case strings.HasSuffix(name, "/") && strings.HasPrefix(w.after, name):
 		return false
 	}

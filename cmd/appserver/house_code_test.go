@@ -148,6 +148,7 @@ func goroutineFiles() map[string]string {
 		"core/tool/start.go":      "waits for a command's end",
 		"core/tool/supervise.go":  "takes the exits of a command's orphans",
 		"docs/demo/client.go":     "reads what the server says",
+		"rollout/index/sweep.go":  "looks at every file, while lists are answered",
 		"rollout/read.go":         "reads parts of a large file at once",
 		"server/conn.go":          "writes what is said to the client",
 		"server/message.go":       "waits for the client's answer",
