@@ -17,6 +17,7 @@ type Handler interface {
 	ThreadResume(to Caller, p *ThreadResumeParams) error
 	ThreadRead(to Caller, p *ThreadReadParams) error
 	ThreadList(to Caller, p *ThreadListParams) error
+	ThreadSearch(to Caller, p *ThreadSearchParams) error
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
 	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
 	ThreadTurnsList(to Caller, p *ThreadTurnsListParams) error
@@ -115,6 +116,8 @@ func Methods() []Method {
 			"Reads a conversation without loading it."),
 		method[ThreadListParams, ThreadListResponse]("thread/list", Handler.ThreadList,
 			"Lists stored conversations, newest first."),
+		method[ThreadSearchParams, ThreadSearchResponse]("thread/search", Handler.ThreadSearch,
+			"Finds stored conversations by what was said in them, with a snippet of each.").own(),
 		method[ThreadLoadedListParams, ThreadLoadedListResponse]("thread/loaded/list", Handler.ThreadLoadedList,
 			"Lists the ids of loaded conversations."),
 		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,

@@ -1,5 +1,10 @@
 package rollout
 
+import "errors"
+
+// ErrNoIndex is why nothing can be searched.
+var ErrNoIndex = errors.New("threads cannot be searched: their index is turned off, or not available")
+
 // SortRelevance puts the threads first that tell most of what is searched.
 const SortRelevance SortKey = "relevance"
 

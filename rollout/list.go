@@ -37,6 +37,8 @@ type Query struct {
 	Cwds []string
 	// Search is a part of the preview or the name; case does not matter.
 	Search string
+	// OtherSources are sources, in the same words, that are left out.
+	OtherSources []string
 	// Excluded are the ids of threads that are left out.
 	Excluded []string
 	// Sources are sources as session_meta has them: strings such as "cli", or the
@@ -175,6 +177,7 @@ func (s *Store) selector(q Query) (func(Head) bool, error) {
 		return among(q.Providers, h.Meta.ModelProvider) &&
 			among(q.Cwds, h.Meta.Cwd) &&
 			among(q.Sources, SourceWord(h.Meta.Source)) &&
+			!slices.Contains(q.OtherSources, SourceWord(h.Meta.Source)) &&
 			!slices.Contains(q.Excluded, h.ID) &&
 			(term == "" || found(h.Preview) || found(names[h.ID]))
 	}, nil

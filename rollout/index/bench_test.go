@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -37,7 +38,7 @@ func BenchmarkBuild(b *testing.B) {
 	for b.Loop() {
 		r.built()
 		b.StopTimer()
-		_ = r.ix.Close()
+		_ = r.ix.Close(context.Background())
 		_ = aside(r.file())
 		r.reopen()
 		b.StartTimer()
@@ -47,5 +48,5 @@ func BenchmarkBuild(b *testing.B) {
 	for _, term := range []string{"parmented", "the", "sering"} {
 		_, _ = r.ix.Search(r.context(), rollout.Query{Search: term, Limit: 25})
 	}
-	_ = r.ix.Close()
+	_ = r.ix.Close(context.Background())
 }

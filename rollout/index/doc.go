@@ -32,5 +32,5 @@
 //
 // At most one at a time, for a sweep. It blocks on the disk, and on another server's
 // write for a few seconds at most; it ends by itself, and Close ends it after the
-// file that it reads.
+// line that it reads. Close starts one that waits for it.
 package index

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -79,6 +80,8 @@ type message struct {
 type reader struct {
 	store    *rollout.Store
 	follower rollout.Follower
+	// stop ends the reading of a file; nil does not.
+	stop *atomic.Bool
 }
 
 // read reads what is new in a file. One that cannot be read has an entry, too.
@@ -128,7 +131,7 @@ func (r *reader) take(e *entry, file rollout.File) {
 			e.messages = append(e.messages, message{m, offset})
 		}
 		full = size >= maxPiece
-		return !full
+		return !full && (r.stop == nil || !r.stop.Load())
 	})
 	e.offset = end
 	if full && err == nil && end < e.size {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -25,14 +26,13 @@ type rig struct {
 	home  string
 	store *rollout.Store
 	ix    *Index
-	// faults are what the index reported, told its progress.
+	// faults are what the index reported.
 	faults []error
-	told   []Progress
 }
 
 func newRig(t *testing.T) *rig {
 	r := rigAt(t, t.TempDir())
-	t.Cleanup(func() { require.NoError(t, r.ix.Close()) })
+	t.Cleanup(func() { require.NoError(t, r.ix.Close(context.Background())) })
 	return r
 }
 
@@ -45,10 +45,9 @@ func rigAt(t require.TestingT, home string) *rig {
 // reopen is another process.
 func (r *rig) reopen() {
 	if r.ix != nil {
-		require.NoError(r.t, r.ix.Close())
+		require.NoError(r.t, r.ix.Close(context.Background()))
 	}
-	r.ix = New(Options{Store: r.store, Path: r.file(), Report: func(err error) { r.faults = append(r.faults, err) },
-		Progress: func(p Progress) { r.told = append(r.told, p) }})
+	r.ix = New(Options{Store: r.store, Path: r.file(), Report: func(err error) { r.faults = append(r.faults, err) }})
 }
 
 func (r *rig) file() string { return filepath.Join(r.home, "appserver-index.sqlite") }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync"
@@ -26,8 +27,6 @@ type Options struct {
 	Path string
 	// Report is told what went wrong; the index goes on without the file, or with another.
 	Report func(err error)
-	// Progress is told while many files are read, and at the end of that.
-	Progress func(p Progress)
 }
 
 // Progress counts the files of a long reading. Done is Total at its end.
@@ -36,6 +35,7 @@ type Progress struct{ Done, Total int }
 // Index knows what is in the rollouts of a store.
 type Index struct {
 	options Options
+	watch   func(p Progress)
 	closing atomic.Bool
 	work    sync.WaitGroup // sweeps
 
@@ -56,6 +56,10 @@ type Index struct {
 
 // New touches nothing: the file is opened when it is first needed.
 func New(o Options) *Index { return &Index{options: o, noted: map[place]bool{}} }
+
+// Watch tells of the progress while many files are read, and at the end of that. It is to be
+// called before all others, once.
+func (ix *Index) Watch(tell func(p Progress)) { ix.watch = tell }
 
 // Note tells that this process has written a rollout. It never waits for the disk.
 func (ix *Index) Note(path string) {
@@ -80,10 +84,20 @@ func (ix *Index) takeNoted() []place {
 	return noted
 }
 
-// Close ends what runs. The index is not to be used afterwards.
-func (ix *Index) Close() error {
+// Close ends what runs. The index is not to be used afterwards. A database that something
+// still works with when ctx ends stays open: the next process takes it as it is.
+func (ix *Index) Close(ctx context.Context) error {
 	ix.closing.Store(true)
-	ix.work.Wait()
+	ended := make(chan struct{})
+	go func() {
+		ix.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	return ix.shutLocked()

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,7 +125,7 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			r := newRig(t)
 			r.put(r.path(1), thread(`"id":"x"`, "one"))
 			r.built()
-			require.NoError(t, r.ix.Close())
+			require.NoError(t, r.ix.Close(context.Background()))
 			spoil(t, r)
 			r.reopen()
 			require.Equal(t, "one", previews(r.list(rollout.Query{})))
@@ -150,7 +151,7 @@ func TestAFileThatCannotBeOpenedIsDoneWithout(t *testing.T) {
 	_, ok := r.ix.List(rollout.Query{})
 	require.False(t, ok)
 	_, err := r.ix.Search(r.context(), rollout.Query{Search: "x"})
-	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorIs(t, err, rollout.ErrNoIndex)
 	require.Len(t, r.faults, 1, "it is not tried again at once")
 }
 
@@ -158,7 +159,7 @@ func TestAFileThatCannotBeOpenedIsDoneWithout(t *testing.T) {
 func TestTwoServersShareAnIndex(t *testing.T) {
 	r := newRig(t)
 	other := rigAt(t, r.home)
-	defer func() { require.NoError(t, other.ix.Close()) }()
+	defer func() { require.NoError(t, other.ix.Close(context.Background())) }()
 	for n := range 50 {
 		r.put(r.path(n), thread(`"id":"x"`, "question", "answer"))
 	}

@@ -121,6 +121,12 @@ func (c *choice) among(column string, list []string) {
 	}
 }
 
+func (c *choice) without(column string, list []string) {
+	if len(list) > 0 {
+		c.and(column+" NOT IN ("+marks(len(list))+")", anys(list)...)
+	}
+}
+
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 func anys(list []string) []any {
@@ -155,9 +161,8 @@ func filtered(q rollout.Query) *choice {
 	c.among("model_provider", q.Providers)
 	c.among("cwd", q.Cwds)
 	c.among("source", q.Sources)
-	if len(q.Excluded) > 0 {
-		c.and("id NOT IN ("+marks(len(q.Excluded))+")", anys(q.Excluded)...)
-	}
+	c.without("source", q.OtherSources)
+	c.without("id", q.Excluded)
 	if q.Limit > 0 {
 		c.limit = q.Limit + 1
 	}

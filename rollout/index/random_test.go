@@ -25,7 +25,7 @@ func TestTheIndexListsWhatTheFilesList(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { _ = os.RemoveAll(home) }()
 		w := &world{rig: rigAt(t, home), t: t, clock: begin}
-		defer func() { require.NoError(t, w.ix.Close()) }()
+		defer func() { require.NoError(t, w.ix.Close(context.Background())) }()
 		t.Repeat(map[string]func(*rapid.T){
 			"make": w.make, "grow": w.grow, "name": w.name, "remove": w.remove, "shrink": w.shrink, "replace": w.replace,
 			"move": w.move, "restart": func(*rapid.T) { w.reopen() }, "": w.check,
@@ -181,6 +181,7 @@ func (w *world) query(t *rapid.T) rollout.Query {
 		SortKey:   rapid.SampledFrom([]rollout.SortKey{"", rollout.SortCreated, rollout.SortUpdated}).Draw(t, "key"),
 		Providers: some("providers", "a", "b", ""), Cwds: some("cwds", "/x", "/y"), Sources: some("sources", "cli", "subagent", "", "5"),
 		Search: rapid.SampledFrom([]string{"", "", "bug", "DOCS", "ärger", "字"}).Draw(t, "search"), Excluded: some("excluded", idOf(1), idOf(2)),
+		OtherSources: some("other sources", "cli", "subagent"),
 	}
 }
 

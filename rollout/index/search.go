@@ -12,12 +12,9 @@ import (
 	"appserver/rollout"
 )
 
-// ErrUnavailable is why nothing can be searched.
-var ErrUnavailable = errors.New("the index of the rollouts is not available")
-
 // Search finds the threads in whose messages, preview or name a text stands; case does
 // not matter. An index that is being built is waited for a moment; then what it has is
-// searched. An unusable cursor is a *rollout.CursorError.
+// searched. An unusable cursor is a *rollout.CursorError, a database that cannot be used rollout.ErrNoIndex.
 func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, error) {
 	from, err := q.Begin()
 	if err != nil {
@@ -29,7 +26,7 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	db := ix.db
 	ix.mu.Unlock()
 	if db == nil {
-		return rollout.Hits{}, ErrUnavailable
+		return rollout.Hits{}, rollout.ErrNoIndex
 	}
 	c, err := searched(ix.options.Store, q, from)
 	if err != nil {

@@ -58,16 +58,16 @@ func (ix *Index) sweep(db *database) (map[place]folder, error) {
 // readAll reads files in batches, so that a crash loses one of them at most, and no other
 // server waits long.
 func (ix *Index) readAll(db *database, files []file) error {
-	r := reader{store: ix.options.Store}
-	told := progress{tell: ix.options.Progress, total: len(files), last: time.Now()}
+	r := reader{store: ix.options.Store, stop: &ix.closing}
+	told := progress{tell: ix.watch, total: len(files), last: time.Now()}
 	var batch []entry
 	text := 0
 	for done, f := range files {
 		for more := true; more; {
+			e := r.read(f.place, f.known, f.info)
 			if ix.closing.Load() {
 				return errClosing
 			}
-			e := r.read(f.place, f.known, f.info)
 			more = e.size != unread && e.size < f.info.Size()
 			batch, text = append(batch, e), text+e.bytes()
 			f.known = e.known
