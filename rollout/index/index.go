@@ -114,10 +114,8 @@ func (ix *Index) shutLocked() error {
 
 // freshLocked brings the index up to date; it is false where the files have to be asked.
 func (ix *Index) freshLocked() bool {
-	if !ix.openLocked() {
-		return false
-	}
-	if !ix.complete {
+	ix.missLocked()
+	if ix.db == nil || !ix.complete {
 		ix.sweepLocked()
 		return false
 	}
@@ -137,29 +135,34 @@ func (ix *Index) freshLocked() bool {
 	return true
 }
 
-// openLocked opens the file, another one where it was taken away.
-func (ix *Index) openLocked() bool {
-	if ix.closing.Load() {
-		return false
+// missLocked lets go of a file that was taken away.
+func (ix *Index) missLocked() {
+	if ix.db == nil || ix.sweeping != nil { // a sweep has it
+		return
 	}
-	if ix.db != nil {
-		info, err := os.Stat(ix.options.Path)
-		if err == nil && os.SameFile(info, ix.db.file) {
-			return true
-		}
+	info, err := os.Stat(ix.options.Path)
+	if err != nil || !os.SameFile(info, ix.db.file) {
 		ix.reportLocked(ix.shutLocked())
 	}
-	if time.Since(ix.failed) < retryAfter {
-		return false
+}
+
+// opened is the database, which it opens if need be. Nobody else does at the same time.
+func (ix *Index) opened() (*database, error) {
+	ix.mu.Lock()
+	db := ix.db
+	ix.mu.Unlock()
+	if db != nil {
+		return db, nil
 	}
 	db, err := open(ix.options.Path)
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
 	if err != nil {
 		ix.failed = time.Now()
-		ix.reportLocked(err)
-		return false
+		return nil, err
 	}
 	ix.db = db
-	return true
+	return db, nil
 }
 
 // failLocked moves a file aside that cannot be used: the next list begins another.

@@ -167,18 +167,21 @@ func prepare(db *sql.DB) error {
 // unusable tells whether an error is about the file's content, so that another file
 // would help.
 func unusable(err error) bool {
-	if errors.Is(err, errForeign) {
-		return true
-	}
+	return errors.Is(err, errForeign) || damaged(err) || code(err) == sqlite3.SQLITE_ERROR // where a table is not there
+}
+
+// damaged tells whether an error is about the file's content, whatever was asked of it.
+func damaged(err error) bool {
+	return code(err) == sqlite3.SQLITE_CORRUPT || code(err) == sqlite3.SQLITE_NOTADB
+}
+
+// code is that of SQLite, 0 where an error is not its.
+func code(err error) int {
 	var failed *sqlite.Error
 	if !errors.As(err, &failed) {
-		return false
+		return sqlite3.SQLITE_OK
 	}
-	switch failed.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR: // the last where a table is not there
-		return true
-	}
-	return false
+	return failed.Code() & 0xff
 }
 
 // aside takes a file that cannot be used out of the way; one that was moved before gives

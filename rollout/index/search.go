@@ -40,6 +40,14 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	defer func() { _ = conn.Close() }()
 	hits, err := found(conn, ix.options.Store, c, q)
 	hits.Complete = complete
+	if damaged(err) {
+		ix.mu.Lock()
+		defer ix.mu.Unlock()
+		if ix.db == db {
+			ix.failLocked(err)
+		}
+		err = rollout.ErrNoIndex
+	}
 	return hits, err
 }
 

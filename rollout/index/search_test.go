@@ -87,3 +87,17 @@ func TestToolCallsAreFound(t *testing.T) {
 	require.Equal(t, `{"command":"make bench"}`, snippets(r.search(rollout.Query{Search: "make bench"})))
 	require.Empty(t, r.search(rollout.Query{Search: "a secret"}).Hits)
 }
+
+func TestADamagedIndexIsFoundByASearch(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread("", "the question"))
+	r.built()
+	_, err := r.ix.db.write.Exec("UPDATE found_data SET block = x'00000001ff7f7f7f7f7f7f7f7f' WHERE id = 10")
+	require.NoError(t, err)
+	r.reopen()
+	r.built()
+	_, err = r.ix.Search(r.context(), rollout.Query{Search: "question"})
+	require.ErrorIs(t, err, rollout.ErrNoIndex)
+	require.Len(t, r.search(rollout.Query{Search: "question"}).Hits, 1, "another was made")
+	require.FileExists(t, r.file()+asideSuffix)
+}

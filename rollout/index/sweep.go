@@ -18,14 +18,13 @@ var errClosing = errors.New("index: closing")
 
 // sweepLocked looks at every file, away from the caller.
 func (ix *Index) sweepLocked() {
-	if ix.sweeping != nil || ix.closing.Load() {
+	if ix.sweeping != nil || ix.closing.Load() || time.Since(ix.failed) < retryAfter {
 		return
 	}
 	done := make(chan struct{})
 	ix.sweeping = done
-	db := ix.db
 	ix.work.Go(func() {
-		folders, err := ix.sweep(db)
+		folders, err := ix.sweep()
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
 		close(done)
@@ -34,15 +33,18 @@ func (ix *Index) sweepLocked() {
 		case errors.Is(err, errClosing):
 		case err != nil:
 			ix.failLocked(err)
-		case ix.db == db:
+		case ix.db != nil:
 			ix.folders, ix.complete, ix.swept = folders, true, time.Now()
 		}
 	})
 }
 
-func (ix *Index) sweep(db *database) (map[place]folder, error) {
+func (ix *Index) sweep() (map[place]folder, error) {
+	db, err := ix.opened()
+	if err != nil {
+		return nil, err
+	}
 	s := survey{store: ix.options.Store}
-	var err error
 	if s.knows, s.old, err = atOnce(db.read); err != nil {
 		return nil, err
 	}
