@@ -102,3 +102,28 @@ func countFound(c *client, term string) object {
 		}
 	}
 }
+
+// TestTheIndexKnowsTheCorpus compares lists of servers with and without an index, over what
+// all versions of the reference implementation wrote, and searches that.
+func TestTheIndexKnowsTheCorpus(t *testing.T) {
+	home := t.TempDir()
+	ids := putCorpus(t, home)
+	with, without := startOffline(t, home), startOffline(t, home, "-c", "index.enabled=false")
+	all := []string{"cli", "exec", "vscode", "unknown"}
+	for _, term := range []string{"[[shell:echo hi]] FIRST", "Fine]] second", "done"} {
+		p := object{"searchTerm": term, "sourceKinds": all}
+		for !gjson.GetBytes(with.call("thread/search", p), "complete").Bool() {
+			continue
+		}
+		require.Len(t, gjson.GetBytes(with.call("thread/search", p), "data").Array(), len(ids), term)
+	}
+	for _, p := range []object{
+		{"sourceKinds": all}, {}, {"sortKey": "updated_at", "sortDirection": "asc", "limit": 5, "sourceKinds": all},
+		{"sourceKinds": []string{"exec"}}, {"cwd": "/work", "sourceKinds": all}, {"searchTerm": "HI]] f", "sourceKinds": all, "limit": 3},
+	} {
+		p["modelProviders"] = []string{}
+		require.JSONEq(t, string(without.call("thread/list", p)), string(with.call("thread/list", p)), "%v", p)
+	}
+	with.close()
+	without.close()
+}

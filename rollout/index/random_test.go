@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +20,8 @@ import (
 func (r *rig) context() context.Context { return context.Background() }
 
 // TestTheIndexListsWhatTheFilesList does what programs do to rollouts, in random order,
-// and compares each list of the index with that of the files.
+// and compares each list of the index with that of the files, and each search with what
+// is in them.
 func TestTheIndexListsWhatTheFilesList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		home, err := os.MkdirTemp("", "index")
@@ -160,6 +163,42 @@ func (w *world) check(t *rapid.T) {
 		back := w.compare(t, q)
 		require.Equal(t, last.Heads[0].Path, back.Heads[0].Path, "turning back begins with the same thread")
 	}
+	w.compareSearch(t)
+}
+
+// compareSearch compares what a search finds with what reading everything finds.
+func (w *world) compareSearch(t *rapid.T) {
+	q := w.query(t)
+	q.Limit, q.Providers, q.Cwds = 0, nil, nil
+	q.Search = ""
+	all, err := w.store.List(q)
+	require.NoError(t, err)
+	q.Search = rapid.SampledFrom([]string{"bug", "Fix THE", "e docs", "über 漢字", "字", "one: b"}).Draw(t, "term")
+	want := []string{}
+	for _, h := range all.Heads {
+		if w.tells(t, h, strings.ToLower(q.Search)) {
+			want = append(want, h.Path)
+		}
+	}
+	got := []string{}
+	for _, h := range w.search(q).Hits {
+		got = append(got, h.Path)
+	}
+	require.Equal(t, want, got, "%+v", q)
+}
+
+// tells reads the thread.
+func (w *world) tells(t *rapid.T, h rollout.Head, term string) bool {
+	names, err := w.store.Names()
+	require.NoError(t, err)
+	all := []string{h.Preview, names[h.ID]}
+	c, err := w.store.Read(h.Path)
+	require.NoError(t, err)
+	for _, l := range c.Lines {
+		m, _ := rollout.MessageOf(l)
+		all = append(all, m.Text)
+	}
+	return slices.ContainsFunc(all, func(text string) bool { return strings.Contains(strings.ToLower(text), term) })
 }
 
 func (w *world) compare(t *rapid.T, q rollout.Query) rollout.Page {
