@@ -183,7 +183,7 @@ type ThreadReadResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadListParams asks for a page of stored threads, by default 25, at most 100.
+// ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100.
 // SortKey is created_at by default, SortDirection desc; there are no sections, so
 // section_position is as good as created_at. ModelProviders null means the configured
 // provider only, [] means all. Cwd are working directories that match exactly,

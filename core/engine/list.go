@@ -72,8 +72,8 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 // paged is a query for a page.
 func paged(limit *uint32, cursor, direction *string) rollout.Query {
 	q := rollout.Query{Limit: defaultPage, Ascending: direction != nil && *direction == "asc"}
-	if limit != nil && *limit > 0 {
-		q.Limit = int(min(*limit, largestPage))
+	if limit != nil {
+		q.Limit = int(max(1, min(*limit, largestPage)))
 	}
 	if cursor != nil {
 		q.Cursor = *cursor

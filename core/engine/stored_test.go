@@ -147,6 +147,7 @@ func TestList(t *testing.T) {
 		require.Equal(t, ids, paged)
 		require.Empty(t, *p.Cursor)
 
+		require.Len(t, r.ask(1, list(protocol.ThreadListParams{Limit: new(uint32(0))})).Get("data").Array(), 1)
 		select1 := func(p protocol.ThreadListParams) []string { return texts(r.ask(1, list(p)).Get("data").Array(), "id") }
 		require.Equal(t, []string{ids[2], ids[1], ids[0]}, select1(protocol.ThreadListParams{SortDirection: new("asc")}))
 		require.Equal(t, ids, select1(protocol.ThreadListParams{SortKey: new("updated_at"), Limit: new(uint32(1000))}))

@@ -1161,7 +1161,7 @@ export interface ThreadItemsListResponse {
   backwardsCursor: string | null;
 }
 
-/** ThreadListParams asks for a page of stored threads, by default 25, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] means all but those that no person talks to: exec, appServer and the agents' own threads. At most 100 ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no sections: a SectionID that is not null selects nothing. */
+/** ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] means all but those that no person talks to: exec, appServer and the agents' own threads. At most 100 ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no sections: a SectionID that is not null selects nothing. */
 export interface ThreadListParams {
   cursor?: string | null;
   limit?: number | null;
