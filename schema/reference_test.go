@@ -131,6 +131,7 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
 	"InitializeCapabilities.slashCommands":                  "of our own slash commands",
 	"ThreadListParams.currentAccountOnly":                   vendorCloud,
+	"ThreadItemsListParams.deferOutput":                     "outputs are never held back",
 	"ThreadListParams.useStateDbOnly":                       "lists are always complete",
 	"ThreadResumeParams.path":                               "of the experimental surface",
 	"ThreadResumeParams.personality":                        noEffect,

@@ -140,6 +140,8 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.call("thread/name/set", object{"threadId": id, "name": "Named"})
 	c.call("thread/list", object{})
 	c.call("thread/loaded/list", object{})
+	c.call("thread/turns/list", object{"threadId": id, "limit": 2})
+	c.call("thread/items/list", object{"threadId": id, "limit": 2})
 	c.call("model/list", object{})
 	c.call("config/read", object{"includeLayers": true})
 	c.startThread(object{"ephemeral": true})
