@@ -31,6 +31,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	advance D                     the clock goes on by D, not a second, at the next input
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
 //	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N]
+//	fork [last=ID] [before=ID] [name=TEXT] [exclude] [model=]  the thread is the fork from then on
 //	disk full|ok                  what the disk does with the lines from now on
 //	prompt [full], settings       of the next model request
 //	{...}                         a line that is put into the rollout
@@ -44,6 +45,7 @@ var commands = map[string]command{
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
 	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,
+	"fork": fork,
 }
 
 func runCommand(m *machine, line string, b *strings.Builder) error {

@@ -121,6 +121,8 @@ func (s *step) take(in Input) {
 		s.start(in)
 	case Resume:
 		s.resume(in)
+	case Fork:
+		s.fork(in)
 	case Read:
 		s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
 	case ListTimeline:

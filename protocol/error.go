@@ -35,6 +35,7 @@ const (
 	KindNoActiveTurn       Kind = "noActiveTurn"
 	KindTurnMismatch       Kind = "turnMismatch"
 	KindTurnActive         Kind = "turnActive"
+	KindTurnNotFound       Kind = "turnNotFound"
 	KindRolloutCorrupt     Kind = "rolloutCorrupt"
 	KindRolloutUnreadable  Kind = "rolloutUnreadable"
 	KindStorage            Kind = "storage"

@@ -15,6 +15,7 @@ type Handler interface {
 	Initialize(to Caller, p *InitializeParams) error
 	ThreadStart(to Caller, p *ThreadStartParams) error
 	ThreadResume(to Caller, p *ThreadResumeParams) error
+	ThreadFork(to Caller, p *ThreadForkParams) error
 	ThreadRead(to Caller, p *ThreadReadParams) error
 	ThreadList(to Caller, p *ThreadListParams) error
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
@@ -109,6 +110,10 @@ func Methods() []Method {
 		method[ThreadResumeParams, ThreadResumeResponse]("thread/resume", Handler.ThreadResume,
 			"Loads a stored conversation, or joins a loaded one, and subscribes the caller to it.").
 			experimental("history", "path", "permissions", "runtimeWorkspaceRoots"),
+		method[ThreadForkParams, ThreadForkResponse]("thread/fork", Handler.ThreadFork,
+			"Begins a conversation with the history of another, and subscribes the caller to it.").
+			experimental("attachToSource", "beforeTurnId", "deferGoalContinuation", "experimentalDisablePredictionMcp",
+				"experimentalPredictionMode", "path", "permissions", "runtimeWorkspaceRoots"),
 		method[ThreadReadParams, ThreadReadResponse]("thread/read", Handler.ThreadRead,
 			"Reads a conversation without loading it."),
 		method[ThreadListParams, ThreadListResponse]("thread/list", Handler.ThreadList,

@@ -93,6 +93,10 @@
 // new file with its backup. It may leave the .tmp file, too, which nobody reads and the
 // next rewrite removes: it may be a second name of the rollout, so none is written to.
 //
+// A thread that begins with lines of another is written whole to a file with .tmp behind
+// the rollout's name, which gets that name once it is durable. A crash before that may leave
+// the .tmp file, which nobody reads.
+//
 // # Archive
 //
 // A rollout and its backup go to archived_sessions, and back to the folder of the day in

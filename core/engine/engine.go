@@ -65,6 +65,8 @@ type Setup interface {
 	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
+	// Persists is false where threads are kept in memory only.
+	Persists(scope Scope) bool
 }
 
 // Scope is what a Setup keeps for a thread: the configuration that holds for it. The

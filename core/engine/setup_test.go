@@ -158,5 +158,8 @@ func TestBegin(t *testing.T) {
 	})
 }
 
+// Persists is as for new threads.
+func (s *setup) Persists(engine.Scope) bool { return s.persist }
+
 // RewriteOnUnload is on, as by default.
 func (s *setup) RewriteOnUnload(engine.Scope) bool { return !s.grows }

@@ -65,6 +65,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/start"; params?: ThreadStartParams | null }
   /** Loads a stored conversation, or joins a loaded one, and subscribes the caller to it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/resume"; params: ThreadResumeParams }
+  /** Begins a conversation with the history of another, and subscribes the caller to it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/fork"; params: ThreadForkParams }
   /** Reads a conversation without loading it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/read"; params: ThreadReadParams }
   /** Lists stored conversations, newest first. */
@@ -539,7 +541,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -1115,6 +1117,44 @@ export interface ThreadContextTrimResponse {
   sessionId: string;
 }
 
+/** ThreadForkParams begins a conversation with the history of another one, loaded or not. LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not; without either it has all. What comes behind that point, edits of the context too, is not in the fork. The other params are those of thread/resume. An ephemeral fork keeps no rollout. */
+export interface ThreadForkParams {
+  threadId: string;
+  lastTurnId?: string | null;
+  /** Only with the capability experimentalApi. */
+  beforeTurnId?: string | null;
+  /** Only with the capability experimentalApi. */
+  path?: string | null;
+  model?: string | null;
+  modelProvider?: string | null;
+  serviceTier?: string | null;
+  cwd?: string | null;
+  approvalPolicy?: AskForApproval | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  sandbox?: SandboxMode | null;
+  config?: { [key: string]: unknown } | null;
+  baseInstructions?: string | null;
+  developerInstructions?: string | null;
+  ephemeral?: boolean | null;
+  threadSource?: string | null;
+  excludeTurns?: boolean | null;
+}
+
+/** ThreadForkResponse is the answer to thread/fork: the new thread, which is loaded, and the settings its turns will use. */
+export interface ThreadForkResponse {
+  thread: Thread;
+  model: string;
+  modelProvider: string;
+  serviceTier: string | null;
+  disabledPluginIds: Array<string>;
+  cwd: string;
+  instructionSources: Array<string>;
+  approvalPolicy: AskForApproval;
+  approvalsReviewer: ApprovalsReviewer;
+  sandbox: SandboxPolicy;
+  reasoningEffort: string | null;
+}
+
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
 export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem;
 
@@ -1542,6 +1582,8 @@ export interface Methods {
   "thread/start": { params: ThreadStartParams; result: ThreadStartResponse };
   /** Loads a stored conversation, or joins a loaded one, and subscribes the caller to it. */
   "thread/resume": { params: ThreadResumeParams; result: ThreadResumeResponse };
+  /** Begins a conversation with the history of another, and subscribes the caller to it. */
+  "thread/fork": { params: ThreadForkParams; result: ThreadForkResponse };
   /** Reads a conversation without loading it. */
   "thread/read": { params: ThreadReadParams; result: ThreadReadResponse };
   /** Lists stored conversations, newest first. */
