@@ -32,6 +32,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
 //	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N]
 //	fork [last=ID] [before=ID] [name=TEXT] [exclude] [model=]  the thread is the fork from then on
+//	revert TURN, rollback N
 //	disk full|ok                  what the disk does with the lines from now on
 //	prompt [full], settings       of the next model request
 //	{...}                         a line that is put into the rollout
@@ -45,7 +46,7 @@ var commands = map[string]command{
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
 	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,
-	"fork": fork,
+	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput),
 }
 
 func runCommand(m *machine, line string, b *strings.Builder) error {
@@ -239,6 +240,15 @@ func resumeInput(m *machine, a arguments) (core.Input, error) {
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {
 	return core.SetName{To: m.caller(), Name: a.word(0)}, nil
+}
+
+func revertInput(m *machine, a arguments) (core.Input, error) {
+	return core.Revert{To: m.caller(), Before: new(a.word(0))}, nil
+}
+
+func rollbackInput(m *machine, a arguments) (core.Input, error) {
+	n, err := strconv.ParseUint(a.word(0), 10, 32)
+	return core.Revert{To: m.caller(), Last: uint32(n)}, err
 }
 
 func archiveInput(m *machine, a arguments) (core.Input, error) {

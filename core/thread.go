@@ -131,6 +131,8 @@ func (s *step) take(in Input) {
 		s.setName(in)
 	case Archive:
 		s.archive(in)
+	case Revert:
+		s.revert(in)
 	case TurnStart:
 		s.turnStart(in)
 	case TurnSteer:

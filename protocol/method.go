@@ -22,6 +22,8 @@ type Handler interface {
 	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
 	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
 	ThreadSetName(to Caller, p *ThreadSetNameParams) error
+	ThreadRevert(to Caller, p *ThreadRevertParams) error
+	ThreadRollback(to Caller, p *ThreadRollbackParams) error
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
 	ThreadUnarchive(to Caller, p *ThreadUnarchiveParams) error
 	ThreadArchiveAndNew(to Caller, p *ThreadArchiveAndNewParams) error
@@ -126,6 +128,10 @@ func Methods() []Method {
 			"Ends the notifications of a conversation to the caller."),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,
 			"Names a conversation."),
+		method[ThreadRevertParams, ThreadRevertResponse]("thread/revert", Handler.ThreadRevert,
+			"Takes a turn and all behind it out of a conversation."),
+		method[ThreadRollbackParams, ThreadRollbackResponse]("thread/rollback", Handler.ThreadRollback,
+			"Takes the last turns out of a conversation.").own(),
 		method[ThreadArchiveParams, Empty]("thread/archive", Handler.ThreadArchive,
 			"Unloads a conversation and moves it to the archive."),
 		method[ThreadUnarchiveParams, ThreadUnarchiveResponse]("thread/unarchive", Handler.ThreadUnarchive,

@@ -79,6 +79,10 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unsubscribe"; params: ThreadUnsubscribeParams }
   /** Names a conversation. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/name/set"; params: ThreadSetNameParams }
+  /** Takes a turn and all behind it out of a conversation. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/revert"; params: ThreadRevertParams }
+  /** Takes the last turns out of a conversation. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/rollback"; params: ThreadRollbackParams }
   /** Unloads a conversation and moves it to the archive. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archive"; params: ThreadArchiveParams }
   /** Brings a conversation back from the archive. */
@@ -282,7 +286,7 @@ export interface ContextCompactionItem {
   completedAtMs: number | null;
 }
 
-/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, trim, summarize, compact or restore; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
+/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, trim, summarize, compact, restore or revert, which cannot be undone; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
 export interface ContextEdit {
   revision: number;
   op: string;
@@ -819,6 +823,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/name/updated"; params: ThreadNameUpdatedNotification }
   /** A thread was unloaded. */
   | { jsonrpc: "2.0"; method: "thread/closed"; params: ThreadClosedNotification }
+  /** A thread has lost its last turns. */
+  | { jsonrpc: "2.0"; method: "thread/reverted"; params: ThreadRevertedNotification }
   /** A thread is in the archive. */
   | { jsonrpc: "2.0"; method: "thread/archived"; params: ThreadArchivedNotification }
   /** A thread is back from the archive. */
@@ -1243,6 +1249,35 @@ export interface ThreadResumeResponse {
   itemsBackwardsCursor: string | null;
 }
 
+/** ThreadRevertParams takes a turn, and all behind it, out of a thread that has no turn under way. Files that the turns changed stay as they are. */
+export interface ThreadRevertParams {
+  threadId: string;
+  beforeTurnId: string;
+}
+
+/** ThreadRevertResponse shows the thread without its turns. The cursors are always null. */
+export interface ThreadRevertResponse {
+  thread: Thread;
+  turnsBackwardsCursor: string | null;
+  itemsBackwardsCursor: string | null;
+}
+
+/** ThreadRevertedNotification tells that a thread has lost its last turns. */
+export interface ThreadRevertedNotification {
+  threadId: string;
+}
+
+/** ThreadRollbackParams takes the last turns out of a thread, all where there are no more. */
+export interface ThreadRollbackParams {
+  threadId: string;
+  numTurns: number;
+}
+
+/** ThreadRollbackResponse shows the thread with the turns that are left. */
+export interface ThreadRollbackResponse {
+  thread: Thread;
+}
+
 /** ThreadSessionStartedNotification tells of the provider session that the next model request opens, and what it begins with. */
 export interface ThreadSessionStartedNotification {
   threadId: string;
@@ -1596,6 +1631,10 @@ export interface Methods {
   "thread/unsubscribe": { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   /** Names a conversation. */
   "thread/name/set": { params: ThreadSetNameParams; result: ThreadSetNameResponse };
+  /** Takes a turn and all behind it out of a conversation. */
+  "thread/revert": { params: ThreadRevertParams; result: ThreadRevertResponse };
+  /** Takes the last turns out of a conversation. */
+  "thread/rollback": { params: ThreadRollbackParams; result: ThreadRollbackResponse };
   /** Unloads a conversation and moves it to the archive. */
   "thread/archive": { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   /** Brings a conversation back from the archive. */
