@@ -70,7 +70,9 @@ func (m *contextModel) rollBack(payload json.RawMessage) {
 	for i := range m.items {
 		m.items[i].hidden = m.items[i].hidden || m.items[i].ordinal >= from
 	}
-	m.revision++
+	if m.revision++; rolled.Revision > m.revision && rolled.Revision < 1<<53 {
+		m.revision = rolled.Revision
+	}
 	m.enter(protocol.EditRevert, before, nil)
 	m.pairAgain()
 }

@@ -29,7 +29,7 @@ func (s *step) revert(in Revert) {
 	s.settleLastTurn()
 	c := s.beginCut()
 	if n > 0 {
-		s.event(protocol.ThreadRolledBack{Type: protocol.EventRolledBack, NumTurns: n})
+		s.event(protocol.ThreadRolledBack{Type: protocol.EventRolledBack, NumTurns: n, Revision: s.revision + 1})
 		s.out.Sync = true
 	}
 	s.endCut(c, nil)
@@ -81,7 +81,7 @@ func (l *log) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
 	e.changes = l.reverting(e.from)
 	e.Count = len(e.changes)
 	l.voidCuts(e.from)
-	l.revise(0)
+	l.revise(rolled.Revision)
 	l.enter(e)
 	l.hiddenAnew(&e)
 	l.forgetTurns(first, e.from)

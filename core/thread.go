@@ -131,8 +131,6 @@ func (s *step) take(in Input) {
 		s.setName(in)
 	case Archive:
 		s.archive(in)
-	case Revert:
-		s.revert(in)
 	case TurnStart:
 		s.turnStart(in)
 	case TurnSteer:
@@ -144,7 +142,7 @@ func (s *step) take(in Input) {
 	case StorageFailed:
 		s.storageFailed(in)
 	default:
-		s.takeContext(in)
+		s.takeUpkeep(in)
 	}
 }
 
@@ -206,8 +204,7 @@ func (s *step) resume(in Resume) {
 }
 
 func (s *step) setName(in SetName) {
-	if s.options.Ephemeral {
-		s.refuse(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
+	if s.withoutMetadata(in.To) {
 		return
 	}
 	s.settleLastTurn()

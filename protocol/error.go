@@ -32,6 +32,7 @@ const (
 	KindThreadNotLoaded    Kind = "threadNotLoaded"
 	KindThreadLocked       Kind = "threadLocked"
 	KindThreadArchived     Kind = "threadArchived"
+	KindThreadInUse        Kind = "threadInUse"
 	KindNoActiveTurn       Kind = "noActiveTurn"
 	KindTurnMismatch       Kind = "turnMismatch"
 	KindTurnActive         Kind = "turnActive"

@@ -24,6 +24,9 @@ type Handler interface {
 	ThreadSetName(to Caller, p *ThreadSetNameParams) error
 	ThreadRevert(to Caller, p *ThreadRevertParams) error
 	ThreadRollback(to Caller, p *ThreadRollbackParams) error
+	ThreadMetadataUpdate(to Caller, p *ThreadMetadataUpdateParams) error
+	ThreadInjectItems(to Caller, p *ThreadInjectItemsParams) error
+	ThreadDelete(to Caller, p *ThreadDeleteParams) error
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
 	ThreadUnarchive(to Caller, p *ThreadUnarchiveParams) error
 	ThreadArchiveAndNew(to Caller, p *ThreadArchiveAndNewParams) error
@@ -132,6 +135,12 @@ func Methods() []Method {
 			"Takes a turn and all behind it out of a conversation."),
 		method[ThreadRollbackParams, ThreadRollbackResponse]("thread/rollback", Handler.ThreadRollback,
 			"Takes the last turns out of a conversation.").own(),
+		method[ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse]("thread/metadata/update", Handler.ThreadMetadataUpdate,
+			"Changes what a conversation says of its repository.").experimental("projectId", "daybreakEnabled"),
+		method[ThreadInjectItemsParams, Empty]("thread/inject_items", Handler.ThreadInjectItems,
+			"Adds entries to what the model is sent."),
+		method[ThreadDeleteParams, Empty]("thread/delete", Handler.ThreadDelete,
+			"Deletes a conversation."),
 		method[ThreadArchiveParams, Empty]("thread/archive", Handler.ThreadArchive,
 			"Unloads a conversation and moves it to the archive."),
 		method[ThreadUnarchiveParams, ThreadUnarchiveResponse]("thread/unarchive", Handler.ThreadUnarchive,

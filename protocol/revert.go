@@ -33,10 +33,12 @@ type ThreadRevertedNotification struct {
 // NotificationMethod is thread/reverted.
 func (ThreadRevertedNotification) NotificationMethod() string { return "thread/reverted" }
 
-// ThreadRolledBack keeps that the last turns were taken out of a thread.
+// ThreadRolledBack keeps that the last turns were taken out of a thread. Revision, which
+// this server writes, is that of the context from then on.
 type ThreadRolledBack struct {
 	Type     string `json:"type"`
 	NumTurns uint32 `json:"num_turns"`
+	Revision int64  `json:"revision,omitempty"`
 }
 
 // EventRolledBack is the type of a ThreadRolledBack.

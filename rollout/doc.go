@@ -111,6 +111,11 @@
 // names is not beside it, it is looked for where such a move would have left it, and Open
 // puts it beside the rollout again.
 //
+// # Deletion
+//
+// A rollout goes before its backup; every name of the thread's goes. One in whose lines
+// another rollout begins, as the first line of that says, stays.
+//
 // # Locks
 //
 // A thread has one writer among all processes that share a home. The locks are those

@@ -83,6 +83,12 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/revert"; params: ThreadRevertParams }
   /** Takes the last turns out of a conversation. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/rollback"; params: ThreadRollbackParams }
+  /** Changes what a conversation says of its repository. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/metadata/update"; params: ThreadMetadataUpdateParams }
+  /** Adds entries to what the model is sent. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/inject_items"; params: ThreadInjectItemsParams }
+  /** Deletes a conversation. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/delete"; params: ThreadDeleteParams }
   /** Unloads a conversation and moves it to the archive. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archive"; params: ThreadArchiveParams }
   /** Brings a conversation back from the archive. */
@@ -545,7 +551,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -823,6 +829,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/name/updated"; params: ThreadNameUpdatedNotification }
   /** A thread was unloaded. */
   | { jsonrpc: "2.0"; method: "thread/closed"; params: ThreadClosedNotification }
+  /** A thread is gone. */
+  | { jsonrpc: "2.0"; method: "thread/deleted"; params: ThreadDeletedNotification }
   /** A thread has lost its last turns. */
   | { jsonrpc: "2.0"; method: "thread/reverted"; params: ThreadRevertedNotification }
   /** A thread is in the archive. */
@@ -1123,6 +1131,19 @@ export interface ThreadContextTrimResponse {
   sessionId: string;
 }
 
+/** ThreadDeleteParams deletes a thread, loaded or not, archived or not. It must have no turn under way. */
+export interface ThreadDeleteParams {
+  threadId: string;
+}
+
+/** The answer to thread/delete. */
+export type ThreadDeleteResponse = Record<string, never>;
+
+/** ThreadDeletedNotification tells that a thread is gone, with all that was kept of it. */
+export interface ThreadDeletedNotification {
+  threadId: string;
+}
+
 /** ThreadForkParams begins a conversation with the history of another one, loaded or not. LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not; without either it has all. What comes behind that point, edits of the context too, is not in the fork. The other params are those of thread/resume. An ephemeral fork keeps no rollout. */
 export interface ThreadForkParams {
   threadId: string;
@@ -1161,6 +1182,15 @@ export interface ThreadForkResponse {
   reasoningEffort: string | null;
 }
 
+/** ThreadInjectItemsParams adds entries to the model's input history of a loaded thread: messages, calls and outputs in the form of the Responses API. */
+export interface ThreadInjectItemsParams {
+  threadId: string;
+  items: Array<unknown>;
+}
+
+/** The answer to thread/inject_items. */
+export type ThreadInjectItemsResponse = Record<string, never>;
+
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
 export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem;
 
@@ -1194,6 +1224,24 @@ export interface ThreadLoadedListParams {
 export interface ThreadLoadedListResponse {
   data: Array<string>;
   nextCursor: string | null;
+}
+
+/** ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null clears one, which is the empty text here. */
+export interface ThreadMetadataGitInfoUpdateParams {
+  sha?: string | null;
+  branch?: string | null;
+  originUrl?: string | null;
+}
+
+/** ThreadMetadataUpdateParams changes what is told of a thread. */
+export interface ThreadMetadataUpdateParams {
+  threadId: string;
+  gitInfo?: ThreadMetadataGitInfoUpdateParams | null;
+}
+
+/** ThreadMetadataUpdateResponse shows the thread without its turns. */
+export interface ThreadMetadataUpdateResponse {
+  thread: Thread;
 }
 
 /** ThreadNameUpdatedNotification tells of a thread's new name. */
@@ -1635,6 +1683,12 @@ export interface Methods {
   "thread/revert": { params: ThreadRevertParams; result: ThreadRevertResponse };
   /** Takes the last turns out of a conversation. */
   "thread/rollback": { params: ThreadRollbackParams; result: ThreadRollbackResponse };
+  /** Changes what a conversation says of its repository. */
+  "thread/metadata/update": { params: ThreadMetadataUpdateParams; result: ThreadMetadataUpdateResponse };
+  /** Adds entries to what the model is sent. */
+  "thread/inject_items": { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
+  /** Deletes a conversation. */
+  "thread/delete": { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   /** Unloads a conversation and moves it to the archive. */
   "thread/archive": { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   /** Brings a conversation back from the archive. */
