@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"errors"
 	"reflect"
 
 	"github.com/tidwall/gjson"
@@ -28,7 +27,7 @@ type ThreadMetadataUpdateParams struct {
 }
 
 // ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null
-// clears one, which is the empty text here.
+// clears one, as does the empty text, which stands for it here.
 type ThreadMetadataGitInfoUpdateParams struct {
 	Sha       *string `json:"sha,omitempty"`
 	Branch    *string `json:"branch,omitempty"`
@@ -44,37 +43,13 @@ func (p *ThreadMetadataGitInfoUpdateParams) UnmarshalJSON(b []byte) error {
 	if err := decodeFields(members, reflect.ValueOf(p).Elem()); err != nil {
 		return err
 	}
-	for name, value := range p.members() {
-		switch in, found := members[name]; {
-		case found && in.Type == gjson.Null:
+	for name, value := range map[string]**string{"sha": &p.Sha, "branch": &p.Branch, "originUrl": &p.OriginURL} {
+		if in, found := members[name]; found && in.Type == gjson.Null {
 			*value = new(string)
-		case found && **value == "":
-			return at(name, errEmpty)
 		}
 	}
 	return nil
 }
-
-// MarshalJSON writes what UnmarshalJSON reads.
-func (p ThreadMetadataGitInfoUpdateParams) MarshalJSON() ([]byte, error) {
-	members := map[string]*string{}
-	for name, value := range p.members() {
-		switch text := *value; {
-		case text == nil:
-		case *text == "":
-			members[name] = nil
-		default:
-			members[name] = text
-		}
-	}
-	return Marshal(members)
-}
-
-func (p *ThreadMetadataGitInfoUpdateParams) members() map[string]**string {
-	return map[string]**string{"sha": &p.Sha, "branch": &p.Branch, "originUrl": &p.OriginURL}
-}
-
-var errEmpty = errors.New("must not be empty")
 
 // ThreadMetadataUpdateResponse shows the thread without its turns.
 type ThreadMetadataUpdateResponse struct {

@@ -1226,7 +1226,7 @@ export interface ThreadLoadedListResponse {
   nextCursor: string | null;
 }
 
-/** ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null clears one, which is the empty text here. */
+/** ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null clears one, as does the empty text, which stands for it here. */
 export interface ThreadMetadataGitInfoUpdateParams {
   sha?: string | null;
   branch?: string | null;
