@@ -30,6 +30,14 @@
 // do not depend on the health of others. From the first context_backup line on,
 // ordinals only grow: a lower one counts as none.
 //
+// # Forks
+//
+// A session_meta with forked_from_ordinal_exclusive, or with a history_base, is the first
+// line of a fork of the reference implementation: the lines of another thread's rollout
+// below that ordinal come before its own, which have the ordinals from there on. Read and
+// Open give all of them, with that first line in the place of the other's. Head and List
+// look at the file only. This server's own forks have all of their lines.
+//
 // # Backup
 //
 // [Log.CloseRewritten] leaves in a file what a reader that knows of no edits shall see,

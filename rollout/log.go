@@ -84,6 +84,7 @@ func (l *Log) load() (*Contents, error) {
 	}
 	l.tail.good = r.Size
 	l.tail.open = len(r.data) > 0 && r.data[len(r.data)-1] != '\n'
+	l.store.joinOrigin(r.Contents, 0)
 	l.selection, l.refused = r.Backup != (Backup{}), r.Backup.Err
 	return r.Contents, nil
 }
