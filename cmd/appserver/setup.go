@@ -112,6 +112,14 @@ func take[T any](to *T, general, own T) {
 // RewriteOnUnload is as the thread's configuration says.
 func (s *setup) RewriteOnUnload(scope engine.Scope) bool { return s.of(scope).Context.RewriteOnUnload }
 
+// Persists is as the thread's configuration says.
+func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
+
+// UnloadDelay is as the thread's configuration says.
+func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
+	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second
+}
+
 // of is the configuration that holds for a thread.
 func (s *setup) of(scope engine.Scope) *config.Config {
 	if c, ok := scope.(*config.Config); ok {

@@ -77,6 +77,11 @@ type Setup interface {
 	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
+	// UnloadDelay is how long a thread stays loaded that nobody is subscribed to; below 0
+	// it does for good.
+	UnloadDelay(scope Scope) time.Duration
+	// Persists is false where threads are kept in memory only.
+	Persists(scope Scope) bool
 }
 
 // Scope is what a Setup keeps for a thread: the configuration that holds for it. The
