@@ -156,10 +156,23 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.threadOf("thread/resume", object{"threadId": id})
 	c.call("thread/resume", object{"threadId": id, "excludeTurns": true})
 	c.turn(id, "hello")
+	forkAndRevert(c, id)
 	cutAndArchive(c, id)
 	c.close()
 	conforms(t, referenceSchemas(t), lines)
 	require.Empty(t, neverWritten(lines), "the session lacks methods")
+}
+
+// forkAndRevert has a thread go two ways, one of them back.
+func forkAndRevert(c *client, id string) {
+	fork := c.threadOf("thread/fork", object{"threadId": id}).ID
+	turn := c.beginTurn(fork, "another way")
+	c.awaitTurn()
+	c.call("thread/revert", object{"threadId": fork, "beforeTurnId": turn})
+	c.call("thread/metadata/update", object{"threadId": fork, "gitInfo": object{"branch": "other"}})
+	c.call("thread/inject_items", object{"threadId": fork, "items": []object{{"type": "message", "role": "user",
+		"content": []object{{"type": "input_text", "text": "By the way."}}}}})
+	c.call("thread/delete", object{"threadId": fork})
 }
 
 // cutAndArchive takes turns out of a thread's context in every way, and puts it away.
