@@ -93,6 +93,18 @@
 // new file with its backup. It may leave the .tmp file, too, which nobody reads and the
 // next rewrite removes: it may be a second name of the rollout, so none is written to.
 //
+// # Repair
+//
+// [Store.Repair] makes a file that loads as the damaged one does, also beside its backup, which it
+// leaves alone. Each line has the number that it had, in writing where it would have
+// another without the lost lines, and stands where it stood or behind that; the file is no shorter.
+// Where lines are lost at the end, a line of type "repaired" has the last number of theirs. A
+// lost session_meta is made up where the number 0 is free.
+//
+// The new content is read, and compared with what the old one loaded as, before anything
+// is written. Then the old file is made durable under a name with .orig behind it, and what could
+// not be read of it under one with .lost; then the new content under .tmp takes the old one's place.
+//
 // # Archive
 //
 // A rollout and its backup go to archived_sessions, and back to the folder of the day in
