@@ -48,11 +48,14 @@ type Page struct {
 	Heads []Head
 	// NextCursor leads to the next page; "" where there is none.
 	NextCursor string
+	// Skipped are the errors that tell why files and folders which may be of threads are
+	// not in the list: each names its path.
+	Skipped []error
 }
 
 // List reads the heads of the rollouts that a query selects. Files without a user
-// message, or without session_meta where nothing points to its loss, are left out, as
-// are files and folders that cannot be read. By created_at it opens no more files than
+// message are left out. Those without a thread's name, those that are empty, and files and
+// folders that cannot be read are left out too, and told of in Page.Skipped. By created_at it opens no more files than
 // the page needs, and one to know whether another page follows. An unusable cursor is
 // a *CursorError.
 func (s *Store) List(q Query) (Page, error) {
@@ -70,11 +73,15 @@ func (s *Store) List(q Query) (Page, error) {
 	var page Page
 	var last position
 	reader := headReader{store: s}
-	for at, err := range s.positions(q, from) {
+	skip := func(err error) { page.Skipped = append(page.Skipped, err) }
+	for at, err := range s.positions(q, from, skip) {
 		if err != nil {
 			return Page{}, err
 		}
-		head, ok := reader.listed(at.in(s.root(q)))
+		head, ok, err := reader.listed(at.in(s.root(q)))
+		if err != nil {
+			skip(err)
+		}
 		if !ok || !selects(head) {
 			continue
 		}
@@ -97,14 +104,15 @@ func (q Query) dir() string {
 
 func (s *Store) root(q Query) string { return filepath.Join(s.home, q.dir()) }
 
-// positions yields what comes after from.
-func (s *Store) positions(q Query, from position) iter.Seq2[position, error] {
+// positions yields what comes after from, and gives to skip why it passes over something.
+func (s *Store) positions(q Query, from position, skip func(error)) iter.Seq2[position, error] {
 	if q.SortKey == SortUpdated {
-		return s.byUpdate(q, from)
+		return s.byUpdate(q, from, skip)
 	}
 	return func(yield func(position, error) bool) {
-		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path}) {
+		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, strange: skip}) {
 			if errors.Is(err, fs.ErrPermission) {
+				skip(err)
 				continue
 			}
 			if !yield(position{Key: SortCreated, Path: path}, err) {
@@ -115,9 +123,9 @@ func (s *Store) positions(q Query, from position) iter.Seq2[position, error] {
 }
 
 // byUpdate has to look at every file's time before it can yield the first.
-func (s *Store) byUpdate(q Query, from position) iter.Seq2[position, error] {
+func (s *Store) byUpdate(q Query, from position, skip func(error)) iter.Seq2[position, error] {
 	return func(yield func(position, error) bool) {
-		all, err := s.updates(q)
+		all, err := s.updates(q, skip)
 		if err != nil {
 			yield(position{}, err)
 			return
@@ -134,14 +142,16 @@ func (s *Store) byUpdate(q Query, from position) iter.Seq2[position, error] {
 }
 
 // updates is all positions by time of update, in the order of the query.
-func (s *Store) updates(q Query) ([]position, error) {
+func (s *Store) updates(q Query, skip func(error)) ([]position, error) {
 	var all []position
-	for p, err := range s.positions(Query{Archived: q.Archived}, position{}) {
+	for p, err := range s.positions(Query{Archived: q.Archived}, position{}, skip) {
 		if err != nil {
 			return nil, err
 		}
-		info, err := s.disk.Stat(p.in(s.root(q)))
+		path := p.in(s.root(q))
+		info, err := s.disk.Stat(path)
 		if err != nil {
+			skip(diskError("open", path, err))
 			continue
 		}
 		all = append(all, position{SortUpdated, p.Path, info.ModTime().UnixNano()})

@@ -122,6 +122,7 @@ type Engine struct {
 	threads  map[string]*actor
 	order    []string // ids of threads, oldest first
 	closing  bool
+	said     map[string]bool // warnings that are given once
 	prepared map[string]bool // models whose tokens can be counted at once
 	ended    chan struct{}   // closed when closing is set
 }
@@ -136,7 +137,7 @@ func New(p Parts) *Engine {
 	}
 	open := &errands{open: map[protocol.Caller]*errand{}}
 	p.Outbox = errandOutbox{p.Outbox, open}
-	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
+	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.
@@ -285,6 +286,11 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // background answers a request away from the read loop.
 func (e *Engine) background(to protocol.Caller, answer func() (any, error)) error {
+	return e.aside(to.Conn, func() { e.answer(to, answer) })
+}
+
+// aside does what a client has asked for away from the read loop.
+func (e *Engine) aside(conn uint64, do func()) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing {
@@ -293,10 +299,10 @@ func (e *Engine) background(to protocol.Caller, answer func() (any, error)) erro
 	e.work.Add(1)
 	go func() {
 		defer e.work.Done()
-		e.awaitRoom(to.Conn)
+		e.awaitRoom(conn)
 		e.readers <- struct{}{}
 		defer func() { <-e.readers }()
-		e.answer(to, answer)
+		do()
 	}()
 	return nil
 }

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -19,20 +19,28 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 	}
 	found, err := e.post(p.ThreadID, false, request{
 		to: to, do: func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
-		absent: func(*actor) { e.answer(to, func() (any, error) { return e.read(p) }) },
+		absent: func(*actor) { e.read(to, p) },
 	})
 	if err != nil || found {
 		return err
 	}
-	return e.background(to, func() (any, error) { return e.read(p) })
+	return e.aside(to.Conn, func() { e.read(to, p) })
 }
 
-func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
-	t, err := e.loadStored(p.ThreadID)
+// read also tells, once, what could not be read of the rollout.
+func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
+	contents, err := e.readStored(p.ThreadID)
+	e.answer(to, func() (any, error) { return e.view(p, contents, err) })
+	if err == nil {
+		e.warnOnce(to.Conn, &p.ThreadID, flaws(contents)) // it shows all that people see, with or without a backup
+	}
+}
+
+func (e *Engine) view(p *protocol.ThreadReadParams, contents *rollout.Contents, err error) (any, error) {
 	if err != nil {
 		return nil, notLoaded(p.ThreadID, err)
 	}
-	v := t.View(p.IncludeTurns)
+	v := e.threadOf(p.ThreadID, contents).View(p.IncludeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	return protocol.ThreadReadResponse{Thread: v}, nil
 }
@@ -75,7 +83,14 @@ const (
 // ThreadList lists stored threads.
 func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) error {
 	q := e.query(p)
-	return e.background(to, func() (any, error) { return e.list(q) })
+	return e.aside(to.Conn, func() {
+		var skipped []string
+		e.answer(to, func() (answer any, err error) {
+			answer, skipped, err = e.list(q)
+			return answer, err
+		})
+		e.warnOnce(to.Conn, nil, skipped)
+	})
 }
 
 func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
@@ -94,6 +109,9 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	}
 	if p.ModelProviders != nil {
 		q.Providers = *p.ModelProviders
+	}
+	if slices.Contains(q.Providers, e.Setup.Defaults().Provider) {
+		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
 	}
 	if p.SourceKinds != nil {
 		q.Sources = sources(*p.SourceKinds)
@@ -123,20 +141,24 @@ func sources(kinds []string) []string {
 	return words
 }
 
-func (e *Engine) list(q rollout.Query) (any, error) {
+// list is a page, and what is to be said of files that are not in it.
+func (e *Engine) list(q rollout.Query) (answer any, skipped []string, err error) {
 	page, err := e.Store.List(q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for _, err := range page.Skipped {
+		skipped = append(skipped, "not listed: "+err.Error())
 	}
 	names := e.names()
-	answer := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
+	list := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
 	for _, h := range page.Heads {
-		answer.Data = append(answer.Data, e.listed(h, names[h.ID]))
+		list.Data = append(list.Data, e.listed(h, names[h.ID]))
 	}
 	if page.NextCursor != "" {
-		answer.NextCursor = &page.NextCursor
+		list.NextCursor = &page.NextCursor
 	}
-	return answer, nil
+	return list, skipped, nil
 }
 
 // names are the threads' names by id, as all programs on this home keep them.
@@ -203,31 +225,4 @@ func coded(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
 	}
 	return protocol.Internal(protocol.KindInternal, "%v", err)
-}
-
-// warnings are what the client is told of lines that could not be read.
-func warnings(c *rollout.Contents) []string {
-	const most = 10
-	var list []string
-	if c.Backup.Err != nil {
-		list = append(list, c.Backup.Err.Error())
-	}
-	for i, d := range c.Damage {
-		if i == most {
-			return append(list, damageCount(c.Path, len(c.Damage)-most))
-		}
-		list = append(list, damageText(c.Path, d))
-	}
-	return list
-}
-
-func damageText(path string, d rollout.Damage) string {
-	if d.Path != "" {
-		path = d.Path
-	}
-	return fmt.Sprintf("%s: line %d cannot be read (%s); it stays in the file and is passed over", path, d.Line, d.Reason)
-}
-
-func damageCount(path string, n int) string {
-	return fmt.Sprintf("%s: %d more lines cannot be read", path, n)
 }
