@@ -112,6 +112,14 @@ func take[T any](to *T, general, own T) {
 // RewriteOnUnload is as the thread's configuration says.
 func (s *setup) RewriteOnUnload(scope engine.Scope) bool { return s.of(scope).Context.RewriteOnUnload }
 
+// Redactor is as the thread's configuration says.
+func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
+	if r := s.of(scope).Redactor(); r != nil {
+		return r
+	}
+	return nil
+}
+
 // of is the configuration that holds for a thread.
 func (s *setup) of(scope engine.Scope) *config.Config {
 	if c, ok := scope.(*config.Config); ok {

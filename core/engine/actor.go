@@ -212,7 +212,7 @@ func (a *actor) unload() {
 	}
 	var projection rollout.Projection // without one the rollout gets all of its lines
 	if a.engine.Setup.RewriteOnUnload(a.scope) {
-		projection = a.thread.Projection()
+		projection = a.redactedProjection(a.thread.Projection())
 	}
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
 }
@@ -253,7 +253,7 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	if len(out.Lines) == 0 {
 		return out, nil
 	}
-	return out, a.journal.Append(out.Lines, out.Sync)
+	return out, a.journal.Append(a.redacted(out.Lines), out.Sync)
 }
 
 func (a *actor) speak(out core.Output) {

@@ -65,6 +65,15 @@ type Setup interface {
 	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
+	// Redactor takes secrets out of what is written of a thread; nil takes none.
+	Redactor(scope Scope) Redactor
+}
+
+// Redactor takes secrets out of what goes to the disk.
+type Redactor interface {
+	// Line is a line without them; it changes nothing of the one that it is given.
+	Line(protocol.RolloutLine) protocol.RolloutLine
+	Text(string) string
 }
 
 // Scope is what a Setup keeps for a thread: the configuration that holds for it. The

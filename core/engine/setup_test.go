@@ -159,4 +159,6 @@ func TestBegin(t *testing.T) {
 }
 
 // RewriteOnUnload is on, as by default.
+func (s *setup) Redactor(engine.Scope) engine.Redactor { return nil }
+
 func (s *setup) RewriteOnUnload(engine.Scope) bool { return !s.grows }
