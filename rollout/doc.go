@@ -105,6 +105,13 @@
 // is written. Then the old file is made durable under a name with .orig behind it, and what could
 // not be read of it under one with .lost; then the new content under .tmp takes the old one's place.
 //
+// # Redaction
+//
+// [Store.Redact] takes secrets out of a file that has them, and keeps no copy of it. The full log,
+// without secrets, takes the file's place, so that it is whole; once that is durable the backup
+// is removed. The file cannot stay a selection, since its backup's new content and the new
+// checksum of it are in two files, and a crash between would part them.
+//
 // # Archive
 //
 // A rollout and its backup go to archived_sessions, and back to the folder of the day in

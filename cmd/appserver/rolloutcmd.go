@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"appserver/rollout"
@@ -15,23 +16,27 @@ import (
 // rolloutRow is a command of appserver rollout.
 type rolloutRow struct {
 	name, doc string
-	run       func(*rolloutCall) error
+	// flags are those beside --json that it takes.
+	flags string
+	run   func(*rolloutCall) error
 }
 
 func rolloutRows() []rolloutRow {
 	return []rolloutRow{
-		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", (*rolloutCall).verify},
-		{"repair", "put sound files in their place; what was there stays beside them", (*rolloutCall).repair},
+		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", (*rolloutCall).verify},
+		{"repair", "put sound files in their place; what was there stays beside them", "", (*rolloutCall).repair},
+		{"redact", "take secrets out of rollouts and their backups; keeps no copy, and asks before it does", "yes dry-run c config", (*rolloutCall).redact},
 	}
 }
 
 // rolloutCall is a rollout command under way.
 type rolloutCall struct {
 	*options
-	json  bool
-	home  string
-	paths []string
-	out   io.Writer
+	json, yes, dryRun bool
+	asker             asker
+	home              string
+	paths             []string
+	out               io.Writer
 }
 
 // rolloutCommand looks at files of threads, and mends them.
@@ -49,6 +54,10 @@ func rolloutCommand(args []string, s streams, o *options) error {
 	}
 	for _, row := range rolloutRows() {
 		if row.name == rest[0] {
+			if err := row.takes(flags); err != nil {
+				return usageError{err}
+			}
+			c.asker = newAsker(s, c.yes)
 			return c.serve(row, rest[1:])
 		}
 	}
@@ -57,6 +66,19 @@ func rolloutCommand(args []string, s streams, o *options) error {
 
 func (c *rolloutCall) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.json, "json", false, "print the outcome as one JSON document")
+	flags.BoolVar(&c.yes, "yes", false, "redact: do not ask")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "redact: tell what would be done, and change nothing")
+	c.defineConfig(flags)
+}
+
+// takes refuses flags of other commands.
+func (r *rolloutRow) takes(flags *flag.FlagSet) (err error) {
+	flags.Visit(func(f *flag.Flag) {
+		if !slices.Contains(strings.Fields("json "+r.flags), f.Name) {
+			err = fmt.Errorf("rollout %s has no flag --%s", r.name, f.Name)
+		}
+	})
+	return err
 }
 
 // rolloutUsage goes to standard output, where nothing else was asked for.
@@ -68,7 +90,7 @@ func rolloutUsage(w io.Writer) error {
 	fmt.Fprint(w, "\nPATH is that of a rollout.\n\nFlags:\n")
 	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
 	flags.SetOutput(w)
-	(&rolloutCall{}).define(flags)
+	(&rolloutCall{options: defaults()}).define(flags)
 	flags.PrintDefaults()
 	return nil
 }
@@ -82,6 +104,10 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 		return err
 	}
 	if err = row.run(c); err != nil {
+		var usage usageError
+		if errors.As(err, &usage) {
+			return err
+		}
 		return plainError{fmt.Errorf("rollout %s: %w", row.name, err)}
 	}
 	return nil

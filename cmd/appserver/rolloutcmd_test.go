@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
 )
 
 // damagedHome is a home with legacyRollout, a line of which is broken and the last of
@@ -104,13 +108,58 @@ func (c *client) appendTo(path, text string) {
 	require.NoError(c.t, f.Close())
 }
 
+// TestRolloutRedactTakesSecretsOut has one in an excluded item, which only the backup has.
+func TestRolloutRedactTakesSecretsOut(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := startOffline(t, home, "-c", "history.redactSecrets=false")
+	id := c.startTrusted()
+	c.turn(id, "run: echo "+githubToken+" bluebird")
+	c.turn(id, "hello")
+	items := c.contextList(id).Items
+	output := items[slices.IndexFunc(items, func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })]
+	c.call("context/setInclusion", object{"threadId": id, "ids": []string{output.ID}, "included": false})
+	path := c.readThread(id).Path
+	before := c.readThread(id)
+	c.close()
+	require.Len(t, filesWith(t, home, githubToken), 2)
+
+	status, _, errs := execute(t, home, "rollout", "redact", path)
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "No copy is kept: that cannot be taken back.\nThere is no terminal to ask on, so nothing was changed: add --yes to do it")
+	status, out, errs := execute(t, home, "rollout", "redact", "--dry-run", path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "would be redacted")
+	require.Len(t, filesWith(t, home, githubToken), 2)
+	status, out, errs = execute(t, home, "rollout", "redact", "--yes", "-c", `history.sensitivePatterns=["bluebird"]`, path)
+	require.Zero(t, status, errs)
+	require.Regexp(t, `^`+regexp.QuoteMeta(path)+`: \d+ lines redacted\n$`, out)
+	require.Empty(t, filesWith(t, home, githubToken))
+	require.Empty(t, filesWith(t, home, "bluebird"))
+
+	c = startOffline(t, home)
+	after := c.threadOf("thread/resume", object{"threadId": id})
+	require.Empty(t, c.warnings())
+	require.Len(t, after.Turns, len(before.Turns))
+	again := c.contextList(id).Items
+	require.Len(t, again, len(items))
+	for i, item := range again {
+		require.Equal(t, items[i].ID, item.ID)
+		require.Equal(t, item.ID != output.ID, item.Included)
+	}
+	c.close()
+	status, out, errs = execute(t, home, "rollout", "redact", "--json", path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, `"lines": 0`)
+}
+
 func TestRolloutUsage(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	status, out, _ := execute(t, home, "rollout", "--help")
 	require.Zero(t, status)
 	require.Contains(t, out, "verify PATH...")
-	for _, args := range [][]string{{"rollout", "mend"}, {"rollout", "verify"}, {"rollout", "verify", "--fast", "x"}} {
+	for _, args := range [][]string{{"rollout", "mend"}, {"rollout", "verify"}, {"rollout", "verify", "--fast", "x"}, {"rollout", "verify", "--yes", "x"}} {
 		status, _, errs := execute(t, home, args...)
 		require.Equal(t, 2, status, args)
 		require.NotEmpty(t, errs)
