@@ -8,14 +8,29 @@ import (
 	"appserver/protocol"
 )
 
-// kept tells which members of a line stay as they are, by name. Lines that tell how a thread
-// is to run have texts in few of them; of others all but few are texts.
-func kept(line protocol.RolloutLine) func(name string) bool {
+// reach is who may change a member.
+type reach int
+
+const (
+	everybody reach = iota
+	detectorsAlone
+	nobody
+)
+
+// reachOf tells who may change the members of a line, by name. Lines that tell how a thread
+// is to run have texts in few of them. Of others all but ids are open to the detectors, which
+// find nothing in words of the protocol: such a name may be one in what a tool was given, too.
+func reachOf(line protocol.RolloutLine) func(name string) reach {
 	texts := textsOf(line)
-	if texts == nil {
-		return isWord
+	return func(name string) reach {
+		switch {
+		case texts != nil && !slices.Contains(texts, name), isID(name):
+			return nobody
+		case texts == nil && isWord(name):
+			return detectorsAlone
+		}
+		return everybody
 	}
-	return func(name string) bool { return !slices.Contains(texts, name) }
 }
 
 // textsOf are the members with texts, nil where those of words are fewer.
@@ -42,13 +57,22 @@ func instructions() []string {
 	return []string{"text", "instructions", "base_instructions", "user_instructions", "developer_instructions", "repository_url"}
 }
 
-// isWord tells of a member's name that its value is an id or a word of the protocol, or
-// opaque.
-func isWord(name string) bool {
+// isID tells of a member's name that its value names something, or is opaque: it never
+// changes.
+func isID(name string) bool {
 	switch name {
-	case "id", "ids", "kept", "keep_from", "type", "role", "name", "namespace", "server", "tool", "status", "phase", "kind", "reason",
-		"strategy", "source", "cwd", "model", "model_provider", "encrypted_content", "timestamp":
+	case "id", "ids", "kept", "keep_from", "cwd", "encrypted_content", "timestamp":
 		return true
 	}
 	return strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "Ids")
+}
+
+// isWord tells of a member's name that its value is a word of the protocol, or the name of a
+// tool.
+func isWord(name string) bool {
+	switch name {
+	case "type", "role", "name", "namespace", "server", "tool", "status", "phase", "kind", "reason", "strategy", "source", "model", "model_provider":
+		return true
+	}
+	return false
 }

@@ -98,14 +98,26 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 	if suspects == 0 && len(r.patterns) == 0 {
 		return line
 	}
-	keep := kept(line)
+	reach := reachOf(line)
+	words := &Redactor{detectors: r.detectors}
 	line.Payload = rewrite(line.Payload, func(name, value string) string {
-		if keep(name) || strings.HasPrefix(value, "data:") {
+		switch by := reach(name); {
+		case by == nobody, isData(value):
 			return value
+		case by == detectorsAlone:
+			return words.member(value, suspects)
 		}
 		return r.member(value, suspects)
 	})
 	return line
+}
+
+// isData tells whether a value is nothing but data in a URL, as images are.
+func isData(value string) bool {
+	head, data, ok := strings.Cut(value, ";base64,")
+	return ok && len(head) < 100 && strings.HasPrefix(head, "data:") && !strings.ContainsFunc(data, func(c rune) bool {
+		return c > 'z' || c <= ' ' || c == '"'
+	})
 }
 
 // member is a text of a payload. JSON stays JSON: where a match goes across its members,

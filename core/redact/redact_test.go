@@ -76,6 +76,8 @@ func marked(text string) string {
 	return before + "[redacted]" + after
 }
 
+var githubToken = "ghp_" + fill(alnum, 36)
+
 func detecting(t testing.TB, patterns ...string) *redact.Redactor {
 	t.Helper()
 	r, err := redact.New(patterns, true)
@@ -168,7 +170,11 @@ func TestLinesKeepWhatIsNoText(t *testing.T) {
 		{"response_item", `{"type":"function_call","name":"shell","call_id":"call_1","arguments":"{\"command\":[\"cat\",\"secret\"]}"}`,
 			`{"type":"function_call","name":"shell","call_id":"call_1","arguments":"{\"command\":[\"cat\",\"[redacted]\"]}"}`},
 		{"response_item", `{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`, `{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`},
-		{"response_item", `{"content":[{"image_url":"data:secret"},"secret"]}`, `{"content":[{"image_url":"data:secret"},"[redacted]"]}`},
+		{"response_item", `{"content":[{"image_url":"data:image/png;base64,secret"},"secret"]}`, `{"content":[{"image_url":"data:image/png;base64,secret"},"[redacted]"]}`},
+		{"response_item", `{"output":"data: secret\ndata:text/plain;base64, secret","b":"data:image/png;base64,a secret"}`,
+			`{"output":"data: [redacted]\ndata:text/plain;base64, [redacted]","b":"data:image/png;base64,a [redacted]"}`},
+		{"event_msg", `{"type":"item_completed","item":{"tool":"secret","arguments":{"name":"` + githubToken + `","status":"secret"}}}`,
+			`{"type":"item_completed","item":{"tool":"secret","arguments":{"name":"[redacted]","status":"secret"}}}`},
 		{"session_meta", `{"id":"secret","cwd":"/secret","base_instructions":{"text":"secret"},"source":"secret"}`, `{"id":"secret","cwd":"/secret","base_instructions":{"text":"[redacted]"},"source":"secret"}`},
 		{"turn_context", `{"cwd":"/secret","approval_policy":"never","user_instructions":"secret","sandbox_policy":{"writable_roots":["/secret"]}}`,
 			`{"cwd":"/secret","approval_policy":"never","user_instructions":"[redacted]","sandbox_policy":{"writable_roots":["/secret"]}}`},
