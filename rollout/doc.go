@@ -27,7 +27,7 @@
 //
 // A line without an ordinal, an integer from 0 and below 2^53, has one more than the line
 // before it. Damaged lines count as one each, so that the ordinals of sound lines
-// do not depend on the health of others. From the first context_backup line on,
+// do not depend on the health of others. An appended line has one that is above all. From the first context_backup line on,
 // ordinals only grow: a lower one counts as none.
 //
 // # Backup

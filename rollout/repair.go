@@ -175,7 +175,7 @@ func (r *repairing) fill(out *placing) error {
 			return err
 		}
 	}
-	return r.addEnd(out, would.Next)
+	return r.addEnd(out, max(would.Next, would.above))
 }
 
 // restated is a line that has this ordinal behind those that went before.
@@ -183,7 +183,7 @@ func (c *Contents) restated(raw []byte, line parsed, ordinal *int64) ([]byte, er
 	line.before = 0
 	var got [1]int64
 	c.number([]parsed{line}, got[:])
-	c.Lines, c.Next = c.Lines[:0], *ordinal+1
+	c.Lines, c.Next, c.above = c.Lines[:0], *ordinal+1, max(c.above, *ordinal+1)
 	if got[0] == *ordinal {
 		return raw, nil
 	}

@@ -131,6 +131,14 @@ func content(t require.TestingT, disk rollout.FS, path string) string {
 	return string(data)
 }
 
+func TestNoOrdinalIsGivenTwice(t *testing.T) {
+	store, mem := memStore()
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine+numbered(7)+numbered(2))
+	contents, err := store.Read(path)
+	require.NoError(t, err)
+	require.EqualValues(t, 8, contents.Next)
+}
+
 func TestRepairKeepsTheFileAndWhatIsLost(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine+"first\n"+numbered(2)+"second\n"+`{"torn`)
