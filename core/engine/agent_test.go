@@ -170,6 +170,7 @@ func (a *agent) asked() []*core.Prompt {
 // goroutine, so enter can hold up a thread.
 type setup struct {
 	grows   bool // rollouts are not rewritten
+	hide    string
 	policy  string
 	persist bool
 	ready   error

@@ -159,6 +159,11 @@ func TestBegin(t *testing.T) {
 }
 
 // RewriteOnUnload is on, as by default.
-func (s *setup) Redactor(engine.Scope) engine.Redactor { return nil }
+func (s *setup) Redactor(engine.Scope) engine.Redactor {
+	if s.hide == "" {
+		return nil
+	}
+	return hiding(s.hide)
+}
 
 func (s *setup) RewriteOnUnload(engine.Scope) bool { return !s.grows }

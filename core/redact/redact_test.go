@@ -132,7 +132,7 @@ func TestTimeIsLinear(t *testing.T) {
 		for _, text := range texts {
 			text = braces.Replace(text)
 			for _, part := range []string{text[:len(text)/4+1], text[:len(text)/2], text[:len(text)*3/4], text[:min(4, len(text))]} {
-				long := strings.Repeat(part, 1<<20/len(part))
+				long := strings.Repeat(part, 1<<18/len(part))
 				require.NotEmpty(t, r.Text(long))
 			}
 		}
