@@ -73,6 +73,18 @@ func TestBinaryWritesNoSecrets(t *testing.T) {
 	c.close()
 }
 
+func TestBinaryImportsNoSecrets(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(t.TempDir(), "from elsewhere.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(legacyRollout, "README.md", githubToken)), 0o600))
+	status, id, errs := execute(t, home, "thread", "import", file)
+	require.Zero(t, status, errs)
+	require.Equal(t, legacyID, strings.TrimSpace(id))
+	require.Empty(t, filesWith(t, home, githubToken))
+	require.Len(t, filesWith(t, home, "There is [redacted]."), 1)
+}
+
 func TestBinaryWritesSecretsWhereItIsToldTo(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
