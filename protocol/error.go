@@ -52,6 +52,7 @@ const (
 	KindNothingToCompact   Kind = "nothingToCompact"
 	KindDraftExpired       Kind = "draftExpired"
 	KindSlashCommand       Kind = "slashCommand"
+	KindIndexUnavailable   Kind = "indexUnavailable"
 )
 
 // Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The

@@ -17,6 +17,7 @@ type Handler interface {
 	ThreadResume(to Caller, p *ThreadResumeParams) error
 	ThreadRead(to Caller, p *ThreadReadParams) error
 	ThreadList(to Caller, p *ThreadListParams) error
+	ThreadSearch(to Caller, p *ThreadSearchParams) error
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
 	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
 	ThreadTurnsList(to Caller, p *ThreadTurnsListParams) error
@@ -115,14 +116,16 @@ func Methods() []Method {
 			"Reads a conversation without loading it."),
 		method[ThreadListParams, ThreadListResponse]("thread/list", Handler.ThreadList,
 			"Lists stored conversations, newest first."),
+		method[ThreadSearchParams, ThreadSearchResponse]("thread/search", Handler.ThreadSearch,
+			"Finds stored conversations by what was said in them, with a snippet of each.").own(),
 		method[ThreadLoadedListParams, ThreadLoadedListResponse]("thread/loaded/list", Handler.ThreadLoadedList,
 			"Lists the ids of loaded conversations."),
 		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,
 			"Lists items, turns and trim points in the order of the rollout, newest page first.").own(),
 		method[ThreadTurnsListParams, ThreadTurnsListResponse]("thread/turns/list", Handler.ThreadTurnsList,
-			"Lists the turns of a thread, page by page, the newest first.").own(),
+			"Lists the turns of a thread, page by page, the newest first."),
 		method[ThreadItemsListParams, ThreadItemsListResponse]("thread/items/list", Handler.ThreadItemsList,
-			"Lists the items of a thread or of a turn, page by page, the oldest first.").own(),
+			"Lists the items of a thread or of a turn, page by page, the oldest first."),
 		method[ThreadUnsubscribeParams, ThreadUnsubscribeResponse]("thread/unsubscribe", Handler.ThreadUnsubscribe,
 			"Ends the notifications of a conversation to the caller."),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,

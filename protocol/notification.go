@@ -246,6 +246,7 @@ func Notifications() []NotificationRow {
 		notification[ThreadSessionStopRequestedNotification]("A provider session gets no more requests.").own(),
 		notification[ThreadSessionStartedNotification]("The next model request begins another provider session.").own(),
 		notification[ThreadContextSummarizedNotification]("A trim point has a summary.").own(),
+		notification[ThreadIndexProgressNotification]("Rollouts are being read for lists and searches.").own(),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

@@ -183,12 +183,15 @@ type ThreadReadResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadListParams asks for a page of stored threads, by default 25, at most 100.
+// ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100.
 // SortKey is created_at by default, SortDirection desc; there are no sections, so
 // section_position is as good as created_at. ModelProviders null means the configured
 // provider only, [] means all. Cwd are working directories that match exactly,
 // SearchTerm is looked for in names and previews. Cursor is the nextCursor of the
-// page before, with the same other params.
+// page before, with the same other params. SourceKinds null or [] means all but those
+// that no person talks to: exec, appServer and the agents' own threads. At most 100
+// ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no
+// sections: a SectionID that is not null selects nothing.
 type ThreadListParams struct {
 	Cursor         *string   `json:"cursor,omitempty"`
 	Limit          *uint32   `json:"limit,omitempty"`
@@ -199,6 +202,10 @@ type ThreadListParams struct {
 	Archived       *bool     `json:"archived,omitempty"`
 	Cwd            OneOrMany `json:"cwd,omitempty"`
 	SearchTerm     *string   `json:"searchTerm,omitempty"`
+
+	ExcludedThreadIDs []string `json:"excludedThreadIds,omitempty"`
+	Originators       []string `json:"originators,omitempty"`
+	SectionID         *string  `json:"sectionId,omitempty"`
 }
 
 // OneOrMany is a string or a list of strings.
@@ -219,6 +226,8 @@ func (o *OneOrMany) UnmarshalJSON(b []byte) error {
 }
 
 // ThreadListResponse is a page of threads. NextCursor is null on the last page.
+// BackwardsCursor leads, in the other direction, to the page that begins with the first
+// thread of this one; it is null where there is none.
 type ThreadListResponse struct {
 	Data            []Thread `json:"data"`
 	NextCursor      *string  `json:"nextCursor"`

@@ -7,16 +7,31 @@ import (
 	"strings"
 )
 
-// position is where a page ended.
-type position struct {
+// Position is a place in a list that is ordered by Key.
+type Position struct {
 	Key SortKey `json:"k"`
 	// Path is relative to the root, with slashes.
 	Path string `json:"p"`
 	// Updated is in Unix nanoseconds; 0 where the key is created_at.
 	Updated int64 `json:"u,omitempty"`
+	// Here is set where the page begins with what stands there, not behind it.
+	Here bool `json:"h,omitempty"`
 }
 
-func (p position) encode() string {
+// Begin is where the page of a query begins: the zero Position without a cursor, a
+// *CursorError where that is not one of such a list.
+func (q Query) Begin() (Position, error) { return decodeCursor(q.Cursor, q.Key()) }
+
+// Key is the query's SortKey, or that of the zero one.
+func (q Query) Key() SortKey {
+	if q.SortKey == "" {
+		return SortCreated
+	}
+	return q.SortKey
+}
+
+// Cursor leads to the page that begins at the position.
+func (p Position) Cursor() string {
 	b, err := json.Marshal(p)
 	if err != nil {
 		panic("rollout: a position is always JSON: " + err.Error())
@@ -25,8 +40,8 @@ func (p position) encode() string {
 }
 
 // decodeCursor is the zero position for "".
-func decodeCursor(cursor string, key SortKey) (position, error) {
-	var p position
+func decodeCursor(cursor string, key SortKey) (Position, error) {
+	var p Position
 	if cursor == "" {
 		return p, nil
 	}
@@ -35,17 +50,34 @@ func decodeCursor(cursor string, key SortKey) (position, error) {
 		err = json.Unmarshal(b, &p)
 	}
 	if err != nil || p.Key != key || p.Path == "" {
-		return position{}, &CursorError{cursor}
+		return Position{}, &CursorError{cursor}
 	}
 	return p, nil
 }
 
 // before orders positions of the same key.
-func (p position) before(q position) bool {
+func (p Position) before(q Position) bool {
 	if p.Updated != q.Updated {
 		return p.Updated < q.Updated
 	}
 	return strings.Compare(p.Path, q.Path) < 0
 }
 
-func (p position) in(root string) string { return filepath.Join(root, filepath.FromSlash(p.Path)) }
+func (p Position) in(root string) string { return filepath.Join(root, filepath.FromSlash(p.Path)) }
+
+// Back leads, in the other direction, to the page that begins at the position.
+func (p Position) Back() string {
+	p.Here = true
+	return p.Cursor()
+}
+
+// reaches tells whether a list that begins at p has q.
+func (p Position) reaches(q Position, ascending bool) bool {
+	switch {
+	case p.Path == "":
+		return true
+	case !p.before(q) && !q.before(p):
+		return p.Here
+	}
+	return p.before(q) == ascending
+}

@@ -119,7 +119,7 @@ func FuzzHead(f *testing.F) {
 		require.False(t, half.hasUser() && !all.hasUser(), "more lines tell more")
 		all.finish(fuzzName, all.head.UpdatedAt)
 		require.Equal(t, threadID(fuzzName), all.head.ID)
-		_ = sourceOf(all.head.Meta.Source)
+		_ = SourceWord(all.head.Meta.Source)
 	})
 }
 
@@ -130,11 +130,11 @@ func FuzzCursor(f *testing.F) {
 		if p, err := decodeCursor(text, SortCreated); err == nil && text != "" {
 			require.NotEmpty(t, p.Path)
 		}
-		want := position{SortUpdated, path, updated}
+		want := Position{Key: SortUpdated, Path: path, Updated: updated}
 		if path == "" || !json.Valid([]byte(`"`+path+`"`)) {
 			return
 		}
-		got, err := decodeCursor(want.encode(), SortUpdated)
+		got, err := decodeCursor(want.Cursor(), SortUpdated)
 		require.NoError(t, err)
 		require.Equal(t, updated, got.Updated)
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,6 +38,10 @@ type Query struct {
 	Cwds []string
 	// Search is a part of the preview or the name; case does not matter.
 	Search string
+	// OtherSources are sources, in the same words, that are left out.
+	OtherSources []string
+	// Excluded are the ids of threads that are left out.
+	Excluded []string
 	// Sources are sources as session_meta has them: strings such as "cli", or the
 	// first member of an object such as {"subagent": …}; "" selects threads without
 	// one.
@@ -48,6 +53,9 @@ type Page struct {
 	Heads []Head
 	// NextCursor leads to the next page; "" where there is none.
 	NextCursor string
+	// BackCursor leads, in the other direction, to the page that begins with this one's
+	// first head; "" where the page is empty.
+	BackCursor string
 	// Skipped are the errors that tell why files and folders which may be of threads are
 	// not in the list: each names its path.
 	Skipped []error
@@ -59,10 +67,7 @@ type Page struct {
 // the page needs, and one to know whether another page follows. An unusable cursor is
 // a *CursorError.
 func (s *Store) List(q Query) (Page, error) {
-	if q.SortKey == "" {
-		q.SortKey = SortCreated
-	}
-	from, err := decodeCursor(q.Cursor, q.SortKey)
+	from, err := q.Begin()
 	if err != nil {
 		return Page{}, err
 	}
@@ -71,7 +76,7 @@ func (s *Store) List(q Query) (Page, error) {
 		return Page{}, err
 	}
 	var page Page
-	var last position
+	var last Position
 	reader := headReader{store: s}
 	skip := func(err error) { page.Skipped = append(page.Skipped, err) }
 	for at, err := range s.positions(q, from, skip) {
@@ -86,13 +91,44 @@ func (s *Store) List(q Query) (Page, error) {
 			continue
 		}
 		if q.Limit > 0 && len(page.Heads) == q.Limit {
-			page.NextCursor = last.encode()
+			page.NextCursor = last.Cursor()
 			break
+		}
+		if len(page.Heads) == 0 {
+			page.BackCursor = at.Back()
 		}
 		page.Heads = append(page.Heads, head)
 		last = at
 	}
 	return page, nil
+}
+
+// Skipped are the errors that Page.Skipped of a list of all has, for those who need not read
+// the files. Each is opened.
+func (s *Store) Skipped(archived bool) (errs []error) {
+	q := Query{Archived: archived}
+	skip := func(err error) { errs = append(errs, err) }
+	for at, err := range s.positions(q, Position{}, skip) {
+		if err == nil {
+			err = s.opens(at.in(s.root(q)))
+		}
+		if err != nil {
+			skip(err)
+		}
+	}
+	return errs
+}
+
+// opens tells why a file cannot be listed.
+func (s *Store) opens(path string) error {
+	file, info, err := s.open(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		err = diskError("list", path, errEmpty)
+	}
+	return first(err, file.Close())
 }
 
 func (q Query) dir() string {
@@ -105,17 +141,17 @@ func (q Query) dir() string {
 func (s *Store) root(q Query) string { return filepath.Join(s.home, q.dir()) }
 
 // positions yields what comes after from, and gives to skip why it passes over something.
-func (s *Store) positions(q Query, from position, skip func(error)) iter.Seq2[position, error] {
+func (s *Store) positions(q Query, from Position, skip func(error)) iter.Seq2[Position, error] {
 	if q.SortKey == SortUpdated {
 		return s.byUpdate(q, from, skip)
 	}
-	return func(yield func(position, error) bool) {
-		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, strange: skip}) {
+	return func(yield func(Position, error) bool) {
+		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, here: from.Here, strange: skip}) {
 			if errors.Is(err, fs.ErrPermission) {
 				skip(err)
 				continue
 			}
-			if !yield(position{Key: SortCreated, Path: path}, err) {
+			if !yield(Position{Key: SortCreated, Path: path}, err) {
 				return
 			}
 		}
@@ -123,15 +159,15 @@ func (s *Store) positions(q Query, from position, skip func(error)) iter.Seq2[po
 }
 
 // byUpdate has to look at every file's time before it can yield the first.
-func (s *Store) byUpdate(q Query, from position, skip func(error)) iter.Seq2[position, error] {
-	return func(yield func(position, error) bool) {
+func (s *Store) byUpdate(q Query, from Position, skip func(error)) iter.Seq2[Position, error] {
+	return func(yield func(Position, error) bool) {
 		all, err := s.updates(q, skip)
 		if err != nil {
-			yield(position{}, err)
+			yield(Position{}, err)
 			return
 		}
 		for _, p := range all {
-			if from.Path != "" && !(q.Ascending && from.before(p) || !q.Ascending && p.before(from)) {
+			if !from.reaches(p, q.Ascending) {
 				continue
 			}
 			if !yield(p, nil) {
@@ -142,9 +178,9 @@ func (s *Store) byUpdate(q Query, from position, skip func(error)) iter.Seq2[pos
 }
 
 // updates is all positions by time of update, in the order of the query.
-func (s *Store) updates(q Query, skip func(error)) ([]position, error) {
-	var all []position
-	for p, err := range s.positions(Query{Archived: q.Archived}, position{}, skip) {
+func (s *Store) updates(q Query, skip func(error)) ([]Position, error) {
+	var all []Position
+	for p, err := range s.positions(Query{Archived: q.Archived}, Position{}, skip) {
 		if err != nil {
 			return nil, err
 		}
@@ -154,9 +190,9 @@ func (s *Store) updates(q Query, skip func(error)) ([]position, error) {
 			skip(diskError("open", path, err))
 			continue
 		}
-		all = append(all, position{SortUpdated, p.Path, info.ModTime().UnixNano()})
+		all = append(all, Position{Key: SortUpdated, Path: p.Path, Updated: info.ModTime().UnixNano()})
 	}
-	slices.SortFunc(all, func(a, b position) int {
+	slices.SortFunc(all, func(a, b Position) int {
 		if a.before(b) == q.Ascending {
 			return -1
 		}
@@ -179,7 +215,9 @@ func (s *Store) selector(q Query) (func(Head) bool, error) {
 	return func(h Head) bool {
 		return among(q.Providers, h.Meta.ModelProvider) &&
 			among(q.Cwds, h.Meta.Cwd) &&
-			among(q.Sources, sourceOf(h.Meta.Source)) &&
+			among(q.Sources, SourceWord(h.Meta.Source)) &&
+			!slices.Contains(q.OtherSources, SourceWord(h.Meta.Source)) &&
+			!slices.Contains(q.Excluded, h.ID) &&
 			(term == "" || found(h.Preview) || found(names[h.ID]))
 	}, nil
 }
@@ -188,8 +226,8 @@ func among(wanted []string, value string) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// sourceOf is a source in one word.
-func sourceOf(raw []byte) string {
+// SourceWord is a source of session_meta in one word, as Query.Sources has it.
+func SourceWord(raw []byte) string {
 	source := gjson.ParseBytes(raw)
 	word := source.String()
 	if source.IsObject() {

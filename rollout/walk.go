@@ -19,6 +19,8 @@ type walk struct {
 	// strange, unless it is nil, is told of files that may be rollouts and have no thread's
 	// name.
 	strange func(error)
+	// here is set where the walk begins with after, not behind it.
+	here bool
 }
 
 // walk yields paths relative to the root, with slashes. A folder that cannot be read
@@ -83,7 +85,7 @@ func (w walk) passed(name string) bool {
 	case w.after == "":
 		return false
 	case name == w.after:
-		return true
+		return !w.here
 	case strings.HasSuffix(name, "/") && strings.HasPrefix(w.after, name):
 		return false
 	}

@@ -105,7 +105,6 @@ const (
 	statistics   = "is for the vendor's statistics only"
 	foreign      = "kept as it is where a rollout of the reference implementation has it"
 	neverWritten = "the reference implementation leaves it out where it has none, and we never have one"
-	indexFilter  = "filters of the index, not served yet"
 	ofTrims      = "of our own trim points and compactions"
 	jsonRPC      = "every message is JSON-RPC 2.0; the reference implementation leaves it out"
 )
@@ -132,9 +131,7 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
 	"InitializeCapabilities.slashCommands":                  "of our own slash commands",
 	"ThreadListParams.currentAccountOnly":                   vendorCloud,
-	"ThreadListParams.excludedThreadIds":                    indexFilter,
-	"ThreadListParams.originators":                          indexFilter,
-	"ThreadListParams.sectionId":                            indexFilter,
+	"ThreadItemsListParams.deferOutput":                     "outputs are never held back",
 	"ThreadListParams.useStateDbOnly":                       "lists are always complete",
 	"ThreadResumeParams.path":                               "of the experimental surface",
 	"ThreadResumeParams.personality":                        noEffect,

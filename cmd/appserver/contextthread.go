@@ -14,6 +14,11 @@ import (
 const uuidLength = 36
 
 // find gives the id of the thread that a word stands for, or of the one written last.
+// allSources are the sources of all threads, also of those that lists leave out.
+func allSources() *[]string {
+	return &[]string{"cli", "vscode", "exec", "appServer", "subAgent", "unknown"}
+}
+
 func (d *desk) find(word string, last bool) (string, error) {
 	switch {
 	case last:
@@ -45,7 +50,7 @@ func isKind(err error, kind protocol.Kind) bool {
 // last is the thread that was written last, of those that are not archived.
 func (d *desk) last() (string, error) {
 	one, updated := uint32(1), "updated_at"
-	page, err := ask[protocol.ThreadListResponse](d, "thread/list", protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}})
+	page, err := ask[protocol.ThreadListResponse](d, "thread/list", protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +110,7 @@ func (d *desk) ofPart(part string) (string, error) {
 
 func (d *desk) eachThread(archived bool, do func(protocol.Thread)) error {
 	limit := uint32(100)
-	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{}}
+	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{}, SourceKinds: allSources()}
 	for {
 		page, err := ask[protocol.ThreadListResponse](d, "thread/list", p)
 		if err != nil {

@@ -40,6 +40,7 @@ func importRules() []importRule {
 		{"core/engine", []string{"protocol", "core", "rollout", "core/workspace"}, "models, tools and clients reach it through interfaces of its own"},
 		{"rollout", []string{"protocol"}, "it keeps lines, and does not know what threads make of them"},
 		{"rollout/faultfs", []string{"rollout"}, "it is a disk for tests of the rollout"},
+		{"rollout/index", []string{"protocol", "rollout"}, "it knows what files say, and no thread"},
 		{"server", []string{"protocol", "core/engine", "core/slash"}, "it carries messages; threads are the engine's, files and settings the command's"},
 		{"schema", nil, "it holds files; schema/gen makes them"},
 		{"schema/conform", []string{"protocol"}, "tests of any package use it"},
@@ -137,6 +138,7 @@ func libraries() []library {
 		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},
 		{"go.yaml.in/yaml/v3", []string{"core/config"}, "one reader of config.yaml"},
 		{"golang.org/x/sys", []string{"cmd/appserver", "core/tool"}, "both watch over processes"},
+		{"modernc.org/sqlite", []string{"rollout/index"}, "one owner of the database"},
 		{"mvdan.cc/sh/v3", []string{"core/command"}, "one reader of shell text"},
 		{"pgregory.net/rapid", nil, "for tests"},
 	}

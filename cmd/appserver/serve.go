@@ -22,6 +22,7 @@ import (
 	"appserver/core/tool"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/index"
 	"appserver/server"
 )
 
@@ -75,7 +76,9 @@ func boundGarbage() {
 type process struct {
 	server *server.Server
 	engine *engine.Engine
-	log    *zap.Logger
+	// index is nil where it is turned off.
+	index *index.Index
+	log   *zap.Logger
 }
 
 // assemble makes the parts and puts them together.
@@ -115,9 +118,30 @@ func join(c *config.Config, home string, p engine.Parts) *process {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
 	}
+	ix := indexOf(c.Index, home, p)
+	if ix != nil {
+		p.Index = ix
+	}
 	e := engine.New(p)
+	if ix != nil {
+		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) })
+	}
 	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Platform: platform(), Terminal: terminal(os.Getenv)}))
-	return &process{srv, e, p.Log}
+	return &process{srv, e, ix, p.Log}
+}
+
+// indexOf is the index over the rollouts; nil where it is turned off.
+func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
+	if !c.Enabled {
+		return nil
+	}
+	path := c.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(home, path)
+	}
+	return index.New(index.Options{Store: p.Store, Path: path, Report: func(err error) {
+		p.Log.Warn("the index of the rollouts", zap.String("path", path), zap.Error(err))
+	}})
 }
 
 func originator(srv *server.Server) func(conn uint64) string {
@@ -226,6 +250,9 @@ func (p *process) close() error {
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
 	err := errors.Join(p.server.Quiesce(quiesce), p.engine.Close(ctx), p.server.Drain(ctx))
+	if p.index != nil {
+		err = errors.Join(err, p.index.Close(ctx))
+	}
 	if err != nil {
 		p.log.Warn("the end was cut short", zap.Error(err))
 	}

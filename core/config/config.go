@@ -65,9 +65,9 @@ type Config struct {
 	// summaries.
 	Compaction    Compaction `key:"compaction"`
 	CompactPrompt *string    `key:"compact_prompt"`
-	// Memory and Index are read by the parts they are named after.
+	// Memory is read by the part it is named after.
 	Memory map[string]any `key:"memory"`
-	Index  map[string]any `key:"index"`
+	Index  Index          `key:"index"`
 
 	// Warnings are about keys without effect, each with file, line and key. Those
 	// of a Config made by With are about its overrides only.
@@ -101,6 +101,14 @@ type History struct {
 	RedactSecrets bool `key:"redactSecrets"`
 }
 
+// Index is about the index over rollouts.
+type Index struct {
+	// Enabled is false where lists read the rollouts, and nothing can be searched.
+	Enabled bool `key:"enabled"`
+	// Path is the database's; a relative one is below the home.
+	Path string `key:"path"`
+}
+
 // Context is about context control.
 type Context struct {
 	// RewriteOnUnload is false where rollouts only ever grow.
@@ -124,6 +132,7 @@ func defaults() *Config {
 		ProjectDocMaxBytes: 32 << 10,
 		History:            History{SaveHistory: true, RedactSecrets: true},
 		Context:            Context{RewriteOnUnload: true},
+		Index:              Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Compaction:         defaultCompaction(),
 		Compat:             Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
@@ -225,7 +234,7 @@ func (c *Config) rank(key string) int {
 
 // unserved are keys that are read for what is to come.
 var unserved = [][]string{
-	{"memory"}, {"index"},
+	{"memory"},
 }
 
 // check finds what is of the right type and yet of no use.

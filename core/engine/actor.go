@@ -253,7 +253,11 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	if len(out.Lines) == 0 {
 		return out, nil
 	}
-	return out, a.journal.Append(a.redacted(out.Lines), out.Sync)
+	err := a.journal.Append(a.redacted(out.Lines), out.Sync)
+	if a.engine.Index != nil {
+		a.engine.Index.Note(a.path)
+	}
+	return out, err
 }
 
 func (a *actor) speak(out core.Output) {

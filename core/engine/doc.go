@@ -26,6 +26,8 @@
 //   - One per timer that fired (time.AfterFunc), to post it.
 //   - One per request that reads the disk for a thread that is not loaded
 //     (Engine.background). It ends with its answer; at most maxReaders read at once.
+//   - One per search (Engine.untilClosed), which ends it with the engine. It ends with the
+//     search.
 //   - One per model, when it is first asked (Engine.prepare): it loads what counting
 //     its tokens takes, and ends.
 //

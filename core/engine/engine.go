@@ -51,6 +51,18 @@ type Outbox interface {
 	Congested(conn uint64) <-chan struct{}
 }
 
+// Index knows what is in stored threads.
+type Index interface {
+	// List is rollout.Store.List without reading rollouts; it is false where they have to
+	// be read.
+	List(q rollout.Query) (rollout.Page, bool)
+	// Search finds the threads with a text; it waits a moment for an index that is being
+	// built, though not longer than ctx.
+	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
+	// Note tells that a rollout was written to. It does not wait.
+	Note(path string)
+}
+
 // Setup decides what threads run with.
 type Setup interface {
 	// Template is what a new thread begins with.
@@ -101,7 +113,9 @@ type Parts struct {
 	Tokens Tokens
 	Outbox Outbox
 	Setup  Setup
-	Log    *zap.Logger
+	// Index may be nil: then lists read rollouts, and nothing can be searched.
+	Index Index
+	Log   *zap.Logger
 	// NewID gives UUIDv7s; the default is google/uuid's.
 	NewID func() string
 	// Version is this program's, Source the kind of its clients as session_meta has it
@@ -131,8 +145,9 @@ type Engine struct {
 	threads  map[string]*actor
 	order    []string // ids of threads, oldest first
 	closing  bool
-	said     map[string]bool // warnings that are given once
+	said     map[string]bool // what is said, and looked for, once
 	prepared map[string]bool // models whose tokens can be counted at once
+	watchers map[uint64]bool // connections that are told how far the index is
 	ended    chan struct{}   // closed when closing is set
 }
 
@@ -146,7 +161,7 @@ func New(p Parts) *Engine {
 	}
 	open := &errands{open: map[protocol.Caller]*errand{}}
 	p.Outbox = errandOutbox{p.Outbox, open}
-	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
+	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"go.uber.org/zap"
 
@@ -75,101 +73,6 @@ func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) e
 	})
 }
 
-const (
-	defaultPage = 25
-	largestPage = 100
-)
-
-// ThreadList lists stored threads.
-func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) error {
-	q := e.query(p)
-	return e.aside(to.Conn, func() {
-		var skipped []string
-		e.answer(to, func() (answer any, err error) {
-			answer, skipped, err = e.list(q)
-			return answer, err
-		})
-		e.warnOnce(to.Conn, nil, skipped)
-	})
-}
-
-func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
-	q := rollout.Query{Limit: defaultPage, Cwds: p.Cwd, Providers: []string{e.Setup.Defaults().Provider}}
-	if p.Limit != nil && *p.Limit > 0 {
-		q.Limit = int(min(*p.Limit, largestPage))
-	}
-	if p.Cursor != nil {
-		q.Cursor = *p.Cursor
-	}
-	if p.SearchTerm != nil {
-		q.Search = *p.SearchTerm
-	}
-	if p.Archived != nil {
-		q.Archived = *p.Archived
-	}
-	if p.ModelProviders != nil {
-		q.Providers = *p.ModelProviders
-	}
-	if slices.Contains(q.Providers, e.Setup.Defaults().Provider) {
-		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
-	}
-	if p.SourceKinds != nil {
-		q.Sources = sources(*p.SourceKinds)
-	}
-	q.Ascending = p.SortDirection != nil && *p.SortDirection == "asc"
-	if p.SortKey != nil && *p.SortKey != "created_at" { // what was written last was of interest last
-		q.SortKey = rollout.SortUpdated
-	}
-	return q
-}
-
-// sources are the words of session_meta for the protocol's kinds of sources.
-func sources(kinds []string) []string {
-	var words []string
-	for _, kind := range kinds {
-		switch {
-		case kind == "appServer":
-			words = append(words, "mcp", "app_server", kind)
-		case kind == "unknown":
-			words = append(words, "", kind)
-		case strings.HasPrefix(kind, "subAgent"):
-			words = append(words, "subagent", "sub_agent", "subAgent")
-		default:
-			words = append(words, kind)
-		}
-	}
-	return words
-}
-
-// list is a page, and what is to be said of files that are not in it.
-func (e *Engine) list(q rollout.Query) (answer any, skipped []string, err error) {
-	page, err := e.Store.List(q)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, err := range page.Skipped {
-		skipped = append(skipped, "not listed: "+err.Error())
-	}
-	names := e.names()
-	list := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
-	for _, h := range page.Heads {
-		list.Data = append(list.Data, e.listed(h, names[h.ID]))
-	}
-	if page.NextCursor != "" {
-		list.NextCursor = &page.NextCursor
-	}
-	return list, skipped, nil
-}
-
-// names are the threads' names by id, as all programs on this home keep them.
-func (e *Engine) names() map[string]string {
-	names, err := e.Store.Names()
-	if err != nil {
-		e.Log.Warn("the index of names cannot be read", zap.Error(err))
-	}
-	return names
-}
-
 // options are those of a stored thread.
 func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	name, at, err := e.Store.NameOf(id)
@@ -177,25 +80,6 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 		e.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
 	return core.Options{Path: path, Began: c.Began, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer()}
-}
-
-// listed is a thread of a list: what the head of its file tells.
-func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
-	settings := core.Settings{Cwd: h.Meta.Cwd, Provider: h.Meta.ModelProvider}
-	if h.Context != nil {
-		settings.Model, settings.Effort = h.Context.Model, h.Context.Effort
-	}
-	if settings.Provider == "" {
-		settings.Provider = e.Setup.Defaults().Provider
-	}
-	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: name, Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
-	if a := e.find(h.ID); a != nil && a.ready.Load() {
-		v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
-		if id := a.turn.Load(); id != nil && *id != "" {
-			v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: []string{}}}
-		}
-	}
-	return v
 }
 
 // coded gives an error its code and kind.
@@ -211,6 +95,8 @@ func coded(err error) *protocol.Error {
 	switch {
 	case errors.As(err, &ready):
 		return ready
+	case errors.Is(err, rollout.ErrNoIndex):
+		return protocol.Refuse(protocol.KindIndexUnavailable, "%v", err)
 	case errors.As(err, &missing):
 		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
 	case errors.As(err, &locked):

@@ -26,6 +26,19 @@ func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 	}
 }
 
+// tellSkipped tells of files that are not in a list. An index does not know of them: then
+// they are looked for after the first list.
+func (e *Engine) tellSkipped(conn uint64, archived bool, skipped []error) {
+	if e.Index != nil && len(skipped) == 0 && len(e.unsaid([]string{fmt.Sprintf("list archived=%v", archived)})) > 0 {
+		skipped = e.Store.Skipped(archived)
+	}
+	messages := make([]string, 0, len(skipped))
+	for _, err := range skipped {
+		messages = append(messages, "not listed: "+err.Error())
+	}
+	e.warnOnce(conn, nil, messages)
+}
+
 // unsaid are messages that are asked about for the first time.
 func (e *Engine) unsaid(messages []string) (fresh []string) {
 	e.mu.Lock()

@@ -73,7 +73,9 @@ func (p *printer) print(direction string, m object) {
 var (
 	uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	dates = regexp.MustCompile(`sessions/\d{4}/\d{2}/\d{2}/rollout-[0-9T-]+-`)
-	walls = regexp.MustCompile(`Wall time: [0-9.]+ seconds`)
+	// cursors tell the names of files.
+	cursors = regexp.MustCompile(`("[a-zA-Z]*Cursor"):"[^"]*"`)
+	walls   = regexp.MustCompile(`Wall time: [0-9.]+ seconds`)
 	// agents tell the machine and the terminal.
 	agents = regexp.MustCompile(`("userAgent":"\S+) \([^)]*\) \S+ \(`)
 	// numbers are times, processes, and tokens: the prompt tells the path and the time zone.
@@ -95,6 +97,7 @@ func (p *printer) name(line string) string {
 		return p.names[id]
 	})
 	line = dates.ReplaceAllString(line, "sessions/DATE/rollout-TIME-")
+	line = cursors.ReplaceAllString(line, `$1:"CURSOR"`)
 	line = walls.ReplaceAllString(line, "Wall time: 0.0 seconds")
 	line = agents.ReplaceAllString(line, "$1 (SYSTEM) TERMINAL (")
 	return numbers.ReplaceAllString(line, "$1:${2}0$3")

@@ -69,6 +69,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/read"; params: ThreadReadParams }
   /** Lists stored conversations, newest first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/list"; params?: ThreadListParams | null }
+  /** Finds stored conversations by what was said in them, with a snippet of each. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/search"; params: ThreadSearchParams }
   /** Lists the ids of loaded conversations. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/loaded/list"; params?: ThreadLoadedListParams | null }
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
@@ -543,7 +545,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -865,6 +867,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/session/started"; params: ThreadSessionStartedNotification }
   /** A trim point has a summary. */
   | { jsonrpc: "2.0"; method: "thread/context/summarized"; params: ThreadContextSummarizedNotification }
+  /** Rollouts are being read for lists and searches. */
+  | { jsonrpc: "2.0"; method: "thread/index/progress"; params: ThreadIndexProgressNotification }
   /** Something the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification }
   /** A setting has no effect. */
@@ -1119,6 +1123,12 @@ export interface ThreadContextTrimResponse {
   sessionId: string;
 }
 
+/** ThreadIndexProgressNotification tells whoever lists or searches how many rollouts have been read where that takes long; Done is Total at the end. */
+export interface ThreadIndexProgressNotification {
+  done: number;
+  total: number;
+}
+
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
 export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem;
 
@@ -1151,7 +1161,7 @@ export interface ThreadItemsListResponse {
   backwardsCursor: string | null;
 }
 
-/** ThreadListParams asks for a page of stored threads, by default 25, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. */
+/** ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] means all but those that no person talks to: exec, appServer and the agents' own threads. At most 100 ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no sections: a SectionID that is not null selects nothing. */
 export interface ThreadListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -1162,9 +1172,12 @@ export interface ThreadListParams {
   archived?: boolean | null;
   cwd?: OneOrMany | null;
   searchTerm?: string | null;
+  excludedThreadIds?: Array<string> | null;
+  originators?: Array<string> | null;
+  sectionId?: string | null;
 }
 
-/** ThreadListResponse is a page of threads. NextCursor is null on the last page. */
+/** ThreadListResponse is a page of threads. NextCursor is null on the last page. BackwardsCursor leads, in the other direction, to the page that begins with the first thread of this one; it is null where there is none. */
 export interface ThreadListResponse {
   data: Array<Thread>;
   nextCursor: string | null;
@@ -1234,6 +1247,31 @@ export interface ThreadResumeResponse {
   collaborationMode: unknown;
   turnsBackwardsCursor: string | null;
   itemsBackwardsCursor: string | null;
+}
+
+/** ThreadSearchParams looks for a text in what was said in stored threads, and in their previews and names; case does not matter, and parts of words are found. SortKey is relevance by default: first the threads whose preview or name has the text, then those with the most messages that have it. SortDirection, SourceKinds, Archived, Cursor and Limit are as in ThreadListParams; threads of all providers are found. */
+export interface ThreadSearchParams {
+  searchTerm: string;
+  cursor?: string | null;
+  limit?: number | null;
+  sortKey?: "relevance" | "created_at" | "updated_at" | "recency_at" | null;
+  sortDirection?: "asc" | "desc" | null;
+  sourceKinds?: Array<"cli" | "vscode" | "exec" | "appServer" | "subAgent" | "subAgentReview" | "subAgentCompact" | "subAgentThreadSpawn" | "subAgentOther" | "unknown"> | null;
+  archived?: boolean | null;
+}
+
+/** ThreadSearchResponse is a page of what was found. The cursors are those of ThreadListResponse. Complete is false while threads are still being read for the first time, so that a later search may find more. */
+export interface ThreadSearchResponse {
+  data: Array<ThreadSearchResult>;
+  nextCursor: string | null;
+  backwardsCursor: string | null;
+  complete: boolean;
+}
+
+/** ThreadSearchResult is a thread, and a line around what was found in it. */
+export interface ThreadSearchResult {
+  thread: Thread;
+  snippet: string;
 }
 
 /** ThreadSessionStartedNotification tells of the provider session that the next model request opens, and what it begins with. */
@@ -1595,6 +1633,8 @@ export interface Methods {
   "thread/read": { params: ThreadReadParams; result: ThreadReadResponse };
   /** Lists stored conversations, newest first. */
   "thread/list": { params: ThreadListParams; result: ThreadListResponse };
+  /** Finds stored conversations by what was said in them, with a snippet of each. */
+  "thread/search": { params: ThreadSearchParams; result: ThreadSearchResponse };
   /** Lists the ids of loaded conversations. */
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */

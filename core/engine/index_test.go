@@ -1,0 +1,109 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core/engine"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// fakeIndex lists what a test says, while it says so.
+type fakeIndex struct {
+	mu    sync.Mutex
+	ready bool
+	heads []rollout.Head
+	asked []rollout.Query
+	noted []string
+}
+
+func (f *fakeIndex) List(q rollout.Query) (rollout.Page, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, q)
+	return rollout.Page{Heads: f.heads}, f.ready
+}
+
+func (f *fakeIndex) Search(_ context.Context, q rollout.Query) (rollout.Hits, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, q)
+	hits := rollout.Hits{Complete: f.ready}
+	for _, h := range f.heads {
+		hits.Hits = append(hits.Hits, rollout.Hit{Head: h, Snippet: "... found"})
+	}
+	return hits, nil
+}
+
+func (f *fakeIndex) Note(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noted = append(f.noted, path)
+}
+
+func search(p protocol.ThreadSearchParams) call {
+	return call{"thread/search", "", func(e *engine.Engine, to protocol.Caller) error { return e.ThreadSearch(to, &p) }}
+}
+
+func TestTheIndexIsAskedBeforeTheFiles(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		f := &fakeIndex{}
+		r.Index = f
+		id := r.stored("say hello")
+		r.Index = f // by another engine
+		path := r.ask(1, read(id)).Get("thread.path").Str
+		require.Contains(t, f.noted, path, "what was written is noted")
+		require.Equal(t, id, r.ask(1, list(protocol.ThreadListParams{})).Get("data.0.id").Str, "the files answer while the index does not")
+		f.ready, f.heads = true, []rollout.Head{{ID: "of the index", Preview: "p"}}
+		require.Equal(t, "of the index", r.ask(1, list(protocol.ThreadListParams{})).Get("data.0.id").Str)
+		got := r.ask(1, search(protocol.ThreadSearchParams{SearchTerm: "hel", Limit: new(uint32(3))}))
+		require.Equal(t, "of the index", got.Get("data.0.thread.id").Str)
+		require.Equal(t, "... found", got.Get("data.0.snippet").Str)
+		require.True(t, got.Get("complete").Bool())
+		require.Equal(t, rollout.Query{Search: "hel", Limit: 3, SortKey: rollout.SortRelevance, OtherSources: f.asked[0].OtherSources}, f.asked[2])
+		require.Contains(t, f.asked[0].OtherSources, "exec", "nobody talks to these")
+		r.ask(1, list(protocol.ThreadListParams{SourceKinds: &[]string{"exec"}}))
+		require.Equal(t, []string{"exec"}, f.asked[3].Sources)
+		require.Empty(t, f.asked[3].OtherSources)
+	})
+}
+
+func TestSearchingWithoutAnIndexIsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		m := r.answer(r.post(1, search(protocol.ThreadSearchParams{SearchTerm: "x"})))
+		require.NotNil(t, m.err)
+		require.Equal(t, protocol.KindIndexUnavailable, m.err.Data.Kind)
+	})
+}
+
+func TestProgressIsToldToWhoeverAsked(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.Index = &fakeIndex{}
+		r.ask(2, list(protocol.ThreadListParams{}))
+		r.IndexProgress(3, 9)
+		told := r.clients.told(2, "thread/index/progress")
+		require.Len(t, told, 1)
+		require.JSONEq(t, `{"done":3,"total":9}`, told[0].body.Raw)
+		require.Empty(t, r.clients.told(1, "thread/index/progress"))
+	})
+}
+
+func TestFiltersThatAreRefused(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		for field, p := range map[string]protocol.ThreadListParams{
+			"originators":       {Originators: []string{"x"}},
+			"excludedThreadIds": {ExcludedThreadIDs: make([]string, 101)},
+		} {
+			m := r.answer(r.post(1, list(p)))
+			require.NotNil(t, m.err, field)
+			require.Equal(t, field, m.err.Data.Field)
+		}
+		id := r.stored("say hello")
+		require.Empty(t, r.ask(1, list(protocol.ThreadListParams{ExcludedThreadIDs: []string{id}})).Get("data").Array())
+		require.Empty(t, r.ask(1, list(protocol.ThreadListParams{SectionID: new("s")})).Get("data").Array())
+	})
+}

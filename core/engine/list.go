@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+const (
+	defaultPage = 25
+	largestPage = 100
+)
+
+// ThreadList lists stored threads.
+func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) error {
+	if err := checkFilters(p); err != nil {
+		return err
+	}
+	if p.SectionID != nil || p.Cwd != nil && len(p.Cwd) == 0 {
+		e.Outbox.Reply(to, protocol.ThreadListResponse{Data: []protocol.Thread{}})
+		return nil
+	}
+	q := e.query(p)
+	return e.aside(to.Conn, func() {
+		var skipped []error
+		e.answer(to, func() (answer any, err error) {
+			answer, skipped, err = e.list(to, q)
+			return answer, err
+		})
+		e.tellSkipped(to.Conn, q.Archived, skipped)
+	})
+}
+
+// maxExcluded is how many threads a list may leave out by their ids.
+const maxExcluded = 100
+
+// checkFilters refuses what the reference implementation refuses.
+func checkFilters(p *protocol.ThreadListParams) error {
+	if len(p.Originators) > 0 {
+		return protocol.InvalidParams("originators", "originator filtering is not supported by the local app-server")
+	}
+	if len(p.ExcludedThreadIDs) > maxExcluded {
+		return protocol.InvalidParams("excludedThreadIds", "excludedThreadIds accepts at most %d entries", maxExcluded)
+	}
+	for _, id := range p.ExcludedThreadIDs {
+		if checkID("", id) != nil {
+			return protocol.InvalidParams("excludedThreadIds", "invalid excluded thread id: %s", id)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
+	q := paged(p.Limit, p.Cursor, p.SortDirection)
+	q.Providers, q.Excluded = []string{e.Setup.Defaults().Provider}, p.ExcludedThreadIDs
+	for _, cwd := range p.Cwd {
+		q.Cwds = append(q.Cwds, filepath.Clean(cwd))
+	}
+	if p.SearchTerm != nil {
+		q.Search = *p.SearchTerm
+	}
+	q.Archived = p.Archived != nil && *p.Archived
+	if p.ModelProviders != nil {
+		q.Providers = *p.ModelProviders
+	}
+	if slices.Contains(q.Providers, e.Setup.Defaults().Provider) {
+		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
+	}
+	of(&q, p.SourceKinds)
+	if p.SortKey != nil && *p.SortKey == "section_position" { // there are no sections
+		return q
+	}
+	q.SortKey = sorted(p.SortKey, rollout.SortCreated)
+	return q
+}
+
+// paged is a query for a page.
+func paged(limit *uint32, cursor, direction *string) rollout.Query {
+	q := rollout.Query{Limit: defaultPage, Ascending: direction != nil && *direction == "asc"}
+	if limit != nil {
+		q.Limit = int(max(1, min(*limit, largestPage)))
+	}
+	if cursor != nil {
+		q.Cursor = *cursor
+	}
+	return q
+}
+
+// sorted is what the protocol's key sorts by: what was written last was of interest last.
+func sorted(key *string, otherwise rollout.SortKey) rollout.SortKey {
+	switch {
+	case key == nil:
+		return otherwise
+	case *key == "recency_at":
+		return rollout.SortUpdated
+	}
+	return rollout.SortKey(*key)
+}
+
+// of selects kinds of sources; without any, all but those that no person talks to.
+func of(q *rollout.Query, kinds *[]string) {
+	if kinds == nil || len(*kinds) == 0 {
+		q.OtherSources = sources([]string{"exec", "appServer", "subAgent"})
+		return
+	}
+	q.Sources = sources(*kinds)
+}
+
+// sources are the words of session_meta for the protocol's kinds of sources.
+func sources(kinds []string) []string {
+	var words []string
+	for _, kind := range kinds {
+		switch {
+		case kind == "appServer":
+			words = append(words, "mcp", "app_server", kind)
+		case kind == "unknown":
+			words = append(words, "", kind)
+		case strings.HasPrefix(kind, "subAgent"):
+			words = append(words, "subagent", "sub_agent", "subAgent")
+		default:
+			words = append(words, kind)
+		}
+	}
+	return words
+}
+
+// list is a page, and why files are not in it.
+func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, []error, error) {
+	page, err := e.page(to, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := e.names()
+	answer := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
+	for _, h := range page.Heads {
+		answer.Data = append(answer.Data, e.listed(h, names[h.ID]))
+	}
+	answer.NextCursor, answer.BackwardsCursor = cursor(page.NextCursor), cursor(page.BackCursor)
+	return answer, page.Skipped, nil
+}
+
+// cursor is null where there is none.
+func cursor(c string) *string {
+	if c == "" {
+		return nil
+	}
+	return &c
+}
+
+// page asks the index, and the files where that does not know.
+func (e *Engine) page(to protocol.Caller, q rollout.Query) (rollout.Page, error) {
+	if e.Index != nil {
+		e.watch(to.Conn)
+		if page, ok := e.Index.List(q); ok {
+			return page, nil
+		}
+	}
+	return e.Store.List(q)
+}
+
+// names are the threads' names by id, as all programs on this home keep them.
+func (e *Engine) names() map[string]string {
+	names, err := e.Store.Names()
+	if err != nil {
+		e.Log.Warn("the index of names cannot be read", zap.Error(err))
+	}
+	return names
+}
+
+// listed is a thread of a list: what the head of its file tells.
+func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
+	settings := core.Settings{Cwd: h.Meta.Cwd, Provider: h.Meta.ModelProvider}
+	if h.Context != nil {
+		settings.Model, settings.Effort = h.Context.Model, h.Context.Effort
+	}
+	if settings.Provider == "" {
+		settings.Provider = e.Setup.Defaults().Provider
+	}
+	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: name, Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
+	if a := e.find(h.ID); a != nil && a.ready.Load() {
+		v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
+		if id := a.turn.Load(); id != nil && *id != "" {
+			v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: []string{}}}
+		}
+	}
+	return v
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// ThreadSearch finds stored threads by what was said in them.
+func (e *Engine) ThreadSearch(to protocol.Caller, p *protocol.ThreadSearchParams) error {
+	if strings.TrimSpace(p.SearchTerm) == "" {
+		return protocol.InvalidParams("searchTerm", "thread/search requires a non-empty searchTerm")
+	}
+	q := paged(p.Limit, p.Cursor, p.SortDirection)
+	q.Search, q.Archived, q.SortKey = p.SearchTerm, p.Archived != nil && *p.Archived, sorted(p.SortKey, rollout.SortRelevance)
+	of(&q, p.SourceKinds)
+	return e.background(to, func() (any, error) { return e.search(to, q) })
+}
+
+func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
+	if e.Index == nil {
+		return nil, rollout.ErrNoIndex
+	}
+	e.watch(to.Conn)
+	ctx, cancel := e.untilClosed()
+	defer cancel()
+	found, err := e.Index.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	names := e.names()
+	answer := protocol.ThreadSearchResponse{
+		Data:       make([]protocol.ThreadSearchResult, 0, len(found.Hits)),
+		NextCursor: cursor(found.NextCursor), BackwardsCursor: cursor(found.BackCursor), Complete: found.Complete,
+	}
+	for _, h := range found.Hits {
+		answer.Data = append(answer.Data, protocol.ThreadSearchResult{Thread: e.listed(h.Head, names[h.ID]), Snippet: h.Snippet})
+	}
+	return answer, nil
+}
+
+// untilClosed is a context that ends with the engine.
+func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	e.work.Go(func() {
+		select {
+		case <-e.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, cancel
+}
+
+// watch makes a connection hear how far the index is.
+func (e *Engine) watch(conn uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.watchers[conn] = true
+}
+
+// IndexProgress tells those who list or search how many files have been read.
+func (e *Engine) IndexProgress(done, total int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for conn := range e.watchers {
+		e.Outbox.Notify(conn, protocol.ThreadIndexProgressNotification{Done: done, Total: total})
+	}
+}

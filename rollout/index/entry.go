@@ -1,0 +1,198 @@
+package index
+
+import (
+	"encoding/json"
+	"hash/crc32"
+	"io/fs"
+	"path"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+const (
+	// beginSize is how much of a file's begin is remembered to know it again, maxText how
+	// much of a message is kept, maxPiece how much text of a file is taken in at once, all
+	// in bytes.
+	beginSize = 1 << 10
+	maxText   = 64 << 10
+	maxCall   = 1 << 10
+	maxPiece  = 4 << 20
+
+	titleLength = 80
+
+	// unread is the size of a file that could not be read, so that it is tried again.
+	unread = -1
+)
+
+// place is a rollout, below which root it is and where.
+type place struct{ root, path string }
+
+func (p place) folder() string {
+	if dir := path.Dir(p.path); dir != "." {
+		return dir
+	}
+	return ""
+}
+
+// state is what tells whether a file has changed.
+type state struct{ inode, size, modTime int64 }
+
+func stateOf(info fs.FileInfo) state {
+	s := state{size: info.Size(), modTime: info.ModTime().UnixNano()}
+	if system, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.inode = int64(system.Ino)
+	}
+	return s
+}
+
+// known is what the index knows of a file.
+type known struct {
+	state
+	// offset is behind the last line that was read.
+	offset int64
+	// beginSize bytes at the file's begin have the checksum beginSum.
+	beginSize, beginSum int64
+}
+
+// entry is what a reading of a file adds.
+type entry struct {
+	place
+	// before is what the reading went on from; the zero known where it began anew.
+	before known
+	known
+	listed   bool
+	head     rollout.Head
+	messages []message
+}
+
+type message struct {
+	rollout.Message
+	offset int64
+}
+
+// reader reads files for the index.
+type reader struct {
+	store    *rollout.Store
+	follower rollout.Follower
+	// stop ends the reading of a file; nil does not.
+	stop *atomic.Bool
+}
+
+// read reads what is new in a file. One that cannot be read has an entry, too.
+func (r *reader) read(p place, before known, info fs.FileInfo) entry {
+	e := entry{place: p, before: before, known: known{state: stateOf(info)}}
+	e.head, e.listed = r.store.ListedHead(p.root, p.path)
+	file, _, err := r.store.OpenRead(p.root, p.path)
+	if err != nil {
+		e.size = unread
+		return e
+	}
+	defer func() { _ = file.Close() }()
+	if before.inode != e.inode || before.offset > e.size || !begins(file, before) {
+		e.before = known{}
+	}
+	e.offset = e.before.offset
+	r.take(&e, file)
+	e.beginSize = min(beginSize, e.offset)
+	e.beginSum = sum(file, e.beginSize)
+	return e
+}
+
+// begins tells whether a file begins as it did.
+func begins(file rollout.File, k known) bool {
+	return k.beginSize > 0 && sum(file, k.beginSize) == k.beginSum
+}
+
+// sum is that of the first bytes of a file, -1 where they cannot be read.
+func sum(file rollout.File, size int64) int64 {
+	data := make([]byte, size)
+	if _, err := file.ReadAt(data, 0); size > 0 && err != nil {
+		return -1
+	}
+	return int64(crc32.ChecksumIEEE(data))
+}
+
+// take takes the messages in. Of a file with much text it takes a piece: then its size is
+// said to be where the piece ends, so that the file seems to have grown.
+func (r *reader) take(e *entry, file rollout.File) {
+	last := map[string]string{}
+	size, full := 0, false
+	end, err := r.follower.Follow(file, e.offset, func(offset int64, l protocol.RolloutLine) bool {
+		m, ok := rollout.MessageOf(l)
+		if m.Text = cut(m.Text, limit(m)); ok && last[m.Role] != m.Text {
+			last[m.Role] = m.Text
+			size += len(m.Text)
+			e.messages = append(e.messages, message{m, offset})
+		}
+		full = size >= maxPiece
+		return !full && (r.stop == nil || !r.stop.Load())
+	})
+	e.offset = end
+	if full && err == nil && end < e.size {
+		e.size = end
+	}
+}
+
+func limit(m rollout.Message) int {
+	if m.ToolName != "" {
+		return maxCall
+	}
+	return maxText
+}
+
+// cut is the begin of a text, at most so many bytes, without half a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// title is the first line of a preview.
+func title(preview string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(preview), "\n")
+	runes := []rune(strings.TrimSpace(cut(line, utf8.UTFMax*titleLength)))
+	return string(runes[:min(len(runes), titleLength)])
+}
+
+// stored is what the index keeps of a head as JSON: what lists show of it.
+type stored struct {
+	Meta protocol.SessionMeta `json:"meta"`
+	// Context tells whether there is a turn_context, which has the others.
+	Context bool    `json:"context,omitempty"`
+	Model   string  `json:"model,omitempty"`
+	Effort  *string `json:"effort,omitempty"`
+}
+
+func storedHead(h rollout.Head) (string, error) {
+	s := stored{Meta: h.Meta, Context: h.Context != nil}
+	s.Meta.BaseInstructions, s.Meta.DeveloperInstructions = nil, nil
+	if s.Context {
+		s.Model, s.Effort = h.Context.Model, h.Context.Effort
+	}
+	text, err := protocol.Marshal(s)
+	return string(text), err
+}
+
+func loadHead(text string, h *rollout.Head) error {
+	var s stored
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	h.Meta = s.Meta
+	if s.Context {
+		h.Context = &protocol.TurnContext{Model: s.Model, Effort: s.Effort}
+	}
+	return nil
+}
+
+func nanoTime(n int64) time.Time { return time.Unix(0, n) }

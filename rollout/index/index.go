@@ -1,0 +1,181 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"appserver/rollout"
+)
+
+const (
+	// sweepEvery is how old the last look at every file may be when a list is asked for.
+	sweepEvery = 15 * time.Second
+	// retryAfter is how long an index that could not be opened is left alone.
+	retryAfter = 5 * time.Second
+	// patience is how long a search waits for an index that is being built.
+	patience = 2 * time.Second
+)
+
+// Options are what an index is made of.
+type Options struct {
+	Store *rollout.Store
+	// Path is where the database is kept.
+	Path string
+	// Report is told what went wrong; the index goes on without the file, or with another.
+	Report func(err error)
+}
+
+// Progress counts the files of a long reading. Done is Total at its end.
+type Progress struct{ Done, Total int }
+
+// Index knows what is in the rollouts of a store.
+type Index struct {
+	options Options
+	watch   func(p Progress)
+	closing atomic.Bool
+	work    sync.WaitGroup // sweeps
+
+	noting sync.Mutex
+	noted  map[place]bool
+
+	mu sync.Mutex
+	// db is nil while the file is not open.
+	db *database
+	// folders are as they were last read; complete is set once every file was looked at.
+	folders  map[place]folder
+	complete bool
+	// sweeping is closed at the end of the sweep that runs; nil while none does.
+	sweeping chan struct{}
+	swept    time.Time
+	failed   time.Time
+}
+
+// New touches nothing: the file is opened when it is first needed.
+func New(o Options) *Index { return &Index{options: o, noted: map[place]bool{}} }
+
+// Watch tells of the progress while many files are read, and at the end of that. It is to be
+// called before all others, once.
+func (ix *Index) Watch(tell func(p Progress)) { ix.watch = tell }
+
+// Note tells that this process has written a rollout. It never waits for the disk.
+func (ix *Index) Note(path string) {
+	root, name, ok := ix.options.Store.Place(path)
+	if !ok {
+		return
+	}
+	ix.noting.Lock()
+	ix.noted[place{root, name}] = true
+	ix.noting.Unlock()
+}
+
+// takeNoted gives the files that were written since it was last called.
+func (ix *Index) takeNoted() []place {
+	ix.noting.Lock()
+	defer ix.noting.Unlock()
+	noted := make([]place, 0, len(ix.noted))
+	for p := range ix.noted {
+		noted = append(noted, p)
+	}
+	clear(ix.noted)
+	return noted
+}
+
+// Close ends what runs. The index is not to be used afterwards. A database that something
+// still works with when ctx ends stays open: the next process takes it as it is.
+func (ix *Index) Close(ctx context.Context) error {
+	ix.closing.Store(true)
+	ended := make(chan struct{})
+	go func() {
+		ix.work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	return ix.shutLocked()
+}
+
+func (ix *Index) shutLocked() error {
+	db := ix.db
+	ix.db, ix.complete, ix.folders = nil, false, nil
+	if db == nil {
+		return nil
+	}
+	return db.close()
+}
+
+// freshLocked brings the index up to date; it is false where the files have to be asked.
+func (ix *Index) freshLocked() bool {
+	ix.missLocked()
+	if ix.db == nil || !ix.complete {
+		ix.sweepLocked()
+		return false
+	}
+	err := ix.refreshLocked()
+	if errors.Is(err, errTooMuch) {
+		ix.complete = false
+		ix.sweepLocked()
+		return false
+	}
+	if err != nil {
+		ix.failLocked(err)
+		return false
+	}
+	if time.Since(ix.swept) > sweepEvery {
+		ix.sweepLocked()
+	}
+	return true
+}
+
+// missLocked lets go of a file that was taken away.
+func (ix *Index) missLocked() {
+	if ix.db == nil || ix.sweeping != nil { // a sweep has it
+		return
+	}
+	info, err := os.Stat(ix.options.Path)
+	if err != nil || !os.SameFile(info, ix.db.file) {
+		ix.reportLocked(ix.shutLocked())
+	}
+}
+
+// opened is the database, which it opens if need be. Nobody else does at the same time.
+func (ix *Index) opened() (*database, error) {
+	ix.mu.Lock()
+	db := ix.db
+	ix.mu.Unlock()
+	if db != nil {
+		return db, nil
+	}
+	db, err := open(ix.options.Path)
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if err != nil {
+		ix.failed = time.Now()
+		return nil, err
+	}
+	ix.db = db
+	return db, nil
+}
+
+// failLocked moves a file aside that cannot be used: the next list begins another.
+func (ix *Index) failLocked(err error) {
+	ix.reportLocked(err)
+	if unusable(err) && ix.db != nil {
+		ix.reportLocked(ix.shutLocked())
+		ix.reportLocked(aside(ix.options.Path))
+	}
+}
+
+func (ix *Index) reportLocked(err error) {
+	if err != nil && ix.options.Report != nil {
+		ix.options.Report(err)
+	}
+}

@@ -1,0 +1,222 @@
+package index
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout"
+)
+
+func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
+	r := newRig(t)
+	r.ix.Note(r.path(1))
+	require.NoFileExists(t, r.file())
+}
+
+func TestTheFilesAnswerUntilTheIndexIsBuilt(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread(`"id":"x"`, "one"))
+	_, ok := r.ix.List(rollout.Query{})
+	require.False(t, ok)
+	require.Equal(t, "one", previews(r.list(rollout.Query{})))
+	info, err := os.Stat(r.file())
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+// TestAPageReadsNoRollouts takes the content of files away behind the index's back.
+func TestAPageReadsNoRollouts(t *testing.T) {
+	r := newRig(t)
+	for n := range 5 {
+		r.put(r.path(n), thread(`"id":"x"`, "kept"))
+	}
+	r.built()
+	for n := range 5 {
+		info, err := os.Stat(r.path(n))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(r.path(n), []byte(strings.Repeat("\n", int(info.Size()))), 0))
+		require.NoError(t, os.Chtimes(r.path(n), info.ModTime(), info.ModTime()))
+	}
+	require.Equal(t, "kept, kept, kept, kept, kept", previews(r.list(rollout.Query{})))
+}
+
+func TestWhatOthersWriteIsSeenAtOnce(t *testing.T) {
+	r := newRig(t)
+	for n := range 3 * recent {
+		r.put(r.path(n), thread(`"id":"x"`, "old"))
+	}
+	r.built()
+	r.put(r.path(3*recent), thread(`"id":"x"`, "new"))
+	require.Equal(t, "new, old", previews(r.list(rollout.Query{Limit: 2})))
+	r.add(r.path(0), agentLine("more"))
+	r.ix.Note(r.path(0))
+	page := r.list(rollout.Query{Limit: 1, SortKey: rollout.SortUpdated})
+	require.Equal(t, r.path(0), page.Heads[0].Path, "that this process wrote to it was noted")
+	r.add(r.path(1), agentLine("more"))
+	page = r.list(rollout.Query{Limit: 1, Ascending: true, SortKey: rollout.SortUpdated})
+	require.NotEqual(t, r.path(1), page.Heads[0].Path, "a file on the page is looked at")
+	require.NoError(t, os.Remove(r.path(3*recent)))
+	require.Equal(t, "old", previews(r.list(rollout.Query{Limit: 1})))
+}
+
+// TestOnlyNewBytesAreRead changes what was read before: the index does not see it.
+func TestOnlyNewBytesAreRead(t *testing.T) {
+	r := newRig(t)
+	begin := thread(`"id":"x"`, strings.Repeat("long ", 500), "first answer")
+	r.put(r.path(1), begin)
+	r.built()
+	f, err := os.OpenFile(r.path(1), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte("FIRST"), int64(strings.Index(begin, "first")))
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	r.add(r.path(1), "no JSON\n"+agentLine("second answer"))
+	require.Equal(t, "first answer", snippets(r.search(rollout.Query{Search: "first a"})))
+	require.Equal(t, "second answer", snippets(r.search(rollout.Query{Search: "second a"})))
+	r.put(r.path(1), thread(`"id":"y"`, "anew", "third"))
+	require.Empty(t, r.search(rollout.Query{Search: "second a"}).Hits)
+	require.Equal(t, "third", snippets(r.search(rollout.Query{Search: "third"})))
+}
+
+func TestATornLineIsReadOnceItIsWhole(t *testing.T) {
+	r := newRig(t)
+	line := agentLine("the answer")
+	r.put(r.path(1), thread(`"id":"x"`, "question")+line[:70])
+	r.built()
+	r.add(r.path(1), line[70:])
+	require.Equal(t, "the answer", snippets(r.search(rollout.Query{Search: "answer"})))
+}
+
+func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, r *rig){
+		"no database": func(t *testing.T, r *rig) {
+			require.NoError(t, os.WriteFile(r.file(), []byte(strings.Repeat("garbage ", 4096)), 0o600))
+		},
+		"another version": func(t *testing.T, r *rig) {
+			db, err := open(r.file())
+			require.NoError(t, err)
+			_, err = db.write.Exec("PRAGMA user_version = 99")
+			require.NoError(t, err)
+			require.NoError(t, db.close())
+		},
+		"a table is missing": func(t *testing.T, r *rig) {
+			db, err := open(r.file())
+			require.NoError(t, err)
+			_, err = db.write.Exec("DROP TABLE sessions")
+			require.NoError(t, err)
+			require.NoError(t, db.close())
+		},
+		"a page is garbage": func(t *testing.T, r *rig) {
+			data, err := os.ReadFile(r.file())
+			require.NoError(t, err)
+			for i := 4096; i < len(data); i++ {
+				data[i] ^= 0x55
+			}
+			require.NoError(t, os.WriteFile(r.file(), data, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.put(r.path(1), thread(`"id":"x"`, "one"))
+			r.built()
+			require.NoError(t, r.ix.Close(context.Background()))
+			spoil(t, r)
+			r.reopen()
+			require.Equal(t, "one", previews(r.list(rollout.Query{})))
+			require.FileExists(t, r.file()+asideSuffix)
+		})
+	}
+}
+
+func TestAFileThatIsTakenAwayIsMadeAgain(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread(`"id":"x"`, "one"))
+	r.built()
+	require.NoError(t, os.Remove(r.file()))
+	_, ok := r.ix.List(rollout.Query{})
+	require.False(t, ok, "the files are asked meanwhile")
+	require.Equal(t, "one", previews(r.list(rollout.Query{})))
+	require.FileExists(t, r.file())
+}
+
+func TestAFileThatCannotBeOpenedIsDoneWithout(t *testing.T) {
+	r := newRig(t)
+	require.NoError(t, os.Mkdir(r.file(), 0o700))
+	_, ok := r.ix.List(rollout.Query{})
+	require.False(t, ok)
+	_, err := r.ix.Search(r.context(), rollout.Query{Search: "x"})
+	require.ErrorIs(t, err, rollout.ErrNoIndex)
+	require.Len(t, r.faults, 1, "it is not tried again at once")
+}
+
+// TestTwoServersShareAnIndex lets both find the same files.
+func TestTwoServersShareAnIndex(t *testing.T) {
+	r := newRig(t)
+	other := rigAt(t, r.home)
+	defer func() { require.NoError(t, other.ix.Close(context.Background())) }()
+	for n := range 50 {
+		r.put(r.path(n), thread(`"id":"x"`, "question", "answer"))
+	}
+	_, _ = r.ix.List(rollout.Query{})
+	_, _ = other.ix.List(rollout.Query{})
+	for _, each := range []*rig{r, other} {
+		require.Len(t, each.list(rollout.Query{}).Heads, 50)
+		require.Len(t, each.search(rollout.Query{Search: "answer"}).Hits, 50)
+	}
+	r.requireSound(100)
+}
+
+// requireSound checks the database itself, and how many messages it has.
+func (r *rig) requireSound(messages int) {
+	var count int
+	require.NoError(r.t, r.ix.db.read.QueryRow("SELECT count(*) FROM messages").Scan(&count))
+	require.Equal(r.t, messages, count)
+	_, err := r.ix.db.write.Exec("INSERT INTO found(found, rank) VALUES ('integrity-check', 1)")
+	require.NoError(r.t, err)
+}
+
+// TestALongFileIsReadInPieces has more text than a batch.
+func TestALongFileIsReadInPieces(t *testing.T) {
+	r := newRig(t)
+	text := strings.Repeat("many words ", 5000)
+	var texts []string
+	for n := range 300 {
+		texts = append(texts, idOf(n)+text)
+	}
+	r.put(r.path(1), thread(`"id":"x"`, texts...)+agentLine("the needle"))
+	require.Equal(t, "the needle", snippets(r.search(rollout.Query{Search: "needle"})))
+	r.requireSound(301)
+}
+
+func TestProgressOfALongBuildIsTold(t *testing.T) {
+	var told []Progress
+	p := progress{tell: func(p Progress) { told = append(told, p) }, total: 9, last: time.Now()}
+	p.at(3)
+	p.end()
+	require.Empty(t, told, "a short one is not worth a word")
+	p.last = time.Time{}
+	p.at(5)
+	p.at(6)
+	p.end()
+	require.Equal(t, []Progress{{5, 9}, {9, 9}}, told)
+}
+
+func TestRolloutsAreNeverWritten(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread(`"id":"x"`, "one")+"torn")
+	require.NoError(t, os.Chmod(filepath.Dir(r.path(1)), 0o500))
+	require.NoError(t, os.Chmod(r.path(1), 0o400))
+	before, err := os.ReadFile(r.path(1))
+	require.NoError(t, err)
+	require.Equal(t, "one", previews(r.list(rollout.Query{})))
+	after, err := os.ReadFile(r.path(1))
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.NoError(t, os.Chmod(filepath.Dir(r.path(1)), 0o700))
+}

@@ -1,0 +1,92 @@
+package index
+
+import (
+	"database/sql"
+	"errors"
+)
+
+const (
+	// recent is how many of the files that were written last are looked at before each
+	// list, and how many of those that no list shows yet.
+	recent = 64
+	// maxFiles and maxBytes bound what is read while a list waits for it.
+	maxFiles = 64
+	maxBytes = 16 << 20
+)
+
+// errTooMuch is why a list does not wait for the index.
+var errTooMuch = errors.New("index: too much is new")
+
+// refreshLocked finds out what has changed since the last time: files that came and
+// went, by the times of their folders; those that this process has written; and of those
+// that others write, the ones written last. Every other file is looked at by a sweep.
+func (ix *Index) refreshLocked() error {
+	s := survey{store: ix.options.Store, knows: byFolder(ix.db.read), old: ix.folders}
+	err := s.run()
+	if err == nil {
+		err = ix.checkLocked(&s)
+	}
+	if err == nil {
+		err = ix.applyLocked(&s)
+	}
+	if err == nil {
+		ix.folders = s.seen
+	}
+	return err
+}
+
+// checkLocked looks at files one by one.
+func (ix *Index) checkLocked(s *survey) error {
+	written := "WHERE key IN (SELECT key FROM sessions ORDER BY last_event_at DESC LIMIT ?) OR key IN (SELECT key FROM sessions WHERE NOT listed ORDER BY last_event_at DESC LIMIT ?)"
+	files, err := knownFiles(ix.db.read, written, recent, recent)
+	if err != nil {
+		return err
+	}
+	for _, p := range ix.takeNoted() {
+		if _, ok := files[p]; ok {
+			continue
+		}
+		of, err := knownFiles(ix.db.read, "WHERE root = ? AND rollout_path = ?", p.root, p.path)
+		if err != nil {
+			return err
+		}
+		files[p] = of[p]
+	}
+	for _, f := range s.changed { // they were looked at already
+		delete(files, f.place)
+	}
+	for _, p := range s.gone {
+		delete(files, p)
+	}
+	for p, k := range files {
+		s.check(p, k)
+	}
+	return nil
+}
+
+// applyLocked reads what has changed, if it is little.
+func (ix *Index) applyLocked(s *survey) error {
+	var size int64
+	for _, f := range s.changed {
+		size += f.info.Size() - f.known.offset
+	}
+	if len(s.changed) > maxFiles || size > maxBytes {
+		return errTooMuch
+	}
+	r := reader{store: ix.options.Store}
+	entries := make([]entry, len(s.changed))
+	for i, f := range s.changed {
+		entries[i] = r.read(f.place, f.known, f.info)
+	}
+	if err := write(ix.db.write, entries); err != nil {
+		return err
+	}
+	return removeAll(ix.db.write, s.gone)
+}
+
+func removeAll(db *sql.DB, gone []place) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	return within(db, func(tx *sql.Tx) error { return remove(tx, gone) })
+}

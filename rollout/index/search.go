@@ -1,0 +1,186 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"appserver/rollout"
+)
+
+// Search finds the threads in whose messages, preview or name a text stands; case does
+// not matter. An index that is being built is waited for a moment; then what it has is
+// searched. An unusable cursor is a *rollout.CursorError, a database that cannot be used rollout.ErrNoIndex.
+func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, error) {
+	from, err := q.Begin()
+	if err != nil {
+		return rollout.Hits{}, err
+	}
+	ix.await(ctx)
+	ix.mu.Lock()
+	complete := ix.freshLocked()
+	db := ix.db
+	ix.mu.Unlock()
+	if db == nil {
+		return rollout.Hits{}, rollout.ErrNoIndex
+	}
+	c, err := searched(ix.options.Store, q, from)
+	if err != nil {
+		return rollout.Hits{}, err
+	}
+	// One connection for all of it: searches must not wait for each other's.
+	conn, err := db.read.Conn(ctx)
+	if err != nil {
+		return rollout.Hits{}, err
+	}
+	defer func() { _ = conn.Close() }()
+	hits, err := found(conn, ix.options.Store, c, q)
+	hits.Complete = complete
+	if damaged(err) {
+		ix.mu.Lock()
+		defer ix.mu.Unlock()
+		if ix.db == db {
+			ix.failLocked(err)
+		}
+		err = rollout.ErrNoIndex
+	}
+	return hits, err
+}
+
+// await waits until every file was looked at, or patience ends.
+func (ix *Index) await(ctx context.Context) {
+	ix.mu.Lock()
+	ix.freshLocked()
+	sweeping := ix.sweeping
+	if ix.complete {
+		sweeping = nil
+	}
+	ix.mu.Unlock()
+	if sweeping == nil {
+		return
+	}
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	select {
+	case <-sweeping:
+	case <-enough.C:
+	case <-ctx.Done():
+	}
+}
+
+// namedRank is how much a preview or name counts, in messages.
+const namedRank = 1_000_000
+
+// searched is what a search selects: threads of which some message may have the text.
+func searched(store *rollout.Store, q rollout.Query, from rollout.Position) (*choice, error) {
+	c := filtered(q)
+	c.limit = 0
+	where, args, err := titled(store, q.Search)
+	if err != nil {
+		return nil, err
+	}
+	condition, value := candidates(strings.ToLower(q.Search))
+	c.with = "WITH hit AS MATERIALIZED (SELECT session, count(*) AS hits FROM messages WHERE " + condition + " GROUP BY session)"
+	c.withArgs = []any{value}
+	c.join = "LEFT JOIN hit ON hit.session = sessions.key"
+	c.named = where
+	c.rank = "coalesce(hits, 0) + " + fmt.Sprintf("CASE WHEN %s THEN %d ELSE 0 END", where, namedRank)
+	c.selectArgs = append(append([]any{}, args...), args...)
+	c.and("rank > 0")
+	c.from(q, from)
+	return c, nil
+}
+
+const (
+	// gram is the length of what the index knows texts by, maxGrams how many of a term are
+	// looked up; the rest is read.
+	gram     = 3
+	maxGrams = 24
+)
+
+// candidates is the condition of messages that may have a term.
+func candidates(term string) (condition, value string) {
+	runes := []rune(strings.ReplaceAll(term, "\x00", " "))
+	if len(runes) < gram {
+		return "instr(lower(text), ?) > 0", term
+	}
+	var grams []string
+	for i := 0; i+gram <= len(runes) && len(grams) < maxGrams; i++ {
+		grams = append(grams, `"`+strings.ReplaceAll(string(runes[i:i+gram]), `"`, `""`)+`"`)
+	}
+	return "number IN (SELECT rowid FROM found WHERE found MATCH ?)", strings.Join(grams, " AND ")
+}
+
+// found reads candidates until the page is full.
+func found(db asker, store *rollout.Store, c *choice, q rollout.Query) (rollout.Hits, error) {
+	var hits rollout.Hits
+	var last row
+	var failed error
+	term := strings.ToLower(q.Search)
+	err := c.each(db, store, func(r row) bool {
+		text, ok, err := said(db, r, term)
+		if err != nil || !ok {
+			failed = err
+			return err == nil
+		}
+		if q.Limit > 0 && len(hits.Hits) == q.Limit {
+			hits.NextCursor = last.position(q.Key()).Cursor()
+			return false
+		}
+		if len(hits.Hits) == 0 {
+			hits.BackCursor = r.position(q.Key()).Back()
+		}
+		hits.Hits = append(hits.Hits, rollout.Hit{Head: r.head, Snippet: snippet(text, term)})
+		last = r
+		return true
+	})
+	return hits, errors.Join(err, failed)
+}
+
+// said is the first text of a thread that has the term; ok is false where none has.
+func said(db asker, r row, term string) (text string, ok bool, err error) {
+	if strings.Contains(strings.ToLower(r.head.Preview), term) {
+		return r.head.Preview, true, nil
+	}
+	rows, err := db.QueryContext(context.Background(), "SELECT text FROM messages WHERE session = ? ORDER BY offset", r.key)
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&text); err != nil {
+			return "", false, err
+		}
+		if strings.Contains(strings.ToLower(text), term) {
+			return text, true, nil
+		}
+	}
+	return r.head.Preview, r.named, rows.Err()
+}
+
+// A snippet has so many characters before and behind the begin of what was found.
+const (
+	snippetBefore = 48
+	snippetAfter  = 112
+)
+
+// snippet is a line of a text around a term, or its begin.
+func snippet(text, term string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	at := max(0, strings.Index(strings.ToLower(text), strings.Join(strings.Fields(term), " ")))
+	runes := []rune(text)
+	at = utf8.RuneCountInString(text[:min(at, len(text))])
+	from, to := max(0, at-snippetBefore), min(len(runes), at+snippetAfter)
+	part := string(runes[from:to])
+	if from > 0 {
+		part = "... " + part
+	}
+	if to < len(runes) {
+		part += " ..."
+	}
+	return part
+}

@@ -1,0 +1,103 @@
+package index
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout"
+)
+
+func TestSearch(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread(`"source":"cli"`, "Fix the parser", strings.Repeat("x ", 50)+"The Zebra\nis here."+strings.Repeat(" y", 100)))
+	r.put(r.path(2), thread(`"source":"exec"`, "second", "about zebra and ZEBRA", "zebra again", "yes"))
+	r.put(r.path(3), thread("", "zebras first", "nothing"))
+	r.put(r.path(4), thread("", "漢字テスト", `a "quoted" word, 100% sure; ÄRGER`))
+	r.put(r.path(5), thread("", "<environment_context>zebra", "hm")+item("user", "input_text", "<environment_context>zebra"))
+	r.put(strings.Replace(r.path(6), "sessions/2026", "archived_sessions/2026", 1), thread("", "old zebra"))
+	require.NoError(t, r.store.AppendName(idOf(4), "The zebra plan", begin))
+	long := "... " + strings.Repeat("x ", 22) + "The Zebra is here." + strings.Repeat(" y", 49) + " ..."
+	for name, c := range map[string]struct {
+		q    rollout.Query
+		want string
+	}{
+		"by time":              {rollout.Query{Search: "Zebra"}, "<environment_context>zebra, 漢字テスト, zebras first, about zebra and ZEBRA, " + long},
+		"ascending":            {rollout.Query{Search: "zebra", Ascending: true, Limit: 1}, long},
+		"best first":           {rollout.Query{Search: "zebra", SortKey: rollout.SortRelevance, Sources: []string{"cli", "exec"}}, "about zebra and ZEBRA, " + long},
+		"previews first":       {rollout.Query{Search: "zebra", SortKey: rollout.SortRelevance, Limit: 3}, "<environment_context>zebra, zebras first, 漢字テスト"},
+		"source":               {rollout.Query{Search: "zebra", Sources: []string{"exec"}}, "about zebra and ZEBRA"},
+		"within words":         {rollout.Query{Search: "EBR", Sources: []string{"exec"}}, "about zebra and ZEBRA"},
+		"several words":        {rollout.Query{Search: "bra and ze"}, "about zebra and ZEBRA"},
+		"letters, not in turn": {rollout.Query{Search: "zebrazebra"}, ""},
+		"quotes":               {rollout.Query{Search: `a "quoted" w`}, `a "quoted" word, 100% sure; ÄRGER`},
+		"no wildcards":         {rollout.Query{Search: "100_ sure"}, ""},
+		"other scripts":        {rollout.Query{Search: "字テス"}, "漢字テスト"},
+		"two letters":          {rollout.Query{Search: "字テ"}, "漢字テスト"},
+		"case of all letters":  {rollout.Query{Search: "ärger"}, `a "quoted" word, 100% sure; ÄRGER`},
+		"archived":             {rollout.Query{Search: "zebra", Archived: true}, "old zebra"},
+		"nothing":              {rollout.Query{Search: "unheard of"}, ""},
+		"NUL":                  {rollout.Query{Search: "a\x00bcd"}, ""},
+		"excluded":             {rollout.Query{Search: "zebra", Excluded: []string{idOf(1), idOf(2), idOf(3), idOf(4)}}, "<environment_context>zebra"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, snippets(r.search(c.q)))
+		})
+	}
+}
+
+// TestSearchIsPaged checks that pages of each order have the threads of one large page.
+func TestSearchIsPaged(t *testing.T) {
+	r := newRig(t)
+	for n := range 9 {
+		texts := []string{"q"}
+		for range n % 4 {
+			texts = append(texts, "an answer", "go on")
+		}
+		r.put(r.path(n), thread("", texts...))
+	}
+	for _, key := range []rollout.SortKey{"", rollout.SortUpdated, rollout.SortRelevance} {
+		q := rollout.Query{Search: "answer", SortKey: key}
+		var want, got []string
+		for _, h := range r.search(q).Hits {
+			want = append(want, h.ID)
+		}
+		require.Len(t, want, 6)
+		q.Limit = 2
+		for range 3 {
+			page := r.search(q)
+			for _, h := range page.Hits {
+				got = append(got, h.ID)
+			}
+			q.Cursor = page.NextCursor
+		}
+		require.Equal(t, want, got)
+		require.Empty(t, q.Cursor)
+	}
+	_, err := r.ix.Search(r.context(), rollout.Query{Search: "x", Cursor: "bad"})
+	var cursor *rollout.CursorError
+	require.ErrorAs(t, err, &cursor)
+}
+
+func TestToolCallsAreFound(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread("", "build it")+`{"timestamp":"","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":\"make bench\"}","call_id":"c"}}`+"\n"+
+		`{"timestamp":"","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"a secret"}}`+"\n")
+	require.Equal(t, `{"command":"make bench"}`, snippets(r.search(rollout.Query{Search: "make bench"})))
+	require.Empty(t, r.search(rollout.Query{Search: "a secret"}).Hits)
+}
+
+func TestADamagedIndexIsFoundByASearch(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread("", "the question"))
+	r.built()
+	_, err := r.ix.db.write.Exec("UPDATE found_data SET block = x'00000001ff7f7f7f7f7f7f7f7f' WHERE id = 10")
+	require.NoError(t, err)
+	r.reopen()
+	r.built()
+	_, err = r.ix.Search(r.context(), rollout.Query{Search: "question"})
+	require.ErrorIs(t, err, rollout.ErrNoIndex)
+	require.Len(t, r.search(rollout.Query{Search: "question"}).Hits, 1, "another was made")
+	require.FileExists(t, r.file()+asideSuffix)
+}

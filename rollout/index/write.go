@@ -1,0 +1,174 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// write puts entries into the index, all or none.
+func write(db *sql.DB, entries []entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	return within(db, func(tx *sql.Tx) error {
+		var last int64
+		if err := tx.QueryRow("SELECT coalesce(max(number), 0) FROM messages").Scan(&last); err != nil {
+			return err
+		}
+		for i := range entries {
+			if err := put(tx, &entries[i]); err != nil {
+				return err
+			}
+		}
+		// Numbers are never given twice, so these are the new ones. All at once, behind the rows: FTS5 writes its terms out at every savepoint, and a
+		// trigger would make one for each row.
+		_, err := tx.Exec("INSERT INTO found(rowid, text) SELECT number, text FROM messages WHERE number > ?", last)
+		return err
+	})
+}
+
+func within(db *sql.DB, do func(tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// put puts an entry in, unless another server was quicker: then what the reading went on
+// from is not there any more.
+func put(tx *sql.Tx, e *entry) error {
+	key, now, err := find(tx, e.place)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.before == known{} && key != 0:
+		err = forget(tx, key)
+	case e.before != now:
+		return nil
+	}
+	if err == nil {
+		key, err = putSession(tx, key, e)
+	}
+	if err != nil {
+		return err
+	}
+	if e.before.offset > 0 {
+		if e.messages, err = unheard(tx, key, e.messages); err != nil {
+			return err
+		}
+	}
+	return putMessages(tx, key, e.messages)
+}
+
+// unheard leaves out what the last reading ended with: a message may stand in a file as an
+// item and as an event, and the reading have ended between them.
+func unheard(tx *sql.Tx, key int64, messages []message) ([]message, error) {
+	heard := map[string]bool{}
+	var rest []message
+	for _, m := range messages {
+		if !heard[m.Role] {
+			heard[m.Role] = true
+			var last string
+			err := tx.QueryRow("SELECT text FROM messages WHERE session = ? AND role = ? ORDER BY offset DESC LIMIT 1", key, m.Role).Scan(&last)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return nil, err
+			}
+			if err == nil && last == m.Text {
+				continue
+			}
+		}
+		rest = append(rest, m)
+	}
+	return rest, nil
+}
+
+// find is what the index knows of a file; the key is 0 where it knows nothing.
+func find(tx *sql.Tx, p place) (key int64, k known, err error) {
+	err = tx.QueryRow("SELECT key, inode, size, last_event_at, offset, begin_size, begin_sum FROM sessions WHERE root = ? AND rollout_path = ?", p.root, p.path).
+		Scan(&key, &k.inode, &k.size, &k.modTime, &k.offset, &k.beginSize, &k.beginSum)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return key, k, err
+}
+
+// forget takes the messages of a file out.
+func forget(tx *sql.Tx, key int64) error {
+	if _, err := tx.Exec("INSERT INTO found(found, rowid, text) SELECT 'delete', number, text FROM messages WHERE session = ?", key); err != nil {
+		return err
+	}
+	_, err := tx.Exec("DELETE FROM messages WHERE session = ?", key)
+	return err
+}
+
+// remove takes files out that are gone.
+func remove(tx *sql.Tx, gone []place) error {
+	for _, p := range gone {
+		key, _, err := find(tx, p)
+		if err == nil && key != 0 {
+			err = forget(tx, key)
+		}
+		if err == nil {
+			_, err = tx.Exec("DELETE FROM sessions WHERE key = ?", key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const putSessionSQL = `INSERT OR REPLACE INTO sessions (key, root, folder, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum,
+	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
+	head, err := storedHead(e.head)
+	if err != nil {
+		return 0, err
+	}
+	h, meta := &e.head, &e.head.Meta
+	branch, commit := gitOf(meta)
+	result, err := tx.Exec(putSessionSQL, sql.NullInt64{Int64: key, Valid: key != 0}, e.root, e.folder(), e.path, e.inode, e.size, e.modTime, e.offset, e.beginSize, e.beginSum,
+		e.listed, h.ID, h.CreatedAt.UnixNano(), meta.Cwd, meta.ModelProvider, rollout.SourceWord(meta.Source), meta.CliVersion, meta.Originator, branch, commit,
+		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
+func gitOf(m *protocol.SessionMeta) (branch, commit *string) {
+	if m.Git == nil {
+		return nil, nil
+	}
+	return m.Git.Branch, m.Git.CommitHash
+}
+
+func putMessages(tx *sql.Tx, key int64, messages []message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	insert, err := tx.Prepare("INSERT OR IGNORE INTO messages (session, offset, role, kind, text, tool_name) VALUES (?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = insert.Close() }()
+	for _, m := range messages {
+		if _, err := insert.Exec(key, m.offset, m.Role, m.Kind, m.Text, m.ToolName); err != nil {
+			return err
+		}
+	}
+	return nil
+}

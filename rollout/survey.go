@@ -1,0 +1,83 @@
+package rollout
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Roots are the folders below home that hold rollouts: those that are not archived,
+// then those that are.
+func Roots() []string { return []string{sessionsDir, archivedDir} }
+
+// Folder is what a folder of rollouts holds.
+type Folder struct {
+	// ModTime changes when a name in the folder does; the zero time stands for a folder
+	// that is not there.
+	ModTime time.Time
+	// Files are the names of rollouts, Folders those of folders.
+	Files, Folders []string
+}
+
+// Folder reads a folder of a root; dir has slashes, and "" is the root itself.
+func (s *Store) Folder(root, dir string) (Folder, error) {
+	full := s.place(root, dir)
+	var f Folder
+	info, err := s.disk.Stat(full)
+	if absent(err) {
+		return f, nil
+	}
+	if err != nil {
+		return f, diskError("list", full, err)
+	}
+	f.ModTime = info.ModTime()
+	entries, err := s.disk.ReadDir(full)
+	if err != nil {
+		return f, diskError("list", full, err)
+	}
+	for _, e := range entries {
+		switch {
+		case e.IsDir():
+			f.Folders = append(f.Folders, e.Name())
+		case threadID(e.Name()) != "":
+			f.Files = append(f.Files, e.Name())
+		}
+	}
+	return f, nil
+}
+
+// Stat follows links to a file or folder of a root.
+func (s *Store) Stat(root, place string) (fs.FileInfo, error) {
+	return s.disk.Stat(s.place(root, place))
+}
+
+// Place is where below which root a path leads; ok is false for paths elsewhere.
+func (s *Store) Place(path string) (root, place string, ok bool) {
+	for _, root := range Roots() {
+		if s.isBelow(root, path) {
+			place, err := filepath.Rel(filepath.Join(s.home, root), path)
+			return root, filepath.ToSlash(place), err == nil
+		}
+	}
+	return "", "", false
+}
+
+// ListedHead is the head of a rollout; listed tells whether List shows it.
+func (s *Store) ListedHead(root, place string) (h Head, listed bool) {
+	reader := headReader{store: s}
+	head, listed, err := reader.listed(s.place(root, place))
+	return head, listed && err == nil
+}
+
+// OpenRead opens a rollout to read it.
+func (s *Store) OpenRead(root, place string) (File, fs.FileInfo, error) {
+	return s.open(s.place(root, place), os.O_RDONLY)
+}
+
+// PathOf is the path of a file of a root.
+func (s *Store) PathOf(root, place string) string { return s.place(root, place) }
+
+func (s *Store) place(root, place string) string {
+	return filepath.Join(s.home, root, filepath.FromSlash(place))
+}
