@@ -31,6 +31,8 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	advance D                     the clock goes on by D, not a second, at the next input
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
 //	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N]
+//	fork [last=ID] [before=ID] [name=TEXT] [exclude] [model=]  the thread is the fork from then on
+//	revert TURN, rollback N, inject JSON..., git [sha=] [branch=] [origin=]  an empty value clears
 //	disk full|ok                  what the disk does with the lines from now on
 //	prompt [full], settings       of the next model request
 //	{...}                         a line that is put into the rollout
@@ -44,6 +46,7 @@ var commands = map[string]command{
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
 	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,
+	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput), "inject": input(injectInput), "git": input(gitInput),
 }
 
 func runCommand(m *machine, line string, b *strings.Builder) error {
@@ -237,6 +240,32 @@ func resumeInput(m *machine, a arguments) (core.Input, error) {
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {
 	return core.SetName{To: m.caller(), Name: a.word(0)}, nil
+}
+
+func revertInput(m *machine, a arguments) (core.Input, error) {
+	return core.Revert{To: m.caller(), Before: new(a.word(0))}, nil
+}
+
+func rollbackInput(m *machine, a arguments) (core.Input, error) {
+	n, err := strconv.ParseUint(a.word(0), 10, 32)
+	return core.Revert{To: m.caller(), Last: uint32(n)}, err
+}
+
+func injectInput(m *machine, a arguments) (core.Input, error) {
+	p := protocol.ThreadInjectItemsParams{}
+	for _, word := range a.words[1:] {
+		p.Items = append(p.Items, json.RawMessage(word))
+	}
+	items, err := p.Decode()
+	if err != nil {
+		return nil, err
+	}
+	return core.InjectItems{To: m.caller(), Items: items}, nil
+}
+
+func gitInput(m *machine, a arguments) (core.Input, error) {
+	return core.SetMetadata{To: m.caller(), Git: protocol.ThreadMetadataGitInfoUpdateParams{
+		Sha: a.option("sha"), Branch: a.option("branch"), OriginURL: a.option("origin")}}, nil
 }
 
 func archiveInput(m *machine, a arguments) (core.Input, error) {

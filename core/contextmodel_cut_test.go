@@ -155,7 +155,8 @@ func (m *contextModel) unTrim() {
 
 // cuts tells whether a line makes a trim point.
 func cuts(line protocol.RolloutLine) bool {
-	return line.Type == protocol.LineTrimPoint || line.Type == protocol.LineCompacted
+	return line.Type == protocol.LineTrimPoint || line.Type == protocol.LineCompacted ||
+		gjson.GetBytes(line.Payload, "type").Str == protocol.EventRolledBack
 }
 
 // masks tells whether a line is the edit that a compaction makes of old outputs.

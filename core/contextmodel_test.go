@@ -21,6 +21,7 @@ type contextModel struct {
 	line     int64 // the ordinal of the one that is read
 	revision int64
 	journal  []modelEdit
+	turns    modelTurns
 }
 
 // modelItem is an item as its line has it. call and output are the places of its
@@ -71,6 +72,7 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 	if !strings.HasPrefix(string(line.Payload), "{") {
 		return
 	}
+	m.readTurns(line)
 	switch line.Type {
 	case protocol.LineResponseItem:
 		m.join(id, line.Payload)
@@ -295,7 +297,10 @@ func (m *contextModel) enter(op string, before []modelFate, places []int) {
 // to redo.
 func (m *contextModel) undoable() int {
 	for i, e := range slices.Backward(m.journal) {
-		if !e.undone {
+		switch {
+		case e.op == protocol.EditRevert:
+			return -1
+		case !e.undone:
 			return i
 		}
 	}

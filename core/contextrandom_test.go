@@ -67,7 +67,7 @@ func (e *explorer) state() string {
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"context/edit": e.edit, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
-		"trim": e.trim, "summarize": e.summarize, "context/read": e.readContext, "context/preview": e.preview, "compacted": e.compact,
+		"revert": e.revert, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext, "context/preview": e.preview, "compacted": e.compact,
 	}
 }
 
@@ -91,6 +91,15 @@ func (e *explorer) trim(t *rapid.T) {
 	in := core.TrimContext{To: e.caller(), KeepLast: rapid.Uint32Range(0, 4).Draw(t, "keep")}
 	if rapid.Bool().Draw(t, "summarized") {
 		in.Summary = new(rapid.SampledFrom([]string{"What was.", " ", "old words"}).Draw(t, "summary"))
+	}
+	e.run(t, in)
+}
+
+// revert takes back one turn, mostly.
+func (e *explorer) revert(t *rapid.T) {
+	in := core.Revert{To: e.caller(), Last: rapid.SampledFrom([]uint32{1, 1, 1, 2, 9}).Draw(t, "turns")}
+	if turns := e.thread.View(true).Turns; len(turns) > 0 && rapid.Bool().Draw(t, "named") {
+		in.Before = &turns[rapid.IntRange(max(len(turns)-2, 0), len(turns)-1).Draw(t, "turn")].ID
 	}
 	e.run(t, in)
 }

@@ -22,6 +22,8 @@ type turnRecord struct {
 	// whole is set where items came with their ids: the turn's text events repeat them.
 	whole bool
 	ended bool // a line says so
+	// before is what had been used when the turn began.
+	before protocol.ThreadTokenUsage
 }
 
 // itemRecord is a completed thread item. It stays in the form of its line until it
@@ -56,6 +58,8 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 		l.applyComplete(ordinal, payload)
 	case protocol.EventTurnAborted:
 		l.applyAborted(ordinal, payload)
+	case protocol.EventRolledBack:
+		l.applyRolledBack(ordinal, line)
 	case protocol.EventTokenCount:
 		l.applyUsage(payload)
 	case protocol.EventSettings:
@@ -86,7 +90,7 @@ func (l *log) addTurn(t turnRecord) *turnRecord {
 		l.turnAt = map[string]int{}
 	}
 	l.turnAt[t.id] = len(l.turns)
-	t.root = t.id
+	t.root, t.before = t.id, l.usage
 	l.turns = append(l.turns, t)
 	return &l.turns[len(l.turns)-1]
 }

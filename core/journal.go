@@ -21,6 +21,8 @@ type edit struct {
 	// point is the trim point of a trim, or of a compaction that has one. Its summary is
 	// the one it began with.
 	point *protocol.StoredTrimPoint
+	// from is the first line that a revert takes out.
+	from int64
 	// of is the trim point that a summarize gives its text.
 	of, text string
 }
@@ -100,10 +102,14 @@ func (c *contextItem) take(f fate) {
 	c.fate = f
 }
 
-// undoable is the edit to undo next, nil where there is none.
+// undoable is the edit to undo next, nil where there is none. A revert, and what is before
+// it, stays.
 func (h *history) undoable() *edit {
 	for i := len(h.journal) - 1; i >= 0; i-- {
-		if e := &h.journal[i]; !e.Undone {
+		switch e := &h.journal[i]; {
+		case e.reverts():
+			return nil
+		case !e.Undone:
 			return e
 		}
 	}

@@ -49,6 +49,8 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	switch line.Type {
 	case protocol.LineSessionMeta:
 		l.applyMeta(line.Payload)
+	case protocol.LineThreadMetadata:
+		l.applyMetadata(line.Payload)
 	case protocol.LineTurnContext:
 		l.applyTurnContext(line.Payload)
 	case protocol.LineResponseItem:

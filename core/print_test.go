@@ -164,6 +164,9 @@ func resultText(result any) string {
 func threadText(p gjson.Result) string {
 	t := p.Get("thread")
 	text := words("thread", t.Get("id").Str, statusText(t.Get("status")), shortIf("name=", t.Get("name")), short(t.Get("preview").Str), p.Get("model").Str, p.Get("approvalPolicy").String())
+	if git := t.Get("gitInfo"); git.IsObject() {
+		text = words(text, shortIf("sha=", git.Get("sha")), shortIf("branch=", git.Get("branch")), shortIf("origin=", git.Get("originUrl")))
+	}
 	for _, turn := range t.Get("turns").Array() {
 		text += "\n  " + turnText(turn)
 		for _, item := range turn.Get("items").Array() {

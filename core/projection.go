@@ -17,7 +17,7 @@ func (t *Thread) Projection() func(protocol.RolloutLine) (protocol.RolloutLine, 
 		p.note(i)
 	}
 	p.noteCompactions()
-	if len(p.lines) == 0 || t.disordered {
+	if len(p.lines)+len(p.reverts) == 0 || t.disordered {
 		return nil
 	}
 	p.noteStray()
@@ -31,11 +31,16 @@ type projection struct {
 	// cut is the ordinal of the line of the latest trim point, which is to be a compaction
 	// for readers that know no other; none without one.
 	cut int64
+	// reverts are those that took turns out.
+	reverts []*edit
 }
 
 func (p *projection) project(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
 	if line.Ordinal == nil {
 		return line, true
+	}
+	if p.reverted(&line) {
+		return line, false
 	}
 	payload, changed := p.lines[*line.Ordinal]
 	if !changed {
@@ -90,11 +95,14 @@ func (p *projection) encode(item protocol.ResponseItem) (json.RawMessage, bool) 
 	return raw, err != nil
 }
 
-// noteCompactions leaves out compactions that are undone, and gives the last one that
+// noteCompactions leaves out compactions that are undone and turns that were reverted, and gives the last one that
 // is in force the history that is left of it.
 func (p *projection) noteCompactions() {
 	for i := range p.journal {
-		if e := &p.journal[i]; e.Op == protocol.EditCompact && e.Undone {
+		switch e := &p.journal[i]; {
+		case e.reverts():
+			p.reverts = append(p.reverts, e)
+		case e.Op == protocol.EditCompact && e.Undone:
 			p.lines[e.ordinal] = nil
 		}
 	}

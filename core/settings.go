@@ -23,6 +23,8 @@ type Settings struct {
 type Options struct {
 	// Ephemeral threads keep no rollout.
 	Ephemeral bool
+	// Visited is set where the thread is loaded for one input only.
+	Visited bool
 	// Path is the rollout's, "" for ephemeral threads.
 	Path string
 	// Began is when the thread began as the file's name tells, for rollouts that have

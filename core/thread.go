@@ -121,6 +121,8 @@ func (s *step) take(in Input) {
 		s.start(in)
 	case Resume:
 		s.resume(in)
+	case Fork:
+		s.fork(in)
 	case Read:
 		s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
 	case ListTimeline:
@@ -144,7 +146,7 @@ func (s *step) take(in Input) {
 	case StorageFailed:
 		s.storageFailed(in)
 	default:
-		s.takeContext(in)
+		s.takeUpkeep(in)
 	}
 }
 
@@ -206,8 +208,7 @@ func (s *step) resume(in Resume) {
 }
 
 func (s *step) setName(in SetName) {
-	if s.options.Ephemeral {
-		s.refuse(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
+	if s.withoutMetadata(in.To) {
 		return
 	}
 	s.settleLastTurn()

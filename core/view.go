@@ -99,6 +99,8 @@ func optional(s string) *string {
 
 func (t *Thread) status() protocol.ThreadStatus {
 	switch {
+	case t.options.Visited:
+		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	case t.active != nil:
 		flags := []string{}
 		if t.active.asking() {

@@ -95,8 +95,8 @@ type CategoryUsage struct {
 }
 
 // ContextEdit is an entry of the journal of context edits. Op is exclude, include,
-// delete, prune, mask, pin, unpin, replace, trim, summarize, compact or restore; At is in
-// Unix milliseconds;
+// delete, prune, mask, pin, unpin, replace, trim, summarize, compact, restore or revert,
+// which cannot be undone; At is in Unix milliseconds;
 // Count is how many items it changed, SavedTokens how much smaller it made the next
 // request. An edit that is undone can be redone until another one is made.
 type ContextEdit struct {
@@ -121,6 +121,7 @@ const (
 	EditReplace   = "replace"
 	EditTrim      = "trim"
 	EditSummarize = "summarize"
+	EditRevert    = "revert"
 	EditCompact   = "compact"
 	EditRestore   = "restore"
 	EditUndo      = "undo"

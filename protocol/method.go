@@ -15,6 +15,7 @@ type Handler interface {
 	Initialize(to Caller, p *InitializeParams) error
 	ThreadStart(to Caller, p *ThreadStartParams) error
 	ThreadResume(to Caller, p *ThreadResumeParams) error
+	ThreadFork(to Caller, p *ThreadForkParams) error
 	ThreadRead(to Caller, p *ThreadReadParams) error
 	ThreadList(to Caller, p *ThreadListParams) error
 	ThreadSearch(to Caller, p *ThreadSearchParams) error
@@ -24,6 +25,11 @@ type Handler interface {
 	ThreadItemsList(to Caller, p *ThreadItemsListParams) error
 	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
 	ThreadSetName(to Caller, p *ThreadSetNameParams) error
+	ThreadRevert(to Caller, p *ThreadRevertParams) error
+	ThreadRollback(to Caller, p *ThreadRollbackParams) error
+	ThreadMetadataUpdate(to Caller, p *ThreadMetadataUpdateParams) error
+	ThreadInjectItems(to Caller, p *ThreadInjectItemsParams) error
+	ThreadDelete(to Caller, p *ThreadDeleteParams) error
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
 	ThreadUnarchive(to Caller, p *ThreadUnarchiveParams) error
 	ThreadArchiveAndNew(to Caller, p *ThreadArchiveAndNewParams) error
@@ -112,6 +118,10 @@ func Methods() []Method {
 		method[ThreadResumeParams, ThreadResumeResponse]("thread/resume", Handler.ThreadResume,
 			"Loads a stored conversation, or joins a loaded one, and subscribes the caller to it.").
 			experimental("history", "path", "permissions", "runtimeWorkspaceRoots"),
+		method[ThreadForkParams, ThreadForkResponse]("thread/fork", Handler.ThreadFork,
+			"Begins a conversation with the history of another, and subscribes the caller to it.").
+			experimental("attachToSource", "beforeTurnId", "deferGoalContinuation", "experimentalDisablePredictionMcp",
+				"experimentalPredictionMode", "path", "permissions", "runtimeWorkspaceRoots"),
 		method[ThreadReadParams, ThreadReadResponse]("thread/read", Handler.ThreadRead,
 			"Reads a conversation without loading it."),
 		method[ThreadListParams, ThreadListResponse]("thread/list", Handler.ThreadList,
@@ -130,6 +140,16 @@ func Methods() []Method {
 			"Ends the notifications of a conversation to the caller."),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,
 			"Names a conversation."),
+		method[ThreadRevertParams, ThreadRevertResponse]("thread/revert", Handler.ThreadRevert,
+			"Takes a turn and all behind it out of a conversation."),
+		method[ThreadRollbackParams, ThreadRollbackResponse]("thread/rollback", Handler.ThreadRollback,
+			"Takes the last turns out of a conversation.").own(),
+		method[ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse]("thread/metadata/update", Handler.ThreadMetadataUpdate,
+			"Changes what a conversation says of its repository.").experimental("projectId", "daybreakEnabled"),
+		method[ThreadInjectItemsParams, Empty]("thread/inject_items", Handler.ThreadInjectItems,
+			"Adds entries to what the model is sent."),
+		method[ThreadDeleteParams, Empty]("thread/delete", Handler.ThreadDelete,
+			"Deletes a conversation."),
 		method[ThreadArchiveParams, Empty]("thread/archive", Handler.ThreadArchive,
 			"Unloads a conversation and moves it to the archive."),
 		method[ThreadUnarchiveParams, ThreadUnarchiveResponse]("thread/unarchive", Handler.ThreadUnarchive,

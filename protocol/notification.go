@@ -224,6 +224,8 @@ func Notifications() []NotificationRow {
 		notification[ThreadStatusChangedNotification]("A thread went to work, waits, is idle, or is not loaded any more."),
 		notification[ThreadNameUpdatedNotification]("A thread has a new name."),
 		notification[ThreadClosedNotification]("A thread was unloaded."),
+		notification[ThreadDeletedNotification]("A thread is gone."),
+		notification[ThreadRevertedNotification]("A thread has lost its last turns."),
 		notification[ThreadArchivedNotification]("A thread is in the archive."),
 		notification[ThreadUnarchivedNotification]("A thread is back from the archive."),
 		notification[ThreadArchivedAndNewCreatedNotification]("A thread took the place of one that was archived.").own(),

@@ -30,6 +30,14 @@
 // do not depend on the health of others. An appended line has one that is above all. From the first context_backup line on,
 // ordinals only grow: a lower one counts as none.
 //
+// # Forks
+//
+// A session_meta with forked_from_ordinal_exclusive, or with a history_base, is the first
+// line of a fork of the reference implementation: the lines of another thread's rollout
+// below that ordinal come before its own, which have the ordinals from there on. Read and
+// Open give all of them, with that first line in the place of the other's. Head and List
+// look at the file only. This server's own forks have all of their lines.
+//
 // # Backup
 //
 // [Log.CloseRewritten] leaves in a file what a reader that knows of no edits shall see,
@@ -93,6 +101,10 @@
 // new file with its backup. It may leave the .tmp file, too, which nobody reads and the
 // next rewrite removes: it may be a second name of the rollout, so none is written to.
 //
+// A thread that begins with lines of another is written whole to a file with .tmp behind
+// the rollout's name, which gets that name once it is durable. A crash before that may leave
+// the .tmp file, which nobody reads.
+//
 // # Repair
 //
 // [Store.Repair] makes a file that loads as the damaged one does, also beside its backup, which it
@@ -125,6 +137,11 @@
 // Programs that know of no backups move the rollout alone. Where the backup that a rollout
 // names is not beside it, it is looked for where such a move would have left it, and Open
 // puts it beside the rollout again.
+//
+// # Deletion
+//
+// A rollout goes before its backup; every name of the thread's goes. One in whose lines
+// another rollout begins, as the first line of that says, stays.
 //
 // # Locks
 //

@@ -16,6 +16,8 @@ type Log struct {
 	// lock and tail are nil until the first append of a new thread.
 	lock *writerLock
 	tail *appender
+	// seed are the lines that the first append writes before its own.
+	seed []protocol.RolloutLine
 	// fresh is set where this log made the file.
 	fresh bool
 	// named is set once the folders' entries that lead to the file are durable.
@@ -82,6 +84,7 @@ func (l *Log) load() (*Contents, error) {
 	}
 	l.tail.good = r.Size
 	l.tail.open = len(r.data) > 0 && r.data[len(r.data)-1] != '\n'
+	l.store.joinOrigin(r.Contents, 0)
 	l.selection, l.refused = r.Backup != (Backup{}), r.Backup.Err
 	return r.Contents, nil
 }
@@ -97,8 +100,11 @@ func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	if l.closed {
 		return diskError("append to", l.path, errClosed)
 	}
-	if len(lines) == 0 {
+	switch {
+	case len(lines) == 0:
 		return l.flush(sync)
+	case l.seed != nil:
+		return diskError("begin", l.path, l.plant(lines))
 	}
 	encoded, err := encode(lines)
 	if err != nil {

@@ -60,8 +60,11 @@ const (
 )
 
 // Read reads a rollout without taking its lock. While another appends to it, what is
-// read ends where the file ended when Read began.
-func (s *Store) Read(path string) (*Contents, error) {
+// read ends where the file ended when Read began. A fork of the reference implementation
+// has the lines that it goes on from.
+func (s *Store) Read(path string) (*Contents, error) { return s.readJoined(path, 0) }
+
+func (s *Store) readJoined(path string, depth int) (*Contents, error) {
 	file, _, err := s.open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -71,6 +74,7 @@ func (s *Store) Read(path string) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.joinOrigin(r.Contents, depth)
 	return r.Contents, nil
 }
 

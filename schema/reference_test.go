@@ -130,6 +130,8 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.requestAttestation":             vendorCloud,
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
 	"InitializeCapabilities.slashCommands":                  "of our own slash commands",
+	"ThreadForkParams.beforeTurnId":                         "of the experimental surface",
+	"ThreadForkParams.path":                                 "of the experimental surface",
 	"ThreadListParams.currentAccountOnly":                   vendorCloud,
 	"ThreadItemsListParams.deferOutput":                     "outputs are never held back",
 	"ThreadListParams.useStateDbOnly":                       "lists are always complete",

@@ -120,6 +120,14 @@ func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
 	return nil
 }
 
+// Persists is as the thread's configuration says.
+func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
+
+// UnloadDelay is as the thread's configuration says.
+func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
+	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second
+}
+
 // of is the configuration that holds for a thread.
 func (s *setup) of(scope engine.Scope) *config.Config {
 	if c, ok := scope.(*config.Config); ok {

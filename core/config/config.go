@@ -58,6 +58,10 @@ type Config struct {
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
 
+	// ThreadUnloadDelaySecs is how long a thread stays loaded that nobody is subscribed to;
+	// below 0 it does for good.
+	ThreadUnloadDelaySecs int `key:"thread_unload_delay_secs" min:"-1" max:"31536000"`
+
 	History History `key:"history"`
 	Context Context `key:"context"`
 	Compat  Compat  `key:"compat"`
@@ -124,17 +128,18 @@ type Compat struct {
 
 func defaults() *Config {
 	return &Config{
-		ModelProvider:      ProviderOpenAI,
-		ModelProviders:     builtinProviders(),
-		ApprovalPolicy:     protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
-		ApprovalsReviewer:  protocol.ReviewerUser,
-		SandboxMode:        protocol.SandboxReadOnly,
-		ProjectDocMaxBytes: 32 << 10,
-		History:            History{SaveHistory: true, RedactSecrets: true},
-		Context:            Context{RewriteOnUnload: true},
-		Index:              Index{Enabled: true, Path: "appserver-index.sqlite"},
-		Compaction:         defaultCompaction(),
-		Compat:             Compat{TurnCompletedFloor: 50 * time.Millisecond},
+		ModelProvider:         ProviderOpenAI,
+		ModelProviders:        builtinProviders(),
+		ApprovalPolicy:        protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
+		ApprovalsReviewer:     protocol.ReviewerUser,
+		SandboxMode:           protocol.SandboxReadOnly,
+		ProjectDocMaxBytes:    32 << 10,
+		ThreadUnloadDelaySecs: 30 * 60,
+		History:               History{SaveHistory: true, RedactSecrets: true},
+		Context:               Context{RewriteOnUnload: true},
+		Index:                 Index{Enabled: true, Path: "appserver-index.sqlite"},
+		Compaction:            defaultCompaction(),
+		Compat:                Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
 }
 

@@ -48,7 +48,7 @@ var idleKeys = keySet(stableKeys, []string{
 	"project_doc_fallback_filenames", "project_root_markers", "projects", "realtime",
 	"responses_api_metadata", "shell_environment_policy", "show_raw_agent_reasoning",
 	"skills", "sqlite_home", "suppress_unstable_features_warning",
-	"thread_unload_delay_secs", "tool_output_token_limit", "tool_suggest", "tui",
+	"tool_output_token_limit", "tool_suggest", "tui",
 	"windows",
 })
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,6 +81,10 @@ type actor struct {
 	subscribers   []uint64
 	effects       map[core.EffectID]*running
 	generation    int
+	// left are those who had subscribed, lonely fires when nobody has been subscribed for
+	// long, and nothing was under way.
+	left   []uint64
+	lonely *time.Timer
 	// idle is ready while there is something to do that nobody waits for.
 	idle <-chan struct{}
 }
@@ -111,12 +116,15 @@ func (a *actor) run() {
 		case <-clear:
 		case <-a.idle:
 			a.describe()
+		case <-a.abandoned():
+			a.abandon()
 		case <-a.quit:
 			a.wind()
 			a.unload()
 			a.engine.forget(a)
 			return
 		}
+		a.watch()
 		if a.thread == nil && a.engine.forget(a) {
 			return
 		}
@@ -232,7 +240,7 @@ func (a *actor) close(journal func() error) {
 		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
 	}
-	a.journal, a.thread, a.scope, a.subscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, "", nil
+	a.journal, a.thread, a.scope, a.subscribers, a.left, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, nil, "", nil
 }
 
 // step runs one input: state, then disk, then words, then effects.
@@ -317,6 +325,7 @@ func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
 func (a *actor) subscribe(conn uint64) {
 	if !a.subscribed(conn) {
 		a.subscribers = append(a.subscribers, conn)
+		a.left = slices.DeleteFunc(a.left, func(c uint64) bool { return c == conn })
 	}
 }
 
@@ -333,6 +342,7 @@ func (a *actor) unsubscribe(conn uint64) bool {
 	for i, c := range a.subscribers {
 		if c == conn {
 			a.subscribers = append(a.subscribers[:i:i], a.subscribers[i+1:]...)
+			a.left = append(a.left, conn)
 			return true
 		}
 	}

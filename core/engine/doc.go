@@ -16,7 +16,8 @@
 //   - One per loaded thread (actor.run) owns the thread and its journal; a thread that
 //     takes another's place belongs to the other's until it is archived. It blocks
 //     on its mailboxes, and on the disk. It ends when the engine closes, and
-//     when its thread is not loaded and nothing waits for it. Between requests it
+//     when its thread is not loaded and nothing waits for it. It unloads a thread that
+//     nobody has been subscribed to for long. Between requests it
 //     describes the items of a thread that was resumed.
 //   - Two per effect (actor.launch). One runs it: a model request or a command. It
 //     blocks on what it runs and on the thread's results, and ends when that ends;

@@ -79,6 +79,11 @@ type Setup interface {
 	RewriteOnUnload(scope Scope) bool
 	// Redactor takes secrets out of what is written of a thread; nil takes none.
 	Redactor(scope Scope) Redactor
+	// UnloadDelay is how long a thread stays loaded that nobody is subscribed to; below 0
+	// it does for good.
+	UnloadDelay(scope Scope) time.Duration
+	// Persists is false where threads are kept in memory only.
+	Persists(scope Scope) bool
 }
 
 // Redactor takes secrets out of what goes to the disk.

@@ -45,6 +45,8 @@ func factOf(line protocol.RolloutLine) string {
 		return "end of turn " + member("turn_id")
 	case protocol.EventItemCompleted:
 		return "item " + member("item.id")
+	case protocol.EventRolledBack:
+		return revisionFact(gjson.GetBytes(line.Payload, "revision").Int())
 	case protocol.EventNameUpdated:
 		return "name " + member("thread_name")
 	}

@@ -158,6 +158,17 @@ func TestBegin(t *testing.T) {
 	})
 }
 
+// Persists is as for new threads.
+func (s *setup) Persists(engine.Scope) bool { return s.persist }
+
+// UnloadDelay is that of the test, for good by default.
+func (s *setup) UnloadDelay(engine.Scope) time.Duration {
+	if s.unload == 0 {
+		return -1
+	}
+	return s.unload
+}
+
 // RewriteOnUnload is on, as by default.
 func (s *setup) Redactor(engine.Scope) engine.Redactor {
 	if s.hide == "" {

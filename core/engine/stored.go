@@ -92,6 +92,7 @@ func coded(err error) *protocol.Error {
 	var special *rollout.KindError
 	var name *rollout.NameError
 	var backup *rollout.BackupError
+	var used *rollout.InUseError
 	switch {
 	case errors.As(err, &ready):
 		return ready
@@ -101,6 +102,8 @@ func coded(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
 	case errors.As(err, &locked):
 		return protocol.Refuse(protocol.KindThreadLocked, "%v", err)
+	case errors.As(err, &used):
+		return protocol.Refuse(protocol.KindThreadInUse, "%v", err)
 	case errors.As(err, &cursor):
 		return protocol.InvalidParams("cursor", "%v", err)
 	case errors.As(err, &backup) && backup.Err == nil:

@@ -42,6 +42,7 @@ func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) erro
 		err = contents.Backup.Err // without it the thread would be less than it was
 	}
 	if err == nil {
+		a.options.Visited = true
 		a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
 		err = check(a)
 	}

@@ -139,7 +139,7 @@ func (w *witness) seeAnswer(m message) {
 
 func (w *witness) seeReply(m message) {
 	switch m.method {
-	case "thread/start":
+	case "thread/start", "thread/fork":
 		id := m.body.Get("thread.id").Str
 		if w.memory[id] = m.body.Get("thread.ephemeral").Bool(); !w.memory[id] && !factsOf(w.mem, id)["begun"] {
 			w.report("%v: the thread is not on the disk", m)

@@ -65,6 +65,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/start"; params?: ThreadStartParams | null }
   /** Loads a stored conversation, or joins a loaded one, and subscribes the caller to it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/resume"; params: ThreadResumeParams }
+  /** Begins a conversation with the history of another, and subscribes the caller to it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/fork"; params: ThreadForkParams }
   /** Reads a conversation without loading it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/read"; params: ThreadReadParams }
   /** Lists stored conversations, newest first. */
@@ -83,6 +85,16 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unsubscribe"; params: ThreadUnsubscribeParams }
   /** Names a conversation. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/name/set"; params: ThreadSetNameParams }
+  /** Takes a turn and all behind it out of a conversation. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/revert"; params: ThreadRevertParams }
+  /** Takes the last turns out of a conversation. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/rollback"; params: ThreadRollbackParams }
+  /** Changes what a conversation says of its repository. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/metadata/update"; params: ThreadMetadataUpdateParams }
+  /** Adds entries to what the model is sent. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/inject_items"; params: ThreadInjectItemsParams }
+  /** Deletes a conversation. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/delete"; params: ThreadDeleteParams }
   /** Unloads a conversation and moves it to the archive. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archive"; params: ThreadArchiveParams }
   /** Brings a conversation back from the archive. */
@@ -286,7 +298,7 @@ export interface ContextCompactionItem {
   completedAtMs: number | null;
 }
 
-/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, trim, summarize, compact or restore; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
+/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, trim, summarize, compact, restore or revert, which cannot be undone; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
 export interface ContextEdit {
   revision: number;
   op: string;
@@ -545,7 +557,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "noActiveTurn" | "turnMismatch" | "turnActive" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -823,6 +835,10 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/name/updated"; params: ThreadNameUpdatedNotification }
   /** A thread was unloaded. */
   | { jsonrpc: "2.0"; method: "thread/closed"; params: ThreadClosedNotification }
+  /** A thread is gone. */
+  | { jsonrpc: "2.0"; method: "thread/deleted"; params: ThreadDeletedNotification }
+  /** A thread has lost its last turns. */
+  | { jsonrpc: "2.0"; method: "thread/reverted"; params: ThreadRevertedNotification }
   /** A thread is in the archive. */
   | { jsonrpc: "2.0"; method: "thread/archived"; params: ThreadArchivedNotification }
   /** A thread is back from the archive. */
@@ -1123,11 +1139,71 @@ export interface ThreadContextTrimResponse {
   sessionId: string;
 }
 
+/** ThreadDeleteParams deletes a thread, loaded or not, archived or not. It must have no turn under way. */
+export interface ThreadDeleteParams {
+  threadId: string;
+}
+
+/** The answer to thread/delete. */
+export type ThreadDeleteResponse = Record<string, never>;
+
+/** ThreadDeletedNotification tells that a thread is gone, with all that was kept of it. */
+export interface ThreadDeletedNotification {
+  threadId: string;
+}
+
+/** ThreadForkParams begins a conversation with the history of another one, loaded or not. LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not; without either it has all. What comes behind that point, edits of the context too, is not in the fork. The other params are those of thread/resume. An ephemeral fork keeps no rollout. */
+export interface ThreadForkParams {
+  threadId: string;
+  lastTurnId?: string | null;
+  /** Only with the capability experimentalApi. */
+  beforeTurnId?: string | null;
+  /** Only with the capability experimentalApi. */
+  path?: string | null;
+  model?: string | null;
+  modelProvider?: string | null;
+  serviceTier?: string | null;
+  cwd?: string | null;
+  approvalPolicy?: AskForApproval | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  sandbox?: SandboxMode | null;
+  config?: { [key: string]: unknown } | null;
+  baseInstructions?: string | null;
+  developerInstructions?: string | null;
+  ephemeral?: boolean | null;
+  threadSource?: string | null;
+  excludeTurns?: boolean | null;
+}
+
+/** ThreadForkResponse is the answer to thread/fork: the new thread, which is loaded, and the settings its turns will use. */
+export interface ThreadForkResponse {
+  thread: Thread;
+  model: string;
+  modelProvider: string;
+  serviceTier: string | null;
+  disabledPluginIds: Array<string>;
+  cwd: string;
+  instructionSources: Array<string>;
+  approvalPolicy: AskForApproval;
+  approvalsReviewer: ApprovalsReviewer;
+  sandbox: SandboxPolicy;
+  reasoningEffort: string | null;
+}
+
 /** ThreadIndexProgressNotification tells whoever lists or searches how many rollouts have been read where that takes long; Done is Total at the end. */
 export interface ThreadIndexProgressNotification {
   done: number;
   total: number;
 }
+
+/** ThreadInjectItemsParams adds entries to the model's input history of a loaded thread: messages, calls and outputs in the form of the Responses API. */
+export interface ThreadInjectItemsParams {
+  threadId: string;
+  items: Array<unknown>;
+}
+
+/** The answer to thread/inject_items. */
+export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
 export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem;
@@ -1196,6 +1272,24 @@ export interface ThreadLoadedListResponse {
   nextCursor: string | null;
 }
 
+/** ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null clears one, as does the empty text, which stands for it here. */
+export interface ThreadMetadataGitInfoUpdateParams {
+  sha?: string | null;
+  branch?: string | null;
+  originUrl?: string | null;
+}
+
+/** ThreadMetadataUpdateParams changes what is told of a thread. */
+export interface ThreadMetadataUpdateParams {
+  threadId: string;
+  gitInfo?: ThreadMetadataGitInfoUpdateParams | null;
+}
+
+/** ThreadMetadataUpdateResponse shows the thread without its turns. */
+export interface ThreadMetadataUpdateResponse {
+  thread: Thread;
+}
+
 /** ThreadNameUpdatedNotification tells of a thread's new name. */
 export interface ThreadNameUpdatedNotification {
   threadId: string;
@@ -1247,6 +1341,35 @@ export interface ThreadResumeResponse {
   collaborationMode: unknown;
   turnsBackwardsCursor: string | null;
   itemsBackwardsCursor: string | null;
+}
+
+/** ThreadRevertParams takes a turn, and all behind it, out of a thread that has no turn under way. Files that the turns changed stay as they are. */
+export interface ThreadRevertParams {
+  threadId: string;
+  beforeTurnId: string;
+}
+
+/** ThreadRevertResponse shows the thread without its turns. The cursors are always null. */
+export interface ThreadRevertResponse {
+  thread: Thread;
+  turnsBackwardsCursor: string | null;
+  itemsBackwardsCursor: string | null;
+}
+
+/** ThreadRevertedNotification tells that a thread has lost its last turns. */
+export interface ThreadRevertedNotification {
+  threadId: string;
+}
+
+/** ThreadRollbackParams takes the last turns out of a thread, all where there are no more. */
+export interface ThreadRollbackParams {
+  threadId: string;
+  numTurns: number;
+}
+
+/** ThreadRollbackResponse shows the thread with the turns that are left. */
+export interface ThreadRollbackResponse {
+  thread: Thread;
 }
 
 /** ThreadSearchParams looks for a text in what was said in stored threads, and in their previews and names; case does not matter, and parts of words are found. SortKey is relevance by default: first the threads whose preview or name has the text, then those with the most messages that have it. SortDirection, SourceKinds, Archived, Cursor and Limit are as in ThreadListParams; threads of all providers are found. */
@@ -1629,6 +1752,8 @@ export interface Methods {
   "thread/start": { params: ThreadStartParams; result: ThreadStartResponse };
   /** Loads a stored conversation, or joins a loaded one, and subscribes the caller to it. */
   "thread/resume": { params: ThreadResumeParams; result: ThreadResumeResponse };
+  /** Begins a conversation with the history of another, and subscribes the caller to it. */
+  "thread/fork": { params: ThreadForkParams; result: ThreadForkResponse };
   /** Reads a conversation without loading it. */
   "thread/read": { params: ThreadReadParams; result: ThreadReadResponse };
   /** Lists stored conversations, newest first. */
@@ -1647,6 +1772,16 @@ export interface Methods {
   "thread/unsubscribe": { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   /** Names a conversation. */
   "thread/name/set": { params: ThreadSetNameParams; result: ThreadSetNameResponse };
+  /** Takes a turn and all behind it out of a conversation. */
+  "thread/revert": { params: ThreadRevertParams; result: ThreadRevertResponse };
+  /** Takes the last turns out of a conversation. */
+  "thread/rollback": { params: ThreadRollbackParams; result: ThreadRollbackResponse };
+  /** Changes what a conversation says of its repository. */
+  "thread/metadata/update": { params: ThreadMetadataUpdateParams; result: ThreadMetadataUpdateResponse };
+  /** Adds entries to what the model is sent. */
+  "thread/inject_items": { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
+  /** Deletes a conversation. */
+  "thread/delete": { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   /** Unloads a conversation and moves it to the archive. */
   "thread/archive": { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   /** Brings a conversation back from the archive. */

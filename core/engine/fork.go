@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// ThreadFork begins a thread with the history of another, loaded or not. The other one's
+// goroutine reads its rollout, so that the fork has what was asked for before; the new
+// one's makes the fork.
+func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) error {
+	id, path := p.ThreadID, ""
+	if p.Path != nil && *p.Path != "" {
+		id, path = idInName(*p.Path), *p.Path
+	}
+	if err := checkID("invalid session id", id); err != nil {
+		return err
+	}
+	fork := func(a *actor) { a.forkTo(to, p, path) }
+	_, err := e.post(id, true, request{to: to, do: fork, absent: fork})
+	return err
+}
+
+// branch is what a fork begins with.
+type branch struct {
+	lines    []protocol.RolloutLine
+	name     string
+	at       time.Time
+	warnings []string
+}
+
+func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path string) {
+	id := a.engine.NewID()
+	b, err := a.branch(id, to, p, path)
+	if err == nil {
+		_, err = a.engine.post(id, true, request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
+	}
+	if err != nil {
+		a.engine.Outbox.Refuse(to, coded(err))
+	}
+}
+
+// branch reads what the fork with an id begins with. The lines of a loaded thread are
+// those of the disk too.
+func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkParams, path string) (*branch, error) {
+	source, contents, err := a.sourceOfFork(path)
+	if err != nil {
+		return nil, err
+	}
+	before, refusal := source.ForkAt(p.LastTurnID, p.BeforeTurnID)
+	if refusal != nil {
+		return nil, refusal
+	}
+	now := time.Now()
+	meta := source.ForkMeta(id, now)
+	meta.Originator, meta.CliVersion, meta.Source = a.engine.Originator(to.Conn), a.engine.Version, a.engine.Source
+	meta.ThreadSource = p.ThreadSource
+	if p.BaseInstructions != nil {
+		meta.BaseInstructions = &protocol.Instructions{Text: *p.BaseInstructions}
+	}
+	if p.DeveloperInstructions != nil {
+		meta.DeveloperInstructions = p.DeveloperInstructions
+	}
+	lines, err := core.ForkLines(contents.Lines, before, meta)
+	return &branch{lines, source.Name(), now, warnings(contents)}, err
+}
+
+// sourceOfFork is the thread, with what the disk has of it. A fork without what is in a
+// backup would be less than the thread.
+func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, error) {
+	var err error
+	switch {
+	case a.thread != nil && a.path == "":
+		return nil, nil, &rollout.NotFoundError{ID: a.id}
+	case a.thread != nil:
+		path = a.path
+	case path == "":
+		path, err = a.engine.Store.Find(a.id)
+	}
+	if err == nil && a.engine.Store.IsArchived(path) {
+		err = errArchived(a.id)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	contents, err := a.engine.Store.Read(path)
+	if err == nil && (a.thread == nil || a.withoutBackup == nil) {
+		err = contents.Backup.Err
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case a.thread != nil:
+		return a.thread, contents, nil
+	}
+	return a.engine.threadOf(a.id, contents), contents, nil
+}
+
+// growFrom makes the fork: nothing of it is on the disk before all of it is.
+func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
+	thread := core.Load(a.id, core.Options{}, a.engine.Setup.Defaults(), b.lines)
+	settings, scope, err := a.engine.Setup.Resumed(p.Overrides(), thread.Settings())
+	if err != nil {
+		return err
+	}
+	a.scope, a.idle = scope, always()
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Ephemeral: p.Ephemeral || !a.engine.Setup.Persists(scope)}
+	if !a.options.Ephemeral {
+		log, err := a.engine.Store.CreateFrom(a.id, b.at, b.lines)
+		if err != nil {
+			return err
+		}
+		a.journal, a.path, a.options.Path = log, log.Path(), log.Path()
+	}
+	a.thread = thread
+	return a.enter(to, core.Fork{
+		To: to, World: a.world(settings), Settings: settings, Options: a.options,
+		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: b.warnings,
+	})
+}

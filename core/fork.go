@@ -1,0 +1,123 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"appserver/protocol"
+)
+
+// Fork is the first input of a thread that was loaded from lines of another. The other
+// members are as those of Resume.
+type Fork struct {
+	To       protocol.Caller
+	World    World
+	Settings Settings
+	Options  Options
+	// Name is what the other thread is called.
+	Name         string
+	ExcludeTurns bool
+	Warnings     []string
+}
+
+func (Fork) input() {}
+
+func (s *step) fork(in Fork) {
+	s.options = in.Options
+	s.settleLastTurn()
+	s.changeSettings(in.Settings, "")
+	if in.Name != s.name {
+		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
+	}
+	s.reply(in.To, protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.World)})
+	if s.usage.Total.TotalTokens > 0 {
+		s.notifyUsage(s.currentTurn())
+	}
+	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
+	s.warn(in.Warnings)
+	if s.name != "" && !s.options.Ephemeral {
+		s.effect(RecordName{Name: s.name})
+	}
+}
+
+// ForkMeta is the first line of a thread that begins with this one's lines. It tells of
+// the same surroundings, and of items in the same form.
+func (t *Thread) ForkMeta(id string, at time.Time) protocol.SessionMeta {
+	m := t.Successor(id, at)
+	m.ForkedFromID, m.HistoryMode = pointer(t.id), t.meta.HistoryMode
+	return m
+}
+
+// Name is what the thread is called, "" without a name.
+func (t *Thread) Name() string { return t.name }
+
+// ForkAt is the ordinal of the first line that a fork up to a turn, or before one, does
+// not have.
+func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
+	switch {
+	case last != nil && before != nil:
+		return 0, protocol.Refuse(protocol.KindInvalidRequest, "`beforeTurnId` cannot be combined with `lastTurnId`")
+	case last != nil:
+		return t.behindTurn(*last)
+	case before != nil:
+		turn, err := t.findTurn(*before)
+		return t.startOf(turn), err
+	}
+	return t.next, nil
+}
+
+func (t *Thread) behindTurn(id string) (int64, *protocol.Error) {
+	turn, err := t.findTurn(id)
+	switch {
+	case err == nil && t.ActiveTurn() == id:
+		err = protocol.Refuse(protocol.KindTurnActive, "lastTurnId '%s' identifies an in-progress turn", id)
+		err.Data.TurnID = id
+	case err == nil && turn+1 < len(t.turns):
+		return t.startOf(turn + 1), nil
+	}
+	return t.next, err
+}
+
+// findTurn is the place of a turn.
+func (t *Thread) findTurn(id string) (int, *protocol.Error) {
+	turn, found := t.turnAt[id]
+	if !found {
+		return 0, protocol.Refuse(protocol.KindTurnNotFound, "turn not found: %s", id)
+	}
+	return turn, nil
+}
+
+// startOf is the ordinal of a turn's first line. Where no line begins turns, that of the
+// user's message is before the one by which the turn is known.
+func (l *log) startOf(turn int) int64 {
+	if turn >= len(l.turns) {
+		return l.next
+	}
+	begin := l.beginOf(turn)
+	place, _ := l.search(begin, none)
+	if place > 0 && l.shownAs[int32(place-1)] == fmt.Sprintf("item-%d", begin) {
+		return l.items[place-1].ordinal
+	}
+	return begin
+}
+
+// ForkLines are the lines before an ordinal as a fork has them: ordinals, by which edits
+// of the context name items, are what they were.
+func ForkLines(lines []protocol.RolloutLine, before int64, meta protocol.SessionMeta) ([]protocol.RolloutLine, error) {
+	raw, err := protocol.Marshal(meta)
+	if err != nil {
+		return nil, err
+	}
+	forked := make([]protocol.RolloutLine, 1, len(lines)+1)
+	forked[0] = protocol.RolloutLine{Timestamp: meta.Timestamp, Ordinal: pointer(int64(0)), Type: protocol.LineSessionMeta, Payload: raw}
+	for _, line := range lines {
+		switch {
+		case *line.Ordinal >= before:
+			return forked, nil
+		case line.Type == protocol.LineSessionMeta, line.Type == protocol.LineContextBackup:
+		default:
+			forked = append(forked, line)
+		}
+	}
+	return forked, nil
+}

@@ -1,0 +1,43 @@
+package core_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// fork makes a thread of the lines of the machine's own, and goes on with it.
+func fork(m *machine, a arguments, b *strings.Builder) error {
+	at, refusal := m.thread.ForkAt(a.option("last"), a.option("before"))
+	if refusal != nil {
+		fmt.Fprintf(b, "refused: %s %s\n", refusal.Data.Kind, refusal.Message)
+		return nil
+	}
+	lines, err := core.ForkLines(numbered(m.lines), at, m.thread.ForkMeta(threadID, m.now))
+	if err != nil {
+		return err
+	}
+	in := core.Fork{To: m.caller(), World: m.world, Options: m.options, Name: m.thread.Name(), ExcludeTurns: a.has("exclude")}
+	m.lines = lines
+	m.load()
+	in.Settings = m.thread.Settings()
+	if v := a.option("model"); v != nil {
+		in.Settings.Model = *v
+	}
+	printOutput(b, m.take(in))
+	return nil
+}
+
+// numbered are lines that all have ordinals, as rollouts are read.
+func numbered(lines []protocol.RolloutLine) []protocol.RolloutLine {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		if lines[i].Ordinal == nil {
+			lines[i].Ordinal = new(int64(i))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,93 @@
+package core
+
+import (
+	"encoding/json"
+
+	"appserver/protocol"
+)
+
+// SetMetadata changes what is told of the thread.
+type SetMetadata struct {
+	To  protocol.Caller
+	Git protocol.ThreadMetadataGitInfoUpdateParams
+}
+
+// InjectItems adds entries to the history, in a turn or between turns.
+type InjectItems struct {
+	To    protocol.Caller
+	Items []protocol.ResponseItem
+}
+
+func (SetMetadata) input() {}
+func (InjectItems) input() {}
+
+// takeUpkeep takes what clients change of a thread beside its turns.
+func (s *step) takeUpkeep(in Input) {
+	switch in := in.(type) {
+	case Revert:
+		s.revert(in)
+	case SetMetadata:
+		s.setMetadata(in)
+	case InjectItems:
+		s.injectItems(in)
+	default:
+		s.takeContext(in)
+	}
+}
+
+func (s *step) setMetadata(in SetMetadata) {
+	if s.withoutMetadata(in.To) {
+		return
+	}
+	s.settleLastTurn()
+	s.record(protocol.LineThreadMetadata, protocol.ThreadMetadata{Git: changedGit(s.meta.Git, in.Git)})
+	s.out.Sync = true
+	s.reply(in.To, protocol.ThreadMetadataUpdateResponse{Thread: s.View(false)})
+}
+
+// withoutMetadata refuses to change what is told of a thread that keeps nothing.
+func (s *step) withoutMetadata(to protocol.Caller) bool {
+	if s.options.Ephemeral {
+		s.refuse(to, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
+	}
+	return s.options.Ephemeral
+}
+
+// changedGit is nil where nothing is left.
+func changedGit(was *protocol.StoredGitInfo, p protocol.ThreadMetadataGitInfoUpdateParams) *protocol.StoredGitInfo {
+	var git protocol.StoredGitInfo
+	if was != nil {
+		git = *was
+	}
+	for _, c := range []struct{ to, from **string }{{&git.CommitHash, &p.Sha}, {&git.Branch, &p.Branch}, {&git.RepositoryURL, &p.OriginURL}} {
+		if *c.from != nil {
+			*c.to = optional(**c.from)
+		}
+	}
+	if git == (protocol.StoredGitInfo{}) {
+		return nil
+	}
+	return &git
+}
+
+func (l *log) applyMetadata(payload json.RawMessage) {
+	var m protocol.ThreadMetadata
+	if json.Unmarshal(payload, &m) == nil {
+		l.meta.Git = m.Git
+	}
+}
+
+// injectItems gives messages ids, so that they are not taken for what this server tells of
+// the world.
+func (s *step) injectItems(in InjectItems) {
+	s.settleLastTurn()
+	for _, item := range in.Items {
+		if m, ok := item.ResponseItemVariant.(*protocol.Message); ok && m.ID == "" {
+			m.ID = "msg_" + s.NewID()
+		}
+		s.record(protocol.LineResponseItem, item)
+	}
+	s.out.Sync = true
+	s.reply(in.To, protocol.Empty{})
+	s.tellContext(nil)
+}

@@ -1,0 +1,44 @@
+package protocol
+
+import "encoding/json"
+
+// ThreadForkParams begins a conversation with the history of another one, loaded or not.
+// LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not;
+// without either it has all. What comes behind that point, edits of the context too, is
+// not in the fork. The other params are those of thread/resume. An ephemeral fork keeps
+// no rollout.
+type ThreadForkParams struct {
+	ThreadID              string                     `json:"threadId"`
+	LastTurnID            *string                    `json:"lastTurnId,omitempty"`
+	BeforeTurnID          *string                    `json:"beforeTurnId,omitempty"`
+	Path                  *string                    `json:"path,omitempty"`
+	Model                 *string                    `json:"model,omitempty"`
+	ModelProvider         *string                    `json:"modelProvider,omitempty"`
+	ServiceTier           *string                    `json:"serviceTier,omitempty"`
+	Cwd                   *string                    `json:"cwd,omitempty"`
+	ApprovalPolicy        *AskForApproval            `json:"approvalPolicy,omitempty"`
+	ApprovalsReviewer     *ApprovalsReviewer         `json:"approvalsReviewer,omitempty"`
+	Sandbox               *SandboxMode               `json:"sandbox,omitempty"`
+	Config                map[string]json.RawMessage `json:"config,omitempty"`
+	BaseInstructions      *string                    `json:"baseInstructions,omitempty"`
+	DeveloperInstructions *string                    `json:"developerInstructions,omitempty"`
+	Ephemeral             bool                       `json:"ephemeral,omitempty"`
+	ThreadSource          *string                    `json:"threadSource,omitempty"`
+	ExcludeTurns          bool                       `json:"excludeTurns,omitempty"`
+}
+
+// Overrides are the params that thread/resume has too.
+func (p *ThreadForkParams) Overrides() *ThreadResumeParams {
+	return &ThreadResumeParams{
+		Model: p.Model, ModelProvider: p.ModelProvider, ServiceTier: p.ServiceTier, Cwd: p.Cwd,
+		ApprovalPolicy: p.ApprovalPolicy, ApprovalsReviewer: p.ApprovalsReviewer, Sandbox: p.Sandbox, Config: p.Config,
+		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
+	}
+}
+
+// ThreadForkResponse is the answer to thread/fork: the new thread, which is loaded, and
+// the settings its turns will use.
+type ThreadForkResponse struct {
+	Thread Thread `json:"thread"`
+	ThreadSettingsView
+}

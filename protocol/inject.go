@@ -1,0 +1,49 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+)
+
+// ThreadInjectItemsParams adds entries to the model's input history of a loaded thread:
+// messages, calls and outputs in the form of the Responses API.
+type ThreadInjectItemsParams struct {
+	ThreadID string            `json:"threadId"`
+	Items    []json.RawMessage `json:"items"`
+}
+
+// Decode reads the items. What has a type that is not known is kept, and not sent.
+func (p *ThreadInjectItemsParams) Decode() ([]ResponseItem, *Error) {
+	if len(p.Items) == 0 {
+		return nil, Refuse(KindInvalidRequest, "items must not be empty")
+	}
+	items := make([]ResponseItem, len(p.Items))
+	for i, raw := range p.Items {
+		err := items[i].UnmarshalJSON(raw)
+		if err == nil {
+			err = items[i].complete(raw)
+		}
+		if err != nil {
+			refusal := Refuse(KindInvalidRequest, "items[%d] is not a valid response item: %v", i, err)
+			refusal.Data.Field = fmt.Sprintf("items.%d", i)
+			return nil, refusal
+		}
+	}
+	return items, nil
+}
+
+// complete tells what an item lacks that every one of its type has.
+func (i *ResponseItem) complete(raw json.RawMessage) error {
+	members := []string{"type"}
+	if _, ok := i.ResponseItemVariant.(*Message); ok {
+		members = append(members, "role", "content")
+	}
+	for _, name := range members {
+		if !gjson.GetBytes(raw, name).Exists() {
+			return &MissingFieldError{name}
+		}
+	}
+	return nil
+}

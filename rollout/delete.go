@@ -1,0 +1,96 @@
+package rollout
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+
+	"github.com/tidwall/gjson"
+)
+
+// InUseError tells that another thread's rollout goes on where this one's ends, as forks of
+// the reference implementation do.
+type InUseError struct{ ID, By string }
+
+// Error begins as the reference implementation's does.
+func (e *InUseError) Error() string {
+	return "cannot delete thread " + e.ID + ": forked history still references it, that of thread " + e.By
+}
+
+// CheckDelete is the error, if any, with which Delete would refuse a thread before it does
+// anything.
+func (s *Store) CheckDelete(id string) error {
+	if _, err := s.Find(id); err != nil {
+		return err
+	}
+	reader := headReader{store: s}
+	for _, root := range []string{sessionsDir, archivedDir} {
+		for path, err := range s.walk(walk{root: root}) {
+			if err != nil || threadID(path) == id {
+				continue
+			}
+			if reader.leansOn(filepath.Join(s.home, root, path), id) {
+				return &InUseError{id, threadID(path)}
+			}
+		}
+	}
+	return nil
+}
+
+// leansOn tells whether a rollout's first line says that its history begins in a thread's. A
+// file that cannot be read leans on nothing.
+func (r *headReader) leansOn(path, id string) bool {
+	file, info, err := r.store.open(path, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	data, err := r.fill(file, min(info.Size(), headSize))
+	if err != nil || !bytes.Contains(data, []byte(id)) {
+		return false
+	}
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	meta := gjson.GetManyBytes(line, "payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base.thread_id")
+	return meta[0].Str == id && meta[1].Exists() || meta[2].Str == id
+}
+
+// Delete removes the rollouts of a thread, archived ones too, with their backups, durably
+// and as the thread's one writer. The backup goes last: a crash leaves one that nobody reads.
+func (s *Store) Delete(id string) error {
+	if err := s.CheckDelete(id); err != nil {
+		return err
+	}
+	lock, err := s.lock(id)
+	if err != nil {
+		return err
+	}
+	return first(s.deleteAll(id), diskError("delete", id, lock.release()))
+}
+
+func (s *Store) deleteAll(id string) error {
+	for {
+		path, err := s.Find(id)
+		if missing := new(NotFoundError); errors.As(err, &missing) {
+			return nil
+		}
+		if err == nil {
+			err = diskError("delete", path, s.deleteFile(path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) deleteFile(path string) error {
+	if err := s.disk.Remove(path); err != nil {
+		return err
+	}
+	err := s.disk.SyncDir(filepath.Dir(path))
+	if gone := s.disk.Remove(path + backupSuffix); gone == nil {
+		err = first(err, s.disk.SyncDir(filepath.Dir(path)))
+	} else if !absent(gone) {
+		err = first(err, gone)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package rollout_test
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout"
+	"appserver/rollout/faultfs"
+)
+
+func TestDeleteLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	store, path := rewrittenThread(t, rollout.OS(), dir)
+	put(t, rollout.OS(), filepath.Join(dir, "archived_sessions", filepath.Base(path)), get(t, rollout.OS(), path))
+	require.NoError(t, store.Delete(threadA))
+	require.Empty(t, filesBelow(t, dir))
+	var missing *rollout.NotFoundError
+	require.ErrorAs(t, store.Delete(threadA), &missing)
+}
+
+// TestWhatOthersLeanOnStays has forks and segments of the reference implementation.
+func TestWhatOthersLeanOnStays(t *testing.T) {
+	for name, payload := range map[string]string{
+		"a fork":    `{"id":"` + threadB + `","forked_from_id":"` + threadA + `","forked_from_ordinal_exclusive":4}`,
+		"a segment": `{"id":"` + threadB + `","history_base":{"thread_id":"` + threadA + `","end_ordinal_exclusive":4}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			store, path := rewrittenThread(t, rollout.OS(), dir)
+			other := filepath.Join(dir, "archived_sessions", "rollout-2026-01-02T03-04-05-"+threadB+".jsonl")
+			put(t, rollout.OS(), other, `{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":4,"type":"session_meta","payload":`+payload+"}\n")
+			var used *rollout.InUseError
+			require.ErrorAs(t, store.Delete(threadA), &used)
+			require.Equal(t, threadB, used.By)
+			get(t, rollout.OS(), path)
+			require.NoError(t, store.Delete(threadB))
+			require.NoError(t, store.Delete(threadA))
+		})
+	}
+}
+
+// TestACopyLeansOnNothing has a fork of this server's.
+func TestACopyLeansOnNothing(t *testing.T) {
+	dir := t.TempDir()
+	store, _ := rewrittenThread(t, rollout.OS(), dir)
+	put(t, rollout.OS(), filepath.Join(dir, "sessions", "rollout-2026-01-02T03-04-05-"+threadB+".jsonl"),
+		`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":0,"type":"session_meta","payload":{"id":"`+threadB+`","forked_from_id":"`+threadA+`"}}`+"\n")
+	require.NoError(t, store.Delete(threadA))
+}
+
+func TestADeletionThatFailsIsMadeAgain(t *testing.T) {
+	for first := range 12 {
+		store, mem := memStore()
+		require.NoError(t, appendAndClose(t, store, put(t, mem, store.PathFor(threadA, begin), ""), evenOnly, linesFrom(0, 6)...))
+		faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: 1, Err: syscall.EIO})
+		broken := rollout.NewStore(faulty, home)
+		if err := broken.Delete(threadA); err != nil {
+			if _, found := store.Find(threadA); found == nil {
+				require.NoError(t, store.Delete(threadA))
+			}
+		}
+		_, err := store.Find(threadA)
+		require.Error(t, err)
+		require.Empty(t, mem.Held())
+	}
+}
