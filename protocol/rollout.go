@@ -23,6 +23,9 @@ const (
 	LineCompacted    = "compacted"
 
 	LineContextBackup = "context_backup"
+	// LineRepaired has the ordinal of the last of the lines that a repair took from the
+	// end of a file, so that none is given twice.
+	LineRepaired = "repaired"
 )
 
 // SessionMeta is the payload of the first line of a rollout. ID is the thread's, Cwd

@@ -27,7 +27,7 @@
 //
 // A line without an ordinal, an integer from 0 and below 2^53, has one more than the line
 // before it. Damaged lines count as one each, so that the ordinals of sound lines
-// do not depend on the health of others. From the first context_backup line on,
+// do not depend on the health of others. An appended line has one that is above all. From the first context_backup line on,
 // ordinals only grow: a lower one counts as none.
 //
 // # Forks
@@ -104,6 +104,25 @@
 // A thread that begins with lines of another is written whole to a file with .tmp behind
 // the rollout's name, which gets that name once it is durable. A crash before that may leave
 // the .tmp file, which nobody reads.
+//
+// # Repair
+//
+// [Store.Repair] makes a file that loads as the damaged one does, also beside its backup, which it
+// leaves alone. Each line has the number that it had, in writing where it would have
+// another without the lost lines, and stands where it stood or behind that; the file is no shorter.
+// Where lines are lost at the end, a line of type "repaired" has the last number of theirs. A
+// lost session_meta is made up where the number 0 is free.
+//
+// The new content is read, and compared with what the old one loaded as, before anything
+// is written. Then the old file is made durable under a name with .orig behind it, and what could
+// not be read of it under one with .lost; then the new content under .tmp takes the old one's place.
+//
+// # Redaction
+//
+// [Store.Redact] takes secrets out of a file that has them, and keeps no copy of it. The full log,
+// without secrets, takes the file's place, so that it is whole; once that is durable the backup
+// is removed. The file cannot stay a selection, since its backup's new content and the new
+// checksum of it are in two files, and a crash between would part them.
 //
 // # Archive
 //

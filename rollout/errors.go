@@ -160,6 +160,8 @@ var (
 	errChanged  = errors.New("another program has written to it meanwhile")
 	errOutside  = errors.New("it does not lie below sessions or archived_sessions")
 	errUndated  = errors.New("its name does not begin with rollout-YYYY-MM-DDThh-mm-ss")
+	errEmpty    = errors.New("it is empty")
+	errUnlike   = errors.New("what was made of it would not load as it does")
 	errForeign  = errors.New("its session_meta is that of another thread")
 )
 
@@ -184,6 +186,8 @@ var remedies = []struct {
 	{errPayload, "nothing was written; this is a fault of the caller"},
 	{errMoved, "it is left as it is; open the file itself"},
 	{errChanged, "it is left as it is; end that program"},
+	{errEmpty, "remove it, or put a copy back"},
+	{errUnlike, "it is left as it is; this is a fault of this program"},
 	{errForeign, "it is left as it is; give it the name of its thread"},
 	{errOutside, "move it there first"},
 	{errUndated, "give it such a name"},

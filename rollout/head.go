@@ -19,7 +19,7 @@ type Head struct {
 	// ID comes from the file's name, or from Meta where that has none.
 	ID   string
 	Path string
-	// Meta has nothing but an ID where the first line was lost.
+	// Meta has an ID where the first line was lost, and what Context tells.
 	Meta protocol.SessionMeta
 	// Context is the first turn_context that stands in the head; nil without one.
 	Context *protocol.TurnContext
@@ -52,10 +52,14 @@ type headReader struct {
 	buf   []byte
 }
 
-// listed is the head of a file that belongs in a list.
-func (r *headReader) listed(path string) (Head, bool) {
+// listed is the head of a file, and whether that belongs in a list. The error tells why
+// that is not known.
+func (r *headReader) listed(path string) (Head, bool, error) {
 	found, err := r.read(path)
-	return found.head, err == nil && (found.meta || found.lost) && found.hasUser()
+	if err == nil && found.empty {
+		err = diskError("list", path, errEmpty)
+	}
+	return found.head, err == nil && found.hasUser(), err
 }
 
 func (r *headReader) read(path string) (headScan, error) {
@@ -77,6 +81,7 @@ func (r *headReader) read(path string) (headScan, error) {
 			break
 		}
 	}
+	found.empty = info.Size() == 0
 	found.finish(path, info.ModTime())
 	return found, nil
 }
@@ -96,8 +101,8 @@ func (r *headReader) fill(file File, size int64) ([]byte, error) {
 // headScan collects a head from the lines of a file.
 type headScan struct {
 	head Head
-	// meta is set once session_meta was found, lost where the first line is damage.
-	meta, lost bool
+	// meta is set once session_meta was found, empty where the file has no bytes.
+	meta, empty bool
 	// event is set once an event told the user's first message; item is that of the
 	// first response item that looks like one.
 	event, item *string
@@ -110,18 +115,13 @@ func (h *headScan) hasUser() bool { return h.event != nil || h.item != nil }
 // short is no JSON object.
 func (h *headScan) scan(data []byte) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
-	first := true
 	for line := range bytes.Lines(data) {
 		if line = trimLine(line); len(line) == 0 {
 			continue
 		}
-		p, reason := parseLine(line)
-		if reason == "" {
+		if p, reason := parseLine(line); reason == "" {
 			h.note(p.Type, p.Payload)
-		} else if first {
-			h.lost = true
 		}
-		first = false
 		if h.event != nil && h.head.Context != nil && h.meta {
 			return
 		}
@@ -161,6 +161,9 @@ func (h *headScan) finish(path string, modTime time.Time) {
 	}
 	if head.Meta.ID == "" {
 		head.Meta.ID = head.ID
+	}
+	if c := head.Context; c != nil && !h.meta {
+		head.Meta.Cwd, head.Meta.ModelProvider = c.Cwd, c.ModelProvider
 	}
 	head.CreatedAt = modTime
 	if at, ok := nameTimeOf(path); ok {

@@ -75,15 +75,20 @@ func TestALostFirstLineIsReplacedByTheName(t *testing.T) {
 	head, listed := headOf(t, "\x00garbage\n"+contextLine+userLine("hello"))
 	require.True(t, listed)
 	require.Equal(t, threadA, head.ID)
-	require.Equal(t, protocol.SessionMeta{ID: threadA}, head.Meta)
+	require.Equal(t, protocol.SessionMeta{ID: threadA, Cwd: "/w"}, head.Meta)
 	require.Equal(t, "m", head.Context.Model)
 	require.Equal(t, begin.Unix(), head.CreatedAt.Unix(), "from the file's name")
 }
 
-func TestAFileWithoutMetaOrUserIsNotListed(t *testing.T) {
+func TestAMissingFirstLineIsReplacedByTheName(t *testing.T) {
+	head, listed := headOf(t, contextLine+userLine("hello"))
+	require.True(t, listed)
+	require.Equal(t, protocol.SessionMeta{ID: threadA, Cwd: "/w"}, head.Meta)
+}
+
+func TestAFileWithoutAMessageOfTheUserIsNotListed(t *testing.T) {
 	for name, content := range map[string]string{
 		"no user message":      metaOfA + contextLine + itemLine("user", "<environment_context>"),
-		"no session_meta":      contextLine + userLine("hello"),
 		"empty":                "",
 		"message is torn":      metaOfA + userLine("hello")[:80],
 		"message is too late":  metaOfA + strings.Repeat(contextLine, 1<<20/len(contextLine)) + userLine("hello"),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,11 +56,14 @@ type Page struct {
 	// BackCursor leads, in the other direction, to the page that begins with this one's
 	// first head; "" where the page is empty.
 	BackCursor string
+	// Skipped are the errors that tell why files and folders which may be of threads are
+	// not in the list: each names its path.
+	Skipped []error
 }
 
 // List reads the heads of the rollouts that a query selects. Files without a user
-// message, or without session_meta where nothing points to its loss, are left out, as
-// are files and folders that cannot be read. By created_at it opens no more files than
+// message are left out. Those without a thread's name, those that are empty, and files and
+// folders that cannot be read are left out too, and told of in Page.Skipped. By created_at it opens no more files than
 // the page needs, and one to know whether another page follows. An unusable cursor is
 // a *CursorError.
 func (s *Store) List(q Query) (Page, error) {
@@ -74,11 +78,15 @@ func (s *Store) List(q Query) (Page, error) {
 	var page Page
 	var last Position
 	reader := headReader{store: s}
-	for at, err := range s.positions(q, from) {
+	skip := func(err error) { page.Skipped = append(page.Skipped, err) }
+	for at, err := range s.positions(q, from, skip) {
 		if err != nil {
 			return Page{}, err
 		}
-		head, ok := reader.listed(at.in(s.root(q)))
+		head, ok, err := reader.listed(at.in(s.root(q)))
+		if err != nil {
+			skip(err)
+		}
 		if !ok || !selects(head) {
 			continue
 		}
@@ -95,6 +103,34 @@ func (s *Store) List(q Query) (Page, error) {
 	return page, nil
 }
 
+// Skipped are the errors that Page.Skipped of a list of all has, for those who need not read
+// the files. Each is opened.
+func (s *Store) Skipped(archived bool) (errs []error) {
+	q := Query{Archived: archived}
+	skip := func(err error) { errs = append(errs, err) }
+	for at, err := range s.positions(q, Position{}, skip) {
+		if err == nil {
+			err = s.opens(at.in(s.root(q)))
+		}
+		if err != nil {
+			skip(err)
+		}
+	}
+	return errs
+}
+
+// opens tells why a file cannot be listed.
+func (s *Store) opens(path string) error {
+	file, info, err := s.open(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		err = diskError("list", path, errEmpty)
+	}
+	return first(err, file.Close())
+}
+
 func (q Query) dir() string {
 	if q.Archived {
 		return archivedDir
@@ -104,14 +140,15 @@ func (q Query) dir() string {
 
 func (s *Store) root(q Query) string { return filepath.Join(s.home, q.dir()) }
 
-// positions yields what comes after from.
-func (s *Store) positions(q Query, from Position) iter.Seq2[Position, error] {
+// positions yields what comes after from, and gives to skip why it passes over something.
+func (s *Store) positions(q Query, from Position, skip func(error)) iter.Seq2[Position, error] {
 	if q.SortKey == SortUpdated {
-		return s.byUpdate(q, from)
+		return s.byUpdate(q, from, skip)
 	}
 	return func(yield func(Position, error) bool) {
-		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, here: from.Here}) {
+		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, here: from.Here, strange: skip}) {
 			if errors.Is(err, fs.ErrPermission) {
+				skip(err)
 				continue
 			}
 			if !yield(Position{Key: SortCreated, Path: path}, err) {
@@ -122,9 +159,9 @@ func (s *Store) positions(q Query, from Position) iter.Seq2[Position, error] {
 }
 
 // byUpdate has to look at every file's time before it can yield the first.
-func (s *Store) byUpdate(q Query, from Position) iter.Seq2[Position, error] {
+func (s *Store) byUpdate(q Query, from Position, skip func(error)) iter.Seq2[Position, error] {
 	return func(yield func(Position, error) bool) {
-		all, err := s.updates(q)
+		all, err := s.updates(q, skip)
 		if err != nil {
 			yield(Position{}, err)
 			return
@@ -141,14 +178,16 @@ func (s *Store) byUpdate(q Query, from Position) iter.Seq2[Position, error] {
 }
 
 // updates is all positions by time of update, in the order of the query.
-func (s *Store) updates(q Query) ([]Position, error) {
+func (s *Store) updates(q Query, skip func(error)) ([]Position, error) {
 	var all []Position
-	for p, err := range s.positions(Query{Archived: q.Archived}, Position{}) {
+	for p, err := range s.positions(Query{Archived: q.Archived}, Position{}, skip) {
 		if err != nil {
 			return nil, err
 		}
-		info, err := s.disk.Stat(p.in(s.root(q)))
+		path := p.in(s.root(q))
+		info, err := s.disk.Stat(path)
 		if err != nil {
+			skip(diskError("open", path, err))
 			continue
 		}
 		all = append(all, Position{Key: SortUpdated, Path: p.Path, Updated: info.ModTime().UnixNano()})

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -146,12 +147,19 @@ func TestArchivedThreadsAreAListOfTheirOwn(t *testing.T) {
 func TestListLeavesOutWhatIsNoThread(t *testing.T) {
 	store, mem := memStore()
 	put(t, mem, store.PathFor(idOf(0), begin), metaLine)
-	put(t, mem, store.PathFor(idOf(1), begin), userLine("no meta"))
-	put(t, mem, store.PathFor(idOf(2), begin), "")
+	empty := put(t, mem, store.PathFor(idOf(2), begin), "")
 	put(t, mem, store.PathFor(idOf(3), begin), metaLine+userLine("a thread"))
 	put(t, mem, store.PathFor(idOf(4), begin)+".bak", metaLine+userLine("backup"))
 	put(t, mem, filepath.Join(home, "sessions", "notes.txt"), "x")
+	nameless := put(t, mem, filepath.Join(filepath.Dir(empty), "notes.jsonl"), metaLine+userLine("x"))
 	require.Equal(t, [][]string{{"a thread"}}, pages(t, store, rollout.Query{Limit: 1}))
+	for _, key := range []rollout.SortKey{rollout.SortCreated, rollout.SortUpdated} {
+		page, err := store.List(rollout.Query{SortKey: key})
+		require.NoError(t, err)
+		require.Len(t, page.Skipped, 2, "what may be a thread is told of")
+		require.ErrorContains(t, errors.Join(page.Skipped...), empty+": it is empty")
+		require.ErrorContains(t, errors.Join(page.Skipped...), nameless)
+	}
 }
 
 func TestACursorOfAnotherListIsRefused(t *testing.T) {
@@ -186,6 +194,8 @@ func TestListTellsWhenItIsIncomplete(t *testing.T) {
 		page, err := list(syscall.EACCES, key)
 		require.NoError(t, err, "a folder of somebody else's hides only itself")
 		require.Len(t, page.Heads, 2, "those of the day before")
+		require.Len(t, page.Skipped, 1)
+		require.ErrorIs(t, page.Skipped[0], syscall.EACCES)
 	}
 }
 

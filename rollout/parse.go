@@ -92,6 +92,7 @@ func (c *Contents) settle(runs []run) {
 	if c.Torn {
 		c.Next++
 	}
+	c.Next = max(c.Next, c.above)
 }
 
 // number appends lines, with ordinals that it keeps in a slice of the same length.
@@ -104,6 +105,7 @@ func (c *Contents) number(lines []parsed, ordinals []int64) {
 		}
 		p.Ordinal = &ordinals[i]
 		c.Next = ordinals[i] + 1
+		c.above = max(c.above, c.Next)
 		c.Lines = append(c.Lines, p.RolloutLine)
 	}
 }

@@ -26,7 +26,7 @@ type Contents struct {
 	Damage []Damage
 	// Torn is set where a write broke off at the end of the file.
 	Torn bool
-	// Next is the ordinal of the next line to append. A torn one before it is closed off
+	// Next is the ordinal of the next line to append, which no line has. A torn one before it is closed off
 	// then, and counts as damage does.
 	Next int64
 	// Size is the file's, in bytes.
@@ -36,6 +36,8 @@ type Contents struct {
 	Backup Backup
 	// marked is set behind the first context_backup line, from where on ordinals grow.
 	marked bool
+	// above is higher than every ordinal.
+	above int64
 }
 
 // Damage is a line that is none.

@@ -66,7 +66,8 @@ func (s *Store) Place(path string) (root, place string, ok bool) {
 // ListedHead is the head of a rollout; listed tells whether List shows it.
 func (s *Store) ListedHead(root, place string) (h Head, listed bool) {
 	reader := headReader{store: s}
-	return reader.listed(s.place(root, place))
+	head, listed, err := reader.listed(s.place(root, place))
+	return head, listed && err == nil
 }
 
 // OpenRead opens a rollout to read it.

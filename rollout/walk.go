@@ -16,6 +16,9 @@ type walk struct {
 	ascending bool
 	// after is the path where an earlier walk stopped; "" begins at the start.
 	after string
+	// strange, unless it is nil, is told of files that may be rollouts and have no thread's
+	// name.
+	strange func(error)
 	// here is set where the walk begins with after, not behind it.
 	here bool
 }
@@ -45,11 +48,19 @@ func (s *Store) visit(w walk, dir string, yield func(string, error) bool) bool {
 			if !s.visit(w, name, yield) {
 				return false
 			}
-		case threadID(name) != "" && !yield(name, nil):
+		case threadID(name) == "":
+			w.tellStrange(filepath.Join(s.home, w.root, name))
+		case !yield(name, nil):
 			return false
 		}
 	}
 	return true
+}
+
+func (w walk) tellStrange(path string) {
+	if w.strange != nil && strings.HasSuffix(path, nameSuffix) {
+		w.strange(&NameError{path})
+	}
 }
 
 // sort is the names in the order of the walk, folders with a slash behind.

@@ -76,17 +76,8 @@ func (o *contextOptions) parse(args []string) (rest []string, err error) {
 	flags := flag.NewFlagSet("context", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	o.define(flags)
-	for {
-		if err := flags.Parse(args); err != nil {
-			return nil, err
-		}
-		left := flags.Args()
-		ended := len(left) < len(args) && args[len(args)-len(left)-1] == "--"
-		if len(left) == 0 || ended {
-			rest = append(rest, left...)
-			break
-		}
-		rest, args = append(rest, left[0]), left[1:]
+	if rest, err = parseAnyOrder(flags, args); err != nil {
+		return nil, err
 	}
 	shared := flag.NewFlagSet("", flag.ContinueOnError)
 	o.defineShared(shared)
@@ -96,6 +87,21 @@ func (o *contextOptions) parse(args []string) (rest []string, err error) {
 		}
 	})
 	return rest, nil
+}
+
+// parseAnyOrder reads flags that stand between, before or behind other arguments.
+func parseAnyOrder(flags *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		left := flags.Args()
+		ended := len(left) < len(args) && args[len(args)-len(left)-1] == "--"
+		if len(left) == 0 || ended {
+			return append(rest, left...), nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
 }
 
 // fits makes sure that a command takes the flags and the number of arguments.

@@ -59,11 +59,16 @@ func (o *options) parse(args []string, errs io.Writer) (rest []string, err error
 
 // defineShared defines the flags of every command that reads the configuration.
 func (o *options) defineShared(flags *flag.FlagSet) {
-	flags.Var(&o.overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
-	flags.Var(&o.overrides, "config", "the same as -c `KEY=VALUE`")
+	o.defineConfig(flags)
 	flags.StringVar(&o.provider, "model-provider", o.provider, "the `NAME` of the model provider")
 	flags.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	flags.StringVar(&o.logFormat, "log-format", o.logFormat, "console or json")
+}
+
+// defineConfig defines the flags that override settings.
+func (o *options) defineConfig(flags *flag.FlagSet) {
+	flags.Var(&o.overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
+	flags.Var(&o.overrides, "config", "the same as -c `KEY=VALUE`")
 }
 
 func (o *options) define(flags *flag.FlagSet) {

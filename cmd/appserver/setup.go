@@ -112,6 +112,14 @@ func take[T any](to *T, general, own T) {
 // RewriteOnUnload is as the thread's configuration says.
 func (s *setup) RewriteOnUnload(scope engine.Scope) bool { return s.of(scope).Context.RewriteOnUnload }
 
+// Redactor is as the thread's configuration says.
+func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
+	if r := s.of(scope).Redactor(); r != nil {
+		return r
+	}
+	return nil
+}
+
 // Persists is as the thread's configuration says.
 func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
 

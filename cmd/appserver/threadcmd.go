@@ -188,6 +188,11 @@ func (c *threadCall) imported(path string) error {
 	if err != nil {
 		return err
 	}
+	if r := c.desk.engine.Setup.Redactor(nil); r != nil {
+		for i := range lines {
+			lines[i] = r.Line(lines[i])
+		}
+	}
 	made, err := c.desk.engine.Store.Import(lines)
 	if err != nil {
 		return err

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"time"
 
+	"appserver/core/redact"
 	"appserver/protocol"
 )
 
@@ -77,10 +77,11 @@ type Config struct {
 	// of a Config made by With are about its overrides only.
 	Warnings []string
 
-	home   string
-	getenv func(string) string
-	layers []*layer // the weakest first
-	root   *node
+	home     string
+	getenv   func(string) string
+	redactor *redact.Redactor
+	layers   []*layer // the weakest first
+	root     *node
 }
 
 // SandboxWorkspaceWrite widens or narrows the sandbox mode workspace-write.
@@ -97,9 +98,11 @@ type History struct {
 	SaveHistory bool `key:"saveHistory"`
 	// MaxSize bounds the turns in the live context; 0 is no bound.
 	MaxSize int `key:"maxSize" min:"0"`
-	// SensitivePatterns are regular expressions (RE2) for texts that are not
+	// SensitivePatterns are words and regular expressions (RE2) for texts that are not
 	// written to disk.
 	SensitivePatterns []string `key:"sensitivePatterns"`
+	// RedactSecrets is false where keys of known forms are written as they come.
+	RedactSecrets bool `key:"redactSecrets"`
 }
 
 // Index is about the index over rollouts.
@@ -132,7 +135,7 @@ func defaults() *Config {
 		SandboxMode:           protocol.SandboxReadOnly,
 		ProjectDocMaxBytes:    32 << 10,
 		ThreadUnloadDelaySecs: 30 * 60,
-		History:               History{SaveHistory: true},
+		History:               History{SaveHistory: true, RedactSecrets: true},
 		Context:               Context{RewriteOnUnload: true},
 		Index:                 Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Compaction:            defaultCompaction(),
@@ -222,6 +225,9 @@ func (c *Config) chooseModel() {
 	}
 }
 
+// Redactor takes out of lines what is not to be written; nil takes out nothing.
+func (c *Config) Redactor() *redact.Redactor { return c.redactor }
+
 // rank is the strength of the layer that set a key, -1 where none did.
 func (c *Config) rank(key string) int {
 	n := c.root.find(key)
@@ -233,7 +239,7 @@ func (c *Config) rank(key string) int {
 
 // unserved are keys that are read for what is to come.
 var unserved = [][]string{
-	{"history", "sensitivePatterns"}, {"memory"},
+	{"memory"},
 }
 
 // check finds what is of the right type and yet of no use.
@@ -249,11 +255,10 @@ func (c *Config) check(d *decoder) {
 			d.warn(n, path, "has no effect yet")
 		}
 	}
-	for _, pattern := range c.History.SensitivePatterns {
-		if _, err := regexp.Compile(pattern); err != nil {
-			path := []string{"history", "sensitivePatterns"}
-			d.problem(c.root.find(path...), path, "expected regular expressions: %v", err)
-		}
+	var err error
+	if c.redactor, err = redact.New(c.History.SensitivePatterns, c.History.RedactSecrets); err != nil {
+		path := []string{"history", "sensitivePatterns"}
+		d.problem(c.root.find(path...), path, "expected words and regular expressions: %v", err)
 	}
 	c.checkProviders(d)
 }

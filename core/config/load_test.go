@@ -155,14 +155,14 @@ func TestEveryKeyInBothFormats(t *testing.T) {
 			home, _ := write(t, name, text)
 			c, err := config.Load(config.Source{Home: home})
 			require.NoError(t, err)
-			require.Len(t, c.Warnings, 2)
+			require.Len(t, c.Warnings, 1)
 			for _, w := range c.Warnings {
 				require.Contains(t, w, "has no effect yet")
 			}
 			requireTopLevel(t, c, home)
 			requireLocalProvider(t, c)
 			require.Equal(t, filepath.Join(home, "script.json"), c.ModelProviders["offline"].Script)
-			require.Equal(t, config.History{SaveHistory: false, MaxSize: 1000, SensitivePatterns: []string{"password", `sk-\w+`}}, c.History)
+			require.Equal(t, config.History{SaveHistory: false, MaxSize: 1000, SensitivePatterns: []string{"password", `sk-\w+`}, RedactSecrets: true}, c.History)
 			require.Equal(t, config.SandboxWorkspaceWrite{
 				WritableRoots: []string{"/var/cache/x", filepath.Join(home, "beside")}, NetworkAccess: true, ExcludeSlashTmp: true,
 			}, c.SandboxWorkspaceWrite)
@@ -237,7 +237,7 @@ func TestErrorsOfTheFile(t *testing.T) {
 		"openai address": {"config.toml", "openai_base_url = \"ftp://h\"\n", "FILE:1: openai_base_url: expected an address such as https://HOST/v1"},
 		"wire":           {"config.toml", "model_provider = \"x\"\n[model_providers.x]\nwire_api = \"responses\"\n", `FILE:3: model_providers.x.wire_api: this server speaks chat only: set wire_api = "chat"`},
 		"wire word":      {"config.toml", "[model_providers.x]\nwire_api = \"soap\"\n", "FILE:2: model_providers.x.wire_api: unknown variant `soap`, expected one of `chat`, `responses`"},
-		"pattern":        {"config.toml", "[history]\nsensitivePatterns = [\"(\"]\n", "FILE:2: history.sensitivePatterns: expected regular expressions: "},
+		"pattern":        {"config.toml", "[history]\nsensitivePatterns = [\"(\"]\n", "FILE:2: history.sensitivePatterns: expected words and regular expressions: "},
 		"toml syntax":    {"config.toml", "model = \"a\"\nmodel_provider = = 3\n", "FILE:2: "},
 		"toml twice":     {"config.toml", "model = \"a\"\nmodel = \"b\"\n", "FILE:2: "},
 		"not utf-8":      {"config.toml", "model = \"\xff\"\n", "FILE:1: "},

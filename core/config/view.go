@@ -42,7 +42,7 @@ func (c *Config) values() map[string]any {
 		}
 	}
 	overlay(out, set)
-	return redact(nil, out).(map[string]any)
+	return conceal(nil, out).(map[string]any)
 }
 
 // overlay puts the values of over into base, table by table; null changes nothing.
@@ -86,21 +86,21 @@ func (c *Config) layerViews() []protocol.ConfigLayer {
 	var out []protocol.ConfigLayer
 	for _, l := range slices.Backward(c.layers) {
 		out = append(out, protocol.ConfigLayer{
-			Name: l.name, Version: l.version(), Config: redact(nil, l.root.plain()).(map[string]any),
+			Name: l.name, Version: l.version(), Config: conceal(nil, l.root.plain()).(map[string]any),
 		})
 	}
 	return out
 }
 
-// redact is a copy of v, found at path, without its secrets.
-func redact(path []string, v any) any {
+// conceal is a copy of v, found at path, without its secrets.
+func conceal(path []string, v any) any {
 	switch v := v.(type) {
 	case string:
 		return redactText(path, v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = redact(path, v[i])
+			out[i] = conceal(path, v[i])
 		}
 		return out
 	case map[string]string:
@@ -114,7 +114,7 @@ func redact(path []string, v any) any {
 func redactTable[V any](path []string, table map[string]V) map[string]any {
 	out := make(map[string]any, len(table))
 	for key, value := range table {
-		out[key] = redact(below(path, key), value)
+		out[key] = conceal(below(path, key), value)
 	}
 	return out
 }

@@ -220,7 +220,7 @@ func (a *actor) unload() {
 	}
 	var projection rollout.Projection // without one the rollout gets all of its lines
 	if a.engine.Setup.RewriteOnUnload(a.scope) {
-		projection = a.thread.Projection()
+		projection = a.redactedProjection(a.thread.Projection())
 	}
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
 }
@@ -261,7 +261,7 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	if len(out.Lines) == 0 {
 		return out, nil
 	}
-	err := a.journal.Append(out.Lines, out.Sync)
+	err := a.journal.Append(a.redacted(out.Lines), out.Sync)
 	if a.engine.Index != nil {
 		a.engine.Index.Note(a.path)
 	}

@@ -171,6 +171,7 @@ func (a *agent) asked() []*core.Prompt {
 type setup struct {
 	grows   bool          // rollouts are not rewritten
 	unload  time.Duration // how long threads that nobody wants stay loaded; 0 is for good
+	hide    string
 	policy  string
 	persist bool
 	ready   error

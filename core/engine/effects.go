@@ -36,7 +36,7 @@ func (a *actor) start(e core.Effect) {
 		if a.options.Ephemeral {
 			return
 		}
-		if err := a.engine.Store.AppendName(a.id, e.Name, time.Now()); err != nil {
+		if err := a.engine.Store.AppendName(a.id, a.redactedText(e.Name), time.Now()); err != nil {
 			a.engine.Log.Warn("the thread's name could not be put into the index", zap.String("thread", a.id), zap.Error(err))
 		}
 	}

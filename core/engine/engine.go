@@ -77,11 +77,20 @@ type Setup interface {
 	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
+	// Redactor takes secrets out of what is written of a thread; nil takes none.
+	Redactor(scope Scope) Redactor
 	// UnloadDelay is how long a thread stays loaded that nobody is subscribed to; below 0
 	// it does for good.
 	UnloadDelay(scope Scope) time.Duration
 	// Persists is false where threads are kept in memory only.
 	Persists(scope Scope) bool
+}
+
+// Redactor takes secrets out of what goes to the disk.
+type Redactor interface {
+	// Line is a line without them; it changes nothing of the one that it is given.
+	Line(protocol.RolloutLine) protocol.RolloutLine
+	Text(string) string
 }
 
 // Scope is what a Setup keeps for a thread: the configuration that holds for it. The
@@ -141,6 +150,7 @@ type Engine struct {
 	threads  map[string]*actor
 	order    []string // ids of threads, oldest first
 	closing  bool
+	said     map[string]bool // what is said, and looked for, once
 	prepared map[string]bool // models whose tokens can be counted at once
 	watchers map[uint64]bool // connections that are told how far the index is
 	ended    chan struct{}   // closed when closing is set
@@ -156,7 +166,7 @@ func New(p Parts) *Engine {
 	}
 	open := &errands{open: map[protocol.Caller]*errand{}}
 	p.Outbox = errandOutbox{p.Outbox, open}
-	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
+	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.
@@ -305,6 +315,11 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // background answers a request away from the read loop.
 func (e *Engine) background(to protocol.Caller, answer func() (any, error)) error {
+	return e.aside(to.Conn, func() { e.answer(to, answer) })
+}
+
+// aside does what a client has asked for away from the read loop.
+func (e *Engine) aside(conn uint64, do func()) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing {
@@ -313,10 +328,10 @@ func (e *Engine) background(to protocol.Caller, answer func() (any, error)) erro
 	e.work.Add(1)
 	go func() {
 		defer e.work.Done()
-		e.awaitRoom(to.Conn)
+		e.awaitRoom(conn)
 		e.readers <- struct{}{}
 		defer func() { <-e.readers }()
-		e.answer(to, answer)
+		do()
 	}()
 	return nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -26,7 +27,14 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 		return nil
 	}
 	q := e.query(p)
-	return e.background(to, func() (any, error) { return e.list(to, q) })
+	return e.aside(to.Conn, func() {
+		var skipped []error
+		e.answer(to, func() (answer any, err error) {
+			answer, skipped, err = e.list(to, q)
+			return answer, err
+		})
+		e.tellSkipped(to.Conn, q.Archived, skipped)
+	})
 }
 
 // maxExcluded is how many threads a list may leave out by their ids.
@@ -60,6 +68,9 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	q.Archived = p.Archived != nil && *p.Archived
 	if p.ModelProviders != nil {
 		q.Providers = *p.ModelProviders
+	}
+	if slices.Contains(q.Providers, e.Setup.Defaults().Provider) {
+		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
 	}
 	of(&q, p.SourceKinds)
 	if p.SortKey != nil && *p.SortKey == "section_position" { // there are no sections
@@ -119,10 +130,11 @@ func sources(kinds []string) []string {
 	return words
 }
 
-func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, error) {
+// list is a page, and why files are not in it.
+func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, []error, error) {
 	page, err := e.page(to, q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names := e.names()
 	answer := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
@@ -130,7 +142,7 @@ func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, error) {
 		answer.Data = append(answer.Data, e.listed(h, names[h.ID]))
 	}
 	answer.NextCursor, answer.BackwardsCursor = cursor(page.NextCursor), cursor(page.BackCursor)
-	return answer, nil
+	return answer, page.Skipped, nil
 }
 
 // cursor is null where there is none.

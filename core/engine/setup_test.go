@@ -170,4 +170,11 @@ func (s *setup) UnloadDelay(engine.Scope) time.Duration {
 }
 
 // RewriteOnUnload is on, as by default.
+func (s *setup) Redactor(engine.Scope) engine.Redactor {
+	if s.hide == "" {
+		return nil
+	}
+	return hiding(s.hide)
+}
+
 func (s *setup) RewriteOnUnload(engine.Scope) bool { return !s.grows }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 
 	"go.uber.org/zap"
 
@@ -18,20 +17,28 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 	}
 	found, err := e.post(p.ThreadID, false, request{
 		to: to, do: func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
-		absent: func(*actor) { e.answer(to, func() (any, error) { return e.read(p) }) },
+		absent: func(*actor) { e.read(to, p) },
 	})
 	if err != nil || found {
 		return err
 	}
-	return e.background(to, func() (any, error) { return e.read(p) })
+	return e.aside(to.Conn, func() { e.read(to, p) })
 }
 
-func (e *Engine) read(p *protocol.ThreadReadParams) (any, error) {
-	t, err := e.loadStored(p.ThreadID)
+// read also tells, once, what could not be read of the rollout.
+func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
+	contents, err := e.readStored(p.ThreadID)
+	e.answer(to, func() (any, error) { return e.view(p, contents, err) })
+	if err == nil {
+		e.warnOnce(to.Conn, &p.ThreadID, flaws(contents)) // it shows all that people see, with or without a backup
+	}
+}
+
+func (e *Engine) view(p *protocol.ThreadReadParams, contents *rollout.Contents, err error) (any, error) {
 	if err != nil {
 		return nil, notLoaded(p.ThreadID, err)
 	}
-	v := t.View(p.IncludeTurns)
+	v := e.threadOf(p.ThreadID, contents).View(p.IncludeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	return protocol.ThreadReadResponse{Thread: v}, nil
 }
@@ -107,31 +114,4 @@ func coded(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
 	}
 	return protocol.Internal(protocol.KindInternal, "%v", err)
-}
-
-// warnings are what the client is told of lines that could not be read.
-func warnings(c *rollout.Contents) []string {
-	const most = 10
-	var list []string
-	if c.Backup.Err != nil {
-		list = append(list, c.Backup.Err.Error())
-	}
-	for i, d := range c.Damage {
-		if i == most {
-			return append(list, damageCount(c.Path, len(c.Damage)-most))
-		}
-		list = append(list, damageText(c.Path, d))
-	}
-	return list
-}
-
-func damageText(path string, d rollout.Damage) string {
-	if d.Path != "" {
-		path = d.Path
-	}
-	return fmt.Sprintf("%s: line %d cannot be read (%s); it stays in the file and is passed over", path, d.Line, d.Reason)
-}
-
-func damageCount(path string, n int) string {
-	return fmt.Sprintf("%s: %d more lines cannot be read", path, n)
 }

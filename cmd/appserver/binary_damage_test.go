@@ -1,0 +1,121 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sick is a way in which the rollout of a thread can be wrong, and what a client is to
+// see of it.
+type sick struct {
+	// put makes the file at path; text is that of a sound one, in lines.
+	put func(path string, text []string) error
+	// listed, read and resumed tell what works. turns are how many are shown.
+	listed, read, resumed bool
+	turns                 int
+	// warns is a part of what the first look tells, lists "" where the list tells nothing.
+	warns, lists string
+}
+
+func writing(change func(text []string) string) func(string, []string) error {
+	return func(path string, text []string) error { return os.WriteFile(path, []byte(change(text)), 0o600) }
+}
+
+func whole(text []string) string { return strings.Join(text, "") }
+
+func withLine(i int, change func(line string) string) func(string, []string) error {
+	return writing(func(text []string) string {
+		text[i] = change(text[i])
+		return whole(text)
+	})
+}
+
+var sicknesses = map[string]sick{
+	"torn tail":       {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2, "", ""},
+	"corrupt middle":  {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2, "line 4 cannot be read (not JSON)", ""},
+	"corrupt first":   {withLine(0, func(string) string { return "garbage\n" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
+	"missing first":   {withLine(0, func(string) string { return "" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
+	"byte order mark": {withLine(0, func(l string) string { return "\ufeff" + l }), true, true, true, 2, "", ""},
+	"CRLF":            {writing(func(t []string) string { return strings.ReplaceAll(whole(t), "\n", "\r\n") }), true, true, true, 2, "", ""},
+	"without LF":      {writing(func(t []string) string { return strings.TrimSuffix(whole(t), "\n") }), true, true, true, 2, "", ""},
+	"a line twice":    {withLine(4, func(l string) string { return l + l }), true, true, true, 2, "ordinals of 1 lines are not higher", ""},
+	"another's":       {withLine(0, func(l string) string { return strings.ReplaceAll(l, strangerID, legacyID) }), true, true, true, 2, "session_meta is that of thread " + legacyID, ""},
+	"zero length":     {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty", "it is empty"},
+	"wrong name": {func(path string, t []string) error {
+		return os.WriteFile(filepath.Join(filepath.Dir(path), "copy.jsonl"), []byte(whole(t)), 0o600)
+	}, false, false, false, 0, "", "copy.jsonl\" has no thread id"},
+	"unreadable": {func(path string, t []string) error { return os.WriteFile(path, []byte(whole(t)), 0) }, false, false, false, 0, "", "permission denied"},
+	"folder":     {func(path string, _ []string) error { return os.Mkdir(path, 0o700) }, false, false, false, 0, "", ""},
+	"named pipe": {func(path string, _ []string) error { return syscall.Mkfifo(path, 0o600) }, false, false, false, 0, "", "is a named pipe, not a regular file"},
+	"loop":       {func(path string, _ []string) error { return os.Symlink(path, path) }, false, false, false, 0, "", "the link leads back to itself"},
+	"lost link":  {func(path string, _ []string) error { return os.Symlink(path+".gone", path) }, false, false, false, 0, "", "no such file"},
+	"link": {func(path string, t []string) error {
+		return first(os.WriteFile(path+".elsewhere", []byte(whole(t)), 0o600), os.Symlink(path+".elsewhere", path))
+	}, true, true, true, 2, "", ""},
+	"other's .bak": {func(path string, t []string) error {
+		return first(os.WriteFile(path, []byte(whole(t)), 0o600), os.WriteFile(path+".bak", []byte(strings.ReplaceAll(whole(t), strangerID, legacyID)), 0o600))
+	}, true, true, true, 2, "", ""},
+}
+
+// TestBinaryShowsWhatIsLeftOfSickRollouts has one rollout that is wrong beside one that is
+// sound: it is listed, read and resumed where it can be, what is wrong is told once, the
+// other thread is not touched, and the server goes on.
+func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
+	t.Parallel()
+	_, id, path := stored(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	stranger := strings.ReplaceAll(string(text), id, strangerID)
+	for name, s := range sicknesses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			path := rolloutName(home, strangerID)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(rolloutName(home, id), text, 0o600))
+			require.NoError(t, s.put(path, strings.SplitAfter(stranger, "\n")))
+			give(t, home)
+			c := dial(t, asUser(t, offlineCommand(t, home), home))
+			c.initialize()
+			for range 2 {
+				list := string(c.call("thread/list", object{}))
+				require.Contains(t, list, id, "the other thread")
+				require.Equal(t, s.listed, strings.Contains(list, `"id":"`+strangerID), list)
+			}
+			require.Equal(t, s.lists == "", len(c.warnings()) == 0, "%v", c.warnings())
+			if s.lists != "" {
+				require.Len(t, c.warnings(), 1, "told once")
+				require.Contains(t, c.warnings()[0], s.lists)
+			}
+			c.seen = nil
+			s.requireRead(c)
+			if s.resumed {
+				require.Equal(t, "completed", c.turn(strangerID, "hello").Status)
+			}
+			c.close()
+		})
+	}
+}
+
+func (s sick) requireRead(c *client) {
+	c.t.Helper()
+	for method, works := range map[string]bool{"thread/read": s.read, "thread/resume": s.resumed} {
+		p := object{"threadId": strangerID, "includeTurns": true}
+		if !works {
+			require.NotContains(c.t, []string{"", "internal"}, c.refused(method, p).Data.Kind)
+			continue
+		}
+		require.Len(c.t, c.threadOf(method, p).Turns, s.turns)
+	}
+	if s.resumed {
+		c.call("thread/loaded/list", object{}) // what is told of the thread comes before
+	}
+	told := strings.Join(c.warnings(), "\n")
+	require.Equal(c.t, s.warns == "", told == "", told)
+	require.Contains(c.t, told, s.warns)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// damagedHome is a home with legacyRollout, a line of which is broken and the last of
+// which was cut off.
+func damagedHome(t *testing.T) (home, path, text string) {
+	t.Helper()
+	lines := strings.SplitAfter(legacyRollout, "\n")
+	lines[4] = "\x1b[2J" + lines[4]
+	text = strings.Join(lines, "") + `{"timestamp":"2025-10`
+	home = t.TempDir()
+	return home, putRollout(t, home, legacyID, text), text
+}
+
+func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	home, path, text := damagedHome(t)
+	sound := putRollout(t, home, strangerID, strings.ReplaceAll(legacyRollout, legacyID, strangerID))
+	loop := filepath.Join(home, "archived_sessions", "rollout-2025-10-01T12-00-00-"+legacyID+".jsonl")
+	require.NoError(t, os.Mkdir(filepath.Dir(loop), 0o700))
+	require.NoError(t, os.Symlink(loop, loop))
+	status, out, errs := execute(t, home, "rollout", "verify", home)
+	require.Equal(t, 1, status)
+	require.Equal(t, "appserver: rollout verify: something is wrong with 2 of 3 rollouts\n", errs)
+	require.Contains(t, out, path+": 11 lines that can be read\n  line 5: damagedLine: not JSON: it is passed over (repair heals this)\n  line 13: tornTail: ")
+	require.Contains(t, out, sound+": sound, 12 lines\n")
+	require.Contains(t, out, "the file: linkLoop: cannot open "+loop)
+	require.NotContains(t, out, "\x1b")
+	status, out, errs = execute(t, home, "rollout", "verify", "--json", sound)
+	require.Zero(t, status, errs)
+	require.JSONEq(t, `{"rollouts":[{"path":"`+sound+`","threadId":"`+strangerID+`","size":`+jsonOf(t, len(legacyRollout))+`,"lines":12,"findings":[]}]}`, out)
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, text, string(got), "to look changes nothing")
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// TestRolloutRepairHeals compares what a server makes of the thread before and after.
+func TestRolloutRepairHeals(t *testing.T) {
+	t.Parallel()
+	home, path, text := damagedHome(t)
+	before, _ := inContext(t, home, 0, "list", legacyID, "--json")
+	status, out, errs := execute(t, home, "rollout", "repair", path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "  repaired: "+path+"; as it was: "+path+".orig\n  what could not be read: "+path+".lost\n")
+	kept, err := os.ReadFile(path + ".orig")
+	require.NoError(t, err)
+	require.Equal(t, text, string(kept))
+	status, out, errs = execute(t, home, "rollout", "verify", path)
+	require.Zero(t, status, errs)
+	require.Equal(t, path+": sound, 12 lines\n", out)
+	after, _ := inContext(t, home, 0, "list", legacyID, "--json")
+	require.Equal(t, before, after)
+	status, out, errs = execute(t, home, "rollout", "repair", "--json", path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, `"kept": ""`)
+}
+
+func TestRolloutRepairOfWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	home, path := legacyHome(t)
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	status, out, errs := execute(t, home, "rollout", "repair", path)
+	require.Equal(t, 1, status)
+	require.Contains(t, out, "there is no line in it: remove it, or put a copy back\n  nothing was changed")
+	require.Equal(t, "appserver: rollout repair: of 1 finding, 1 cannot be healed: see above\n", errs)
+}
+
+// TestRolloutRepairLeavesAThreadThatIsOpen also takes the lock of the home that the path
+// lies in, not that of its own.
+func TestRolloutRepairLeavesAThreadThatIsOpen(t *testing.T) {
+	t.Parallel()
+	home, id, path := stored(t)
+	c := startOffline(t, home)
+	c.call("thread/resume", object{"threadId": id})
+	c.appendTo(path, "?\n")
+	status, _, errs := execute(t, t.TempDir(), "rollout", "repair", path)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "thread "+id+" already has an active writer")
+	c.close()
+}
+
+func (c *client) appendTo(path, text string) {
+	c.t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(c.t, err)
+	_, err = f.WriteString(text)
+	require.NoError(c.t, err)
+	require.NoError(c.t, f.Close())
+}
+
+// TestRolloutRedactTakesSecretsOut has one in an excluded item, which only the backup has.
+func TestRolloutRedactTakesSecretsOut(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := startOffline(t, home, "-c", "history.redactSecrets=false")
+	id := c.startTrusted()
+	c.turn(id, "run: echo "+githubToken+" bluebird")
+	c.turn(id, "hello")
+	items := c.contextList(id).Items
+	output := items[slices.IndexFunc(items, func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })]
+	c.call("context/setInclusion", object{"threadId": id, "ids": []string{output.ID}, "included": false})
+	path := c.readThread(id).Path
+	before := c.readThread(id)
+	c.close()
+	require.Len(t, filesWith(t, home, githubToken), 2)
+
+	status, _, errs := execute(t, home, "rollout", "redact", path)
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "No copy is kept: that cannot be taken back.\nThere is no terminal to ask on, so nothing was changed: add --yes to do it")
+	status, out, errs := execute(t, home, "rollout", "redact", "--dry-run", path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "would be redacted")
+	require.Len(t, filesWith(t, home, githubToken), 2)
+	status, out, errs = execute(t, home, "rollout", "redact", "--yes", "-c", `history.sensitivePatterns=["bluebird"]`, path)
+	require.Zero(t, status, errs)
+	require.Regexp(t, `^`+regexp.QuoteMeta(path)+`: \d+ lines redacted\n$`, out)
+	require.Empty(t, filesWith(t, home, githubToken))
+	require.Empty(t, filesWith(t, home, "bluebird"))
+
+	c = startOffline(t, home)
+	after := c.threadOf("thread/resume", object{"threadId": id})
+	require.Empty(t, c.warnings())
+	require.Len(t, after.Turns, len(before.Turns))
+	again := c.contextList(id).Items
+	require.Len(t, again, len(items))
+	for i, item := range again {
+		require.Equal(t, items[i].ID, item.ID)
+		require.Equal(t, item.ID != output.ID, item.Included)
+	}
+	c.close()
+	status, out, errs = execute(t, home, "rollout", "redact", "--json", path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, `"lines": 0`)
+}
+
+func TestRolloutUsage(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	status, out, _ := execute(t, home, "rollout", "--help")
+	require.Zero(t, status)
+	require.Contains(t, out, "verify PATH...")
+	for _, args := range [][]string{{"rollout", "mend"}, {"rollout", "verify"}, {"rollout", "verify", "--fast", "x"}, {"rollout", "verify", "--yes", "x"}} {
+		status, _, errs := execute(t, home, args...)
+		require.Equal(t, 2, status, args)
+		require.NotEmpty(t, errs)
+	}
+}

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"bytes"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// redacted are lines as the disk gets them. The state in memory stays what it is, so that
+// what the model sees does not change before the thread is loaded anew.
+func (a *actor) redacted(lines []protocol.RolloutLine) []protocol.RolloutLine {
+	r := a.engine.Setup.Redactor(a.scope)
+	if r == nil || a.options.Ephemeral {
+		return lines
+	}
+	out := make([]protocol.RolloutLine, len(lines))
+	for i, line := range lines {
+		out[i] = r.Line(line)
+	}
+	return out
+}
+
+// redactedProjection redacts what the state in memory puts into a line.
+func (a *actor) redactedProjection(p rollout.Projection) rollout.Projection {
+	r := a.engine.Setup.Redactor(a.scope)
+	if r == nil || p == nil {
+		return p
+	}
+	return func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
+		projected, keep := p(line)
+		if keep && !bytes.Equal(projected.Payload, line.Payload) {
+			projected = r.Line(projected)
+		}
+		return projected, keep
+	}
+}
+
+func (a *actor) redactedText(text string) string {
+	if r := a.engine.Setup.Redactor(a.scope); r != nil {
+		return r.Text(text)
+	}
+	return text
+}

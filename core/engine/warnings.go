@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// mostWarnings bounds what a client is told at once of one file, or of one list.
+const mostWarnings = 10
+
+// warnOnce tells a client what nobody was told of before.
+func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
+	fresh := e.unsaid(messages)
+	for i, message := range fresh {
+		if i == mostWarnings {
+			message = fmt.Sprintf("there are %d more warnings of this kind: run appserver rollout verify on the folder", len(fresh)-i)
+		}
+		e.Outbox.Notify(conn, protocol.WarningNotification{ThreadID: thread, Message: message})
+		if i == mostWarnings {
+			return
+		}
+	}
+}
+
+// tellSkipped tells of files that are not in a list. An index does not know of them: then
+// they are looked for after the first list.
+func (e *Engine) tellSkipped(conn uint64, archived bool, skipped []error) {
+	if e.Index != nil && len(skipped) == 0 && len(e.unsaid([]string{fmt.Sprintf("list archived=%v", archived)})) > 0 {
+		skipped = e.Store.Skipped(archived)
+	}
+	messages := make([]string, 0, len(skipped))
+	for _, err := range skipped {
+		messages = append(messages, "not listed: "+err.Error())
+	}
+	e.warnOnce(conn, nil, messages)
+}
+
+// unsaid are messages that are asked about for the first time.
+func (e *Engine) unsaid(messages []string) (fresh []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, m := range messages {
+		if !e.said[m] {
+			e.said[m] = true
+			fresh = append(fresh, m)
+		}
+	}
+	return fresh
+}
+
+// warnings are what who resumes a thread is told of its rollout.
+func warnings(c *rollout.Contents) (list []string) {
+	if c.Backup.Err != nil {
+		list = append(list, c.Backup.Err.Error())
+	}
+	return append(list, flaws(c)...)
+}
+
+// flaws are what is wrong with the rollout itself.
+func flaws(c *rollout.Contents) []string {
+	list := oddities(c)
+	for i, d := range c.Damage {
+		if i == mostWarnings {
+			return append(list, damageCount(c.Path, len(c.Damage)-mostWarnings))
+		}
+		list = append(list, damageText(c.Path, d))
+	}
+	return list
+}
+
+func damageText(path string, d rollout.Damage) string {
+	if d.Path != "" {
+		path = d.Path
+	}
+	return fmt.Sprintf("%s: line %d cannot be read (%s); it stays in the file and is passed over", path, d.Line, d.Reason)
+}
+
+func damageCount(path string, n int) string {
+	return fmt.Sprintf("%s: %d more lines cannot be read", path, n)
+}
+
+// oddities are what is wrong with a rollout beside lines that cannot be read.
+func oddities(c *rollout.Contents) (list []string) {
+	if c.Size == 0 {
+		return []string{c.Path + ": the file is empty: nothing of the thread is left in it"}
+	}
+	switch meta := metaOf(c); {
+	case meta == nil:
+		list = append(list, c.Path+": session_meta, which tells what the thread is, is lost; the name and the turns tell some of it")
+	case meta.ID != "" && c.ThreadID != "" && !strings.EqualFold(meta.ID, c.ThreadID):
+		list = append(list, fmt.Sprintf("%s: session_meta is that of thread %s; the name of the file counts", c.Path, meta.ID))
+	}
+	if n := disordered(c.Lines); n > 0 {
+		list = append(list, fmt.Sprintf("%s: the ordinals of %d lines are not higher than those before them; lines count in the order in which they stand, and ids of items may be double", c.Path, n))
+	}
+	return list
+}
+
+// metaOf is the first session_meta, nil where there is none.
+func metaOf(c *rollout.Contents) *protocol.SessionMeta {
+	for i := range c.Lines {
+		if c.Lines[i].Type == protocol.LineSessionMeta {
+			var meta protocol.SessionMeta
+			_ = json.Unmarshal(c.Lines[i].Payload, &meta) // a member of the wrong type costs that member
+			return &meta
+		}
+	}
+	return nil
+}
+
+func disordered(lines []protocol.RolloutLine) (n int) {
+	for i := 1; i < len(lines); i++ {
+		if *lines[i].Ordinal <= *lines[i-1].Ordinal {
+			n++
+		}
+	}
+	return n
+}

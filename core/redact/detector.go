@@ -1,0 +1,212 @@
+package redact
+
+import (
+	"bytes"
+	"math/bits"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Detector knows one kind of secret.
+type Detector struct {
+	// Name is for people.
+	Name string
+	// begins are texts of three bytes and more: at one of them a match begins.
+	begins []string
+	// not are the characters that cannot stand before a begin, as in a class.
+	not string
+	// form is what stands from a begin on. Where it has a group, that is the secret. A run
+	// that it takes must end before the next place where a match could begin, so that the time
+	// is linear.
+	form string
+	// also is a text that a line with a match has, too.
+	also string
+	// digits is set where a secret without a digit is none: it is words.
+	digits bool
+}
+
+// What cannot stand before a begin: the characters of a word, and those of keys with dashes.
+const (
+	inWord = `_`
+	inKey  = `_-`
+)
+
+// Detectors are the kinds that are known. The forms are those that the issuers of these keys
+// document, or that their keys show.
+func Detectors() []Detector {
+	return []Detector{
+		{"AWS access key id", []string{"AKIA", "ASIA", "ABIA", "ACCA"}, inWord, `....[A-Z2-7]{16}\b`, "", false},
+		{"AWS secret key", []string{"ecret_access_key", "ECRET_ACCESS_KEY", "ecretAccessKey", "ession_token", "ESSION_TOKEN", "essionToken"}, "",
+			`\w+[\\"']*\s*[:=]\s*[\\"']*([A-Za-z0-9/+]{38,}=*)`, "", true},
+		{"Anthropic key", []string{"sk-ant-"}, inKey, `sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{32,}`, "", false},
+		{"Azure storage key", []string{"AccountKey="}, "", `AccountKey=([A-Za-z0-9+/]{86}==)`, "", false},
+		{"bearer token", []string{"earer ", "EARER "}, "", `\w+ +([A-Za-z0-9._~+/=-]{16,})`, "", true},
+		{"basic credentials", []string{"uthorization", "UTHORIZATION"}, "", `\w+[\\"']*\s*[:=]\s*[\\"']*(?i:basic) +([A-Za-z0-9+/=]{8,})`, "", false},
+		{"DigitalOcean token", []string{"dop_v1_", "doo_v1_", "dor_v1_"}, inWord, `do._v1_[a-f0-9]{64}\b`, "", false},
+		{"GitHub token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, inWord, `gh._[A-Za-z0-9]{36,255}\b`, "", false},
+		{"GitHub fine-grained token", []string{"github_pat_"}, inWord, `github_pat_[A-Za-z0-9_]{22,255}\b`, "", false},
+		{"GitLab token", []string{"glpat-", "gldt-", "glrt-"}, inKey, `gl[a-z]+-[A-Za-z0-9_-]{20,}`, "", false},
+		{"Google API key", []string{"AIza"}, inKey, `AIza[A-Za-z0-9_-]{35}`, "", false},
+		{"Hugging Face token", []string{"hf_"}, inWord, `hf_[A-Za-z0-9]{34,}\b`, "", false},
+		{"JSON Web Token", []string{"eyJ"}, inKey, `eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "", false},
+		{"npm token", []string{"npm_"}, inWord, `npm_[A-Za-z0-9]{36}\b`, "", false},
+		{"OpenAI key", []string{"sk-"}, inKey, `sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,}|or-v1-[a-f0-9]{64}|[A-Za-z0-9]{32,})`, "", true},
+		{"password in a URL", []string{"://"}, "", `://[^\s/:@"'\\<>]*:([^\s/:@"'\\<>$\[{]{3,})@`, "@", false},
+		{"private key", []string{"-----BEGIN "}, "",
+			`-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:(?:[A-Za-z0-9+/=\s:,.\\]|-[A-Za-z0-9])*?-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\+[nr])*[A-Za-z0-9+/=]{16,})+)`, "", false},
+		{"PyPI token", []string{"pypi-AgE"}, inKey, `pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}`, "", false},
+		{"SendGrid key", []string{"SG."}, inKey, `SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`, "", false},
+		{"Slack token", []string{"xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"}, inKey, `x...[-.][A-Za-z0-9.-]{10,}`, "", true},
+		{"Slack webhook", []string{"hooks.slack.com/services/"}, "", `hooks\.slack\.com/services/([A-Za-z0-9]+/[A-Za-z0-9]+/[A-Za-z0-9]+)`, "", false},
+		{"Stripe key", []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_"}, inWord, `[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`, "", false},
+		{"webhook secret", []string{"whsec_"}, inWord, `whsec_[A-Za-z0-9+/]{24,}`, "", true},
+	}
+}
+
+const (
+	beginSize = 3
+	slotBits  = 12
+)
+
+// detectors are all of them, ready for use.
+type detectors struct {
+	rows  []Detector
+	forms []func() *regexp.Regexp
+	// slots have, for the hash of three bytes, the detectors with a begin that has it.
+	slots [1 << slotBits]uint32
+}
+
+// prepare compiles no form: those that are needed are, the first time.
+func prepare() *detectors {
+	d := &detectors{rows: Detectors()}
+	for i, row := range d.rows {
+		d.forms = append(d.forms, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + row.form + `)`) }))
+		for _, begin := range row.begins {
+			h := uint32(0)
+			for _, c := range []byte(begin[:beginSize]) {
+				h = roll(h, c)
+			}
+			d.slots[slot(h)] |= 1 << i
+		}
+	}
+	return d
+}
+
+// roll takes the next of the last three bytes.
+func roll(h uint32, c byte) uint32 { return (h<<8 | uint32(c)) & 0xffffff }
+
+func slot(h uint32) uint32 { return h * 0x9e3779b1 >> (32 - slotBits) }
+
+// suspects are the detectors that may find something in a text, or in JSON, as bits.
+func (d *detectors) suspects(text []byte) (found uint32) {
+	h := uint32(0)
+	for _, c := range text {
+		h = roll(h, c)
+		found |= d.slots[slot(h)]
+	}
+	for rest := found; rest != 0; rest &= rest - 1 {
+		if i := bits.TrailingZeros32(rest); !d.rows[i].in(text) {
+			found &^= 1 << i
+		}
+	}
+	return found
+}
+
+// in tells whether a text has what every match has. Neither has characters that JSON escapes.
+func (d *Detector) in(text []byte) bool {
+	return bytes.Contains(text, []byte(d.also)) && slices.ContainsFunc(d.begins, func(begin string) bool { return bytes.Contains(text, []byte(begin)) })
+}
+
+// redact runs the suspects over a text.
+func (d *detectors) redact(text string, suspects uint32) string {
+	for ; suspects != 0; suspects &= suspects - 1 {
+		i := bits.TrailingZeros32(suspects)
+		for _, begin := range d.rows[i].begins {
+			text = d.rows[i].redact(text, begin, d.forms[i]())
+		}
+	}
+	return text
+}
+
+// redact looks at each place with a begin.
+func (d *Detector) redact(text, begin string, form *regexp.Regexp) string {
+	var out redacting
+	for at := 0; ; {
+		next := strings.Index(text[at:], begin)
+		if next < 0 {
+			return out.whole(text)
+		}
+		at += next
+		if from, to := d.secret(text, at, form); from < to {
+			out.mark(text, from, to)
+			at = to
+			continue
+		}
+		at += len(begin)
+	}
+}
+
+// secret is where a secret is that begins at a place, 0 and 0 where there is none.
+func (d *Detector) secret(text string, at int, form *regexp.Regexp) (from, to int) {
+	if d.not != "" && at > 0 && (isAlnum(text[at-1]) || strings.IndexByte(d.not, text[at-1]) >= 0) {
+		return 0, 0
+	}
+	m := form.FindStringSubmatchIndex(text[at:])
+	if m == nil {
+		return 0, 0
+	}
+	from, to = secretOf(m)
+	if d.digits && !strings.ContainsAny(text[at+from:at+to], "0123456789") {
+		return 0, 0
+	}
+	return at + from, at + to
+}
+
+func isAlnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// secretOf is the group of a match, or all of it.
+func secretOf(m []int) (from, to int) {
+	if len(m) > 2 && m[2] >= 0 {
+		return m[2], m[3]
+	}
+	return m[0], m[1]
+}
+
+// mark stands in the place of a secret.
+const mark = "[redacted]"
+
+// redacting is a text in which marks take the places of secrets, from its begin on.
+type redacting struct {
+	strings.Builder
+	// copied is how much of the text is done.
+	copied int
+}
+
+func (r *redacting) mark(text string, from, to int) {
+	r.WriteString(text[r.copied:from])
+	r.WriteString(mark)
+	r.copied = to
+}
+
+func (r *redacting) whole(text string) string {
+	if r.copied == 0 {
+		return text
+	}
+	r.WriteString(text[r.copied:])
+	return r.String()
+}
+
+// replace puts the mark in the place of each match, or of its group where that has one.
+func replace(text string, form *regexp.Regexp) string {
+	var out redacting
+	for _, m := range form.FindAllStringSubmatchIndex(text, -1) {
+		if from, to := secretOf(m); from < to {
+			out.mark(text, from, to)
+		}
+	}
+	return out.whole(text)
+}

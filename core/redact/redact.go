@@ -1,0 +1,137 @@
+package redact
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// Redactor takes secrets out. A nil one leaves everything as it is.
+type Redactor struct {
+	detectors *detectors
+	patterns  []pattern
+}
+
+// pattern is one of the user.
+type pattern struct {
+	form *regexp.Regexp
+	// word is what every match has in lower case, "" where that is not known.
+	word string
+}
+
+// New is a redactor of what the patterns match and, with detect, of what the detectors
+// know. It is nil where that is nothing. A pattern is an expression (RE2), of which the first
+// group is the secret if it has one, or a word: then what is assigned to a name that
+// begins with the word is a secret, too, and case does not matter.
+func New(patterns []string, detect bool) (*Redactor, error) {
+	r := &Redactor{}
+	for _, p := range patterns {
+		if p == "" {
+			continue
+		}
+		word := ""
+		if regexp.QuoteMeta(p) == p {
+			word = strings.ToLower(p)
+			r.patterns = append(r.patterns, pattern{assigned(p), word})
+			p = "(?i)" + p
+		}
+		form, err := regexp.Compile(p)
+		if err != nil {
+			return nil, err
+		}
+		r.patterns = append(r.patterns, pattern{form, word})
+	}
+	if detect {
+		r.detectors = prepare()
+	}
+	if r.detectors == nil && len(r.patterns) == 0 {
+		return nil, nil
+	}
+	return r, nil
+}
+
+// assigned matches what is assigned to a name, in code, JSON, YAML, a shell or a URL.
+func assigned(word string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + word + `[\w-]*[\\"']*\s*[:=]\s*[\\"']*([^\s"'\\,;&(){}\[\]]+)`)
+}
+
+// Text is a text without its secrets.
+func (r *Redactor) Text(text string) string {
+	if r == nil {
+		return text
+	}
+	suspects := uint32(0)
+	if r.detectors != nil {
+		suspects = r.detectors.suspects([]byte(text))
+	}
+	return r.text(text, suspects)
+}
+
+func (r *Redactor) text(text string, suspects uint32) string {
+	if suspects != 0 {
+		text = r.detectors.redact(text, suspects)
+	}
+	if len(r.patterns) == 0 {
+		return text
+	}
+	lower := strings.ToLower(text)
+	for _, p := range r.patterns {
+		if strings.Contains(lower, p.word) {
+			text = replace(text, p.form)
+		}
+	}
+	return text
+}
+
+// Line is a line without its secrets. What it shares with the one that was given is not
+// changed.
+func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
+	if r == nil {
+		return line
+	}
+	suspects := uint32(0)
+	if r.detectors != nil {
+		suspects = r.detectors.suspects(line.Payload)
+	}
+	if suspects == 0 && len(r.patterns) == 0 {
+		return line
+	}
+	reach := reachOf(line)
+	words := &Redactor{detectors: r.detectors}
+	line.Payload = rewrite(line.Payload, func(name, value string) string {
+		switch by := reach(name); {
+		case by == nobody, isData(value):
+			return value
+		case by == detectorsAlone:
+			return words.member(value, suspects)
+		}
+		return r.member(value, suspects)
+	})
+	return line
+}
+
+// isData tells whether a value is nothing but data in a URL, as images are.
+func isData(value string) bool {
+	head, data, ok := strings.Cut(value, ";base64,")
+	return ok && len(head) < 100 && strings.HasPrefix(head, "data:") && !strings.ContainsFunc(data, func(c rune) bool {
+		return c > 'z' || c <= ' ' || c == '"'
+	})
+}
+
+// member is a text of a payload. JSON stays JSON: where a match goes across its members,
+// each is looked at alone.
+func (r *Redactor) member(value string, suspects uint32) string {
+	redacted := r.text(value, suspects)
+	if redacted == value || !structured(value) || json.Valid([]byte(redacted)) {
+		return redacted
+	}
+	return string(rewrite([]byte(value), func(_, inner string) string { return r.text(inner, suspects) }))
+}
+
+// structured tells whether a text is a JSON object or list.
+func structured(text string) bool {
+	begin := strings.TrimLeft(text, " \t\r\n")
+	return begin != "" && (begin[0] == '{' || begin[0] == '[') && json.Valid([]byte(text))
+}

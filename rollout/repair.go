@@ -1,0 +1,344 @@
+package rollout
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"appserver/protocol"
+)
+
+const (
+	keptSuffix = ".orig"
+	lostSuffix = ".lost"
+)
+
+// Repaired is what Repair did.
+type Repaired struct {
+	Survey
+	// To is where the rollout is now: where its name had no id, not where it was.
+	To string `json:"to"`
+	// Kept is the file as it was, and Lost one with the lines that could not be read;
+	// "" where there is none.
+	Kept string `json:"kept"`
+	Lost string `json:"lost"`
+}
+
+// Repair puts a sound file in the place of a rollout, under the thread's lock. The file as
+// it was stays beside it, as does what could not be read of it; names that are taken are
+// not taken over. The new file loads as the old one did: the same lines with the same
+// ordinals, each where it stood or behind that. Where nothing can be repaired nothing is
+// changed, and Kept is "".
+//
+// An error that comes before the new file took the other's place leaves that as it was.
+func (s *Store) Repair(path string) (Repaired, error) {
+	v := s.Verify(path)
+	if !v.Repairable() {
+		return Repaired{Survey: v, To: path}, nil
+	}
+	if !isThreadID(v.ThreadID) {
+		return Repaired{}, &NameError{path}
+	}
+	lock, err := s.lock(v.ThreadID)
+	if err != nil {
+		return Repaired{}, err
+	}
+	done, err := s.repair(path)
+	return done, diskError("repair", path, first(err, lock.release()))
+}
+
+func (s *Store) repair(path string) (Repaired, error) {
+	file, _, err := s.open(path, os.O_RDONLY)
+	if err != nil {
+		return Repaired{}, err
+	}
+	defer func() { _ = file.Close() }()
+	v, err := s.survey(path, file)
+	if err != nil {
+		return Repaired{}, err
+	}
+	done := Repaired{Survey: v.Survey, To: path}
+	r := &repairing{survey: v, substitute: substitute{s, path + temporarySuffix}, file: file}
+	if err := r.run(&done); err != nil {
+		return Repaired{}, err
+	}
+	return done, nil
+}
+
+// repairing is a repair under way.
+type repairing struct {
+	*survey
+	substitute
+	file File
+	// whole is the new content, lost what could not be read.
+	whole, lost []byte
+}
+
+func (r *repairing) run(done *Repaired) error {
+	to, err := r.place()
+	if err == nil {
+		err = isNamed(r.store.disk, done.Path, r.file)
+	}
+	if err == nil {
+		err = r.rebuild()
+	}
+	if err == nil {
+		err = r.keep(done)
+	}
+	if err != nil {
+		return err
+	}
+	done.To = to
+	return r.replace(done.Path, to)
+}
+
+// isNamed makes sure that an open file is what its path leads to, without a link.
+func isNamed(disk FS, path string, file File) error {
+	named, err := disk.Lstat(path)
+	if err != nil {
+		return err
+	}
+	opened, err := file.Stat()
+	if err == nil && !disk.SameFile(named, opened) {
+		err = errMoved
+	}
+	return err
+}
+
+// place is the path of the repaired file: another where the name has no id. That must be
+// free, and no backup may be left behind.
+func (r *repairing) place() (string, error) {
+	path := r.Survey.Path
+	if r.reading.ThreadID != "" {
+		return path, nil
+	}
+	at := r.ModTime
+	for _, line := range r.alone.Lines {
+		if told, err := time.Parse(time.RFC3339Nano, line.Timestamp); err == nil {
+			at = told
+			break
+		}
+	}
+	to := filepath.Join(filepath.Dir(path), namePrefix+at.Local().Format(nameTime)+"-"+r.Survey.ThreadID+nameSuffix)
+	for _, taken := range []string{to, path + backupSuffix} {
+		if _, err := r.store.disk.Lstat(taken); !absent(err) {
+			return "", diskError("rename "+path+" because of", taken, first(err, fs.ErrExist))
+		}
+	}
+	return to, nil
+}
+
+// rebuild makes the new content, and makes sure that it loads as the old one does.
+func (r *repairing) rebuild() error {
+	var whole bytes.Buffer
+	out := &placing{out: bufio.NewWriterSize(&whole, writeSize)}
+	err := r.fill(out)
+	if err == nil {
+		err = out.out.Flush()
+	}
+	if err != nil {
+		return err
+	}
+	r.whole = whole.Bytes()
+	return r.compare()
+}
+
+// fill writes the sound lines, with an ordinal where they would have another without
+// those that were lost.
+func (r *repairing) fill(out *placing) error {
+	would := &Contents{}
+	if err := r.addMeta(out, would); err != nil {
+		return err
+	}
+	settled := r.alone.Lines
+	for at, raw := range begins(r.data) {
+		line, reason := parseLine(raw)
+		if len(raw) == 0 {
+			continue
+		}
+		if reason != "" {
+			r.lost = append(append(r.lost, raw...), '\n')
+			continue
+		}
+		var err error
+		if raw, err = would.restated(raw, line, settled[0].Ordinal); err != nil {
+			return err
+		}
+		settled = settled[1:]
+		if err := first(out.reach(at), out.line(raw)); err != nil {
+			return err
+		}
+	}
+	return r.addEnd(out, max(would.Next, would.above))
+}
+
+// restated is a line that has this ordinal behind those that went before.
+func (c *Contents) restated(raw []byte, line parsed, ordinal *int64) ([]byte, error) {
+	line.before = 0
+	var got [1]int64
+	c.number([]parsed{line}, got[:])
+	c.Lines, c.Next, c.above = c.Lines[:0], *ordinal+1, max(c.above, *ordinal+1)
+	if got[0] == *ordinal {
+		return raw, nil
+	}
+	line.Ordinal = ordinal
+	return restate(raw, line.RolloutLine)
+}
+
+// addMeta writes a session_meta where that was lost.
+func (r *repairing) addMeta(out *placing, would *Contents) error {
+	if r.meta == nil {
+		return nil
+	}
+	payload, err := json.Marshal(r.meta)
+	if err != nil {
+		return err
+	}
+	zero := int64(0)
+	would.Next = 1
+	return r.add(out, protocol.RolloutLine{Timestamp: r.meta.Timestamp, Ordinal: &zero, Type: protocol.LineSessionMeta, Payload: payload})
+}
+
+// addEnd keeps the ordinals of lost lines at the end from being given again, and makes the
+// file no shorter than it was.
+func (r *repairing) addEnd(out *placing, next int64) error {
+	if next < r.alone.Next {
+		last := r.alone.Next - 1
+		line := protocol.RolloutLine{Ordinal: &last, Type: protocol.LineRepaired, Payload: []byte(`{"lost_bytes":` + strconv.Itoa(len(r.lost)) + `}`)}
+		if n := len(r.alone.Lines); n > 0 {
+			line.Timestamp = r.alone.Lines[n-1].Timestamp
+		}
+		if err := first(out.reach(0), r.add(out, line)); err != nil {
+			return err
+		}
+	}
+	return out.reach(r.Survey.Size)
+}
+
+func (r *repairing) add(out *placing, line protocol.RolloutLine) error {
+	encoded, err := encode([]protocol.RolloutLine{line})
+	if err != nil {
+		return err
+	}
+	return out.line(bytes.TrimSuffix(encoded, []byte{'\n'}))
+}
+
+// substituteMeta is what the name and the turns tell of a thread.
+func (v *survey) substituteMeta() protocol.SessionMeta {
+	at := v.Began
+	if at.IsZero() {
+		at = v.ModTime
+	}
+	meta := protocol.SessionMeta{
+		ID: v.Survey.ThreadID, Timestamp: at.UTC().Format("2006-01-02T15:04:05.000Z"), Originator: "appserver", CliVersion: protocol.Level,
+	}
+	for i := range v.alone.Lines {
+		var context protocol.TurnContext
+		if line := v.alone.Lines[i]; line.Type == protocol.LineTurnContext && json.Unmarshal(line.Payload, &context) == nil {
+			meta.Cwd, meta.ModelProvider = context.Cwd, context.ModelProvider
+			break
+		}
+	}
+	return meta
+}
+
+// compare reads what is about to be written, with the backup that belongs to it.
+func (r *repairing) compare() error {
+	got := &reading{Contents: &Contents{Path: r.Survey.Path, ThreadID: r.reading.ThreadID}, data: r.whole, runs: parseRuns(r.whole, shares(len(r.whole)))}
+	got.marker = lastMarker(got.runs)
+	got.Backup = r.store.join(got)
+	got.settle(got.runs)
+	lines := got.Lines
+	if r.meta != nil && !got.Backup.Joined && len(lines) > 0 {
+		lines = lines[1:]
+	}
+	if n := len(lines) - 1; n == len(r.reading.Lines) && lines[n].Type == protocol.LineRepaired {
+		lines = lines[:n]
+	}
+	same := got.Backup.Joined == r.Backup.Joined && got.Next == r.Next && !got.Torn && slices.EqualFunc(lines, r.reading.Lines, sameLine)
+	if !same {
+		return errUnlike
+	}
+	return nil
+}
+
+func sameLine(a, b protocol.RolloutLine) bool {
+	return *a.Ordinal == *b.Ordinal && a.Type == b.Type && a.Timestamp == b.Timestamp && bytes.Equal(a.Payload, b.Payload)
+}
+
+// keep makes the file as it was durable under another name, and what was lost in a file of
+// its own.
+func (r *repairing) keep(done *Repaired) error {
+	if err := r.file.Sync(); err != nil {
+		return err
+	}
+	if len(r.lost) > 0 {
+		done.Lost = r.free(lostSuffix)
+		if err := r.writeNew(done.Lost, r.lost); err != nil {
+			return err
+		}
+	}
+	done.Kept = r.free(keptSuffix)
+	if r.store.disk.Link(done.Path, done.Kept) != nil {
+		if err := r.writeNew(done.Kept, r.data); err != nil {
+			return err
+		}
+	}
+	return r.store.disk.SyncDir(filepath.Dir(done.Path))
+}
+
+// free is a name beside the rollout that no file has.
+func (r *repairing) free(suffix string) string {
+	path := r.Survey.Path + suffix
+	for n := 1; ; n++ {
+		if _, err := r.store.disk.Lstat(path); absent(err) || n == 10_000 {
+			return path
+		}
+		path = r.Survey.Path + suffix + "." + strconv.Itoa(n)
+	}
+}
+
+// writeNew writes a file that must not exist yet, durably but for its name.
+func (r *repairing) writeNew(path string, content []byte) error {
+	file, err := r.store.make(path)
+	if err != nil {
+		return err
+	}
+	tail := &appender{file: file}
+	err = first(tail.append(content, file.Sync), file.Close())
+	if err != nil {
+		_ = r.store.disk.Remove(path) // it is not what its name says
+	}
+	return err
+}
+
+// replace puts the new file in the place of the old one.
+func (r *repairing) replace(path, to string) error {
+	err := r.write(func(out *placing) error {
+		_, err := out.Write(r.whole)
+		return err
+	})
+	if err == nil {
+		err = r.unchanged()
+	}
+	err = r.putInPlace(err, to)
+	if err == nil && to != path {
+		err = first(r.store.disk.Remove(path), r.store.disk.SyncDir(filepath.Dir(path)))
+	}
+	return err
+}
+
+// unchanged makes sure that the file is still as it was read.
+func (r *repairing) unchanged() error {
+	info, err := r.file.Stat()
+	if err == nil && info.Size() != r.Survey.Size {
+		err = errChanged
+	}
+	return err
+}
