@@ -111,7 +111,11 @@ func TestReferenceInterchangeTrims(t *testing.T) {
 			c, id, told := x.trimmed(v)
 			c.kill()
 			require.Equal(t, append(v.plain, "user: next"), x.goOnThere(id, "next"))
-			require.Equal(t, append(told, "user: next", "assistant: answer to next", "user: more"), x.goOnHere(id, "more"))
+			said, warnings := x.turnHere(id, "more")
+			require.Equal(t, append(told, "user: next", "assistant: answer to next", "user: more"), said)
+			for _, warning := range warnings {
+				require.Contains(t, warning, "the ordinals of", "it counts on from the last line that it knows")
+			}
 		})
 		t.Run(v.name+", killed and closed", func(t *testing.T) {
 			t.Parallel()
@@ -139,12 +143,18 @@ func (x *interchange) trimmed(v trimCase) (c *client, id string, told []string) 
 // goOnHere has us take a turn, and returns what our model was told.
 func (x *interchange) goOnHere(id, text string) []string {
 	x.t.Helper()
+	said, warnings := x.turnHere(id, text)
+	require.Empty(x.t, warnings)
+	return said
+}
+
+func (x *interchange) turnHere(id, text string) (said, warnings []string) {
+	x.t.Helper()
 	c := x.ours()
 	c.call("thread/resume", object{"threadId": id})
 	require.Equal(x.t, "completed", c.turn(id, text).Status)
 	c.close()
-	require.Empty(x.t, c.warnings())
-	return x.model.said(chatPath)
+	return x.model.said(chatPath), c.warnings()
 }
 
 // goOnThere has the reference implementation take a turn, once it shows what we do, and
