@@ -205,8 +205,9 @@ func (s *step) tellSummaries(c *aCut, after []trimPoint) {
 		if i := indexOfPoint(c.before, p.ID); i >= 0 {
 			set(&was, c.before[i].Summary)
 		}
-		if p.Summary != nil && *p.Summary != was {
-			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.id, TrimPointID: p.ID, Summary: *p.Summary, CompactDurationMs: c.tookMs})
+		var is string
+		if set(&is, p.Summary); is != was {
+			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.id, TrimPointID: p.ID, Summary: p.Summary, CompactDurationMs: c.tookMs})
 		}
 	}
 }

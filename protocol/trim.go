@@ -119,13 +119,13 @@ type ThreadSessionStartedNotification struct {
 // NotificationMethod is thread/session/started.
 func (ThreadSessionStartedNotification) NotificationMethod() string { return "thread/session/started" }
 
-// ThreadContextSummarizedNotification tells the summary of a trim point, and how long
-// making it took, null where that is not known.
+// ThreadContextSummarizedNotification tells the summary of a trim point, null where that was
+// taken back, and how long making it took, null where that is not known.
 type ThreadContextSummarizedNotification struct {
-	ThreadID          string `json:"threadId"`
-	TrimPointID       string `json:"trimPointId"`
-	Summary           string `json:"summary"`
-	CompactDurationMs *int64 `json:"compactDurationMs"`
+	ThreadID          string  `json:"threadId"`
+	TrimPointID       string  `json:"trimPointId"`
+	Summary           *string `json:"summary"`
+	CompactDurationMs *int64  `json:"compactDurationMs"`
 }
 
 // NotificationMethod is thread/context/summarized.

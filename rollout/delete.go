@@ -82,7 +82,11 @@ func (s *Store) deleteAll(id string) error {
 	}
 }
 
+// deleteFile also takes what a rewrite that was killed left of the thread.
 func (s *Store) deleteFile(path string) error {
+	if err := s.disk.Remove(path + temporarySuffix); err != nil && !absent(err) {
+		return err
+	}
 	if err := s.disk.Remove(path); err != nil {
 		return err
 	}

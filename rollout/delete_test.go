@@ -15,6 +15,7 @@ func TestDeleteLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	store, path := rewrittenThread(t, rollout.OS(), dir)
 	put(t, rollout.OS(), filepath.Join(dir, "archived_sessions", filepath.Base(path)), get(t, rollout.OS(), path))
+	put(t, rollout.OS(), path+".tmp", "what a rewrite left that was killed")
 	require.NoError(t, store.Delete(threadA))
 	require.Empty(t, filesBelow(t, dir))
 	var missing *rollout.NotFoundError

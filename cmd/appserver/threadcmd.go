@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -160,8 +161,9 @@ func (c *threadCall) document(t *protocol.Thread) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := protocol.Marshal(exportedThread{t, contents.Lines})
-		return append(text, '\n'), err
+		var text bytes.Buffer
+		err = writeJSON(&text, exportedThread{t, contents.Lines})
+		return text.Bytes(), err
 	}
 	return export.Markdown(t), nil
 }
@@ -205,6 +207,9 @@ func (c *threadCall) imported(path string) error {
 // lines are those of a rollout, or of the JSON that export wrote.
 func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
 	var file struct{ Lines []protocol.RolloutLine }
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s is no regular file", path))
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
+	"golang.org/x/sys/unix"
 )
 
 // TestBinaryExportsAndImports takes a thread to another home: it is the same there, and goes
@@ -76,6 +77,11 @@ func TestBinaryImportsRollouts(t *testing.T) {
 		require.Equal(t, 1, status, name)
 		require.Contains(t, errs, "thread import: ", name)
 	}
+	fifo := filepath.Join(dir, "fifo.jsonl")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	status, _, errs := execute(t, home, "thread", "import", fifo)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "no regular file")
 	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*"))
 	require.NoError(t, err)
 	require.Len(t, paths, 12, "a refused import leaves nothing")

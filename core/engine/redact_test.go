@@ -47,6 +47,19 @@ func TestTheDiskGetsLessThanTheModel(t *testing.T) {
 	})
 }
 
+// TestAForkHidesWhatItsOriginHeld: the origin was written before anything was hidden.
+func TestAForkHidesWhatItsOriginHeld(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.turn(1, id, "say pssst")
+		r.setup.hide = "pssst"
+		forked := r.ask(1, fork(id)).Get("thread.id").Str
+		for _, path := range rolloutsOf(r.mem, forked) {
+			require.NotContains(t, get(t, r, path), "pssst", path)
+		}
+	})
+}
+
 func requireHidden(t *testing.T, r *rig) {
 	t.Helper()
 	for _, path := range r.mem.Files(home) {

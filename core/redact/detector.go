@@ -55,7 +55,7 @@ func Detectors() []Detector {
 		{"OpenAI key", []string{"sk-"}, inKey, `sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,}|or-v1-[a-f0-9]{64}|[A-Za-z0-9]{32,})`, "", true},
 		{"password in a URL", []string{"://"}, "", `://[^\s/:@"'\\<>]*:([^\s/:@"'\\<>$\[{]{3,})@`, "@", false},
 		{"private key", []string{"-----BEGIN "}, "",
-			`-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:(?:[A-Za-z0-9+/=\s:,.\\]|-[A-Za-z0-9])*?-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\+[nr])*[A-Za-z0-9+/=]{16,})+)`, "", false},
+			`-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:(?:[A-Za-z0-9+/=\s:,.\\]|-[A-Za-z0-9])*?-?-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\+[nr])*[-+> ]?[A-Za-z0-9+/=]{16,})+)`, "", false},
 		{"PyPI token", []string{"pypi-AgE"}, inKey, `pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}`, "", false},
 		{"SendGrid key", []string{"SG."}, inKey, `SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`, "", false},
 		{"Slack token", []string{"xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"}, inKey, `x...[-.][A-Za-z0-9.-]{10,}`, "", true},

@@ -54,7 +54,7 @@ func textsOf(line protocol.RolloutLine) []string {
 }
 
 func instructions() []string {
-	return []string{"text", "instructions", "base_instructions", "user_instructions", "developer_instructions", "repository_url"}
+	return []string{"text", "instructions", "base_instructions", "user_instructions", "developer_instructions", "repository_url", "branch"}
 }
 
 // isID tells of a member's name that its value names something, or is opaque: it never

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
 	"appserver/core/redact"
@@ -305,5 +306,27 @@ func BenchmarkLine(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
 		_ = detecting(b, "password")
+	}
+}
+
+// TestSecretsWhereJSONHidesThem: behind escapes, in members that are named so, and in texts
+// that happen to be JSON.
+func TestSecretsWhereJSONHidesThem(t *testing.T) {
+	r, err := redact.New([]string{"password"}, true)
+	require.NoError(t, err)
+	token := "ghp_" + strings.Repeat("a1B2", 10)
+	for payload, secret := range map[string]string{
+		`{"type":"function_call","arguments":"{\"command\":\"cat >f <<EOF\\n` + token + `\\nEOF\"}"}`:                                                                                  token,
+		`{"type":"function_call","arguments":"{\"password\":\"hunter3xyz\",\"password_min_length\":8}"}`:                                                                               "hunter3xyz",
+		`{"type":"message","content":[{"type":"input_text","text":"{\"password\": 12345678, \"x\": 1}"}]}`:                                                                             "12345678",
+		`{"type":"message","content":[{"type":"input_text","text":"https:\/\/u:hunter9pw@host\/x"}]}`:                                                                                  "hunter9pw",
+		`{"type":"message","content":[{"type":"input_text","text":"------BEGIN RSA PRIVATE KEY-----\n-MIIEow` + strings.Repeat("IBAAKCAQ", 9) + `\n------END RSA PRIVATE KEY-----"}]}`: "MIIEow",
+	} {
+		got := r.Line(protocol.RolloutLine{Type: protocol.LineResponseItem, Payload: json.RawMessage(payload)}).Payload
+		require.NotContains(t, string(got), secret)
+		require.True(t, json.Valid(got), string(got))
+		if arguments := gjson.GetBytes(got, "arguments"); arguments.Exists() {
+			require.True(t, gjson.Valid(arguments.Str), "arguments stay JSON: %s", arguments.Str)
+		}
 	}
 }

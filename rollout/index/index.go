@@ -8,13 +8,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"appserver/rollout"
 )
 
 const (
 	// sweepEvery is how old the last look at every file may be when a list is asked for.
 	sweepEvery = 15 * time.Second
-	// retryAfter is how long an index that could not be opened is left alone.
+	// retryAfter is how long an index that could not be opened, or that another program
+	// has locked, is left alone.
 	retryAfter = 5 * time.Second
 	// patience is how long a search waits for an index that is being built.
 	patience = 2 * time.Second
@@ -114,6 +117,9 @@ func (ix *Index) shutLocked() error {
 
 // freshLocked brings the index up to date; it is false where the files have to be asked.
 func (ix *Index) freshLocked() bool {
+	if time.Since(ix.failed) < retryAfter {
+		return false
+	}
 	ix.missLocked()
 	if ix.db == nil || !ix.complete {
 		ix.sweepLocked()
@@ -168,6 +174,9 @@ func (ix *Index) opened() (*database, error) {
 // failLocked moves a file aside that cannot be used: the next list begins another.
 func (ix *Index) failLocked(err error) {
 	ix.reportLocked(err)
+	if code(err) == sqlite3.SQLITE_BUSY { // each try waits for the lock
+		ix.failed = time.Now()
+	}
 	if unusable(err) && ix.db != nil {
 		ix.reportLocked(ix.shutLocked())
 		ix.reportLocked(aside(ix.options.Path))

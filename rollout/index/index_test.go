@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -219,4 +220,17 @@ func TestRolloutsAreNeverWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 	require.NoError(t, os.Chmod(filepath.Dir(r.path(1)), 0o700))
+}
+
+// TestALongFilterIsNoDamage asks with more values than SQLite takes arguments.
+func TestALongFilterIsNoDamage(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread(`"id":"x","cwd":"/w"`, "kept"))
+	r.built()
+	cwds := []string{"/w"}
+	for n := range 40_000 {
+		cwds = append(cwds, fmt.Sprintf("/x%d", n))
+	}
+	require.Equal(t, "kept", previews(r.list(rollout.Query{Cwds: cwds})))
+	require.Empty(t, previews(r.list(rollout.Query{Excluded: []string{idOf(1)}, Cwds: cwds})))
 }

@@ -117,24 +117,25 @@ func (c *choice) and(where string, args ...any) {
 // among allows all where there is no list.
 func (c *choice) among(column string, list []string) {
 	if len(list) > 0 {
-		c.and(column+" IN ("+marks(len(list))+")", anys(list)...)
+		c.and(column+" IN (SELECT value FROM json_each(?))", asJSON(list))
 	}
 }
 
 func (c *choice) without(column string, list []string) {
 	if len(list) > 0 {
-		c.and(column+" NOT IN ("+marks(len(list))+")", anys(list)...)
+		c.and(column+" NOT IN (SELECT value FROM json_each(?))", asJSON(list))
 	}
 }
 
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
-func anys(list []string) []any {
-	args := make([]any, len(list))
-	for i, s := range list {
-		args[i] = s
+// asJSON is a list as one argument: SQLite bounds how many there may be.
+func asJSON(list []string) string {
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return "[]" // texts always encode
 	}
-	return args
+	return string(raw)
 }
 
 // selection is what a query selects, from a position on.

@@ -105,8 +105,11 @@ const (
 // candidates is the condition of messages that may have a term.
 func candidates(term string) (condition, value string) {
 	runes := []rune(strings.ReplaceAll(term, "\x00", " "))
-	if len(runes) < gram {
+	if len(runes) < gram && len(runes) == len(term) {
 		return "instr(lower(text), ?) > 0", term
+	}
+	if len(runes) < gram { // lower knows ASCII only: all messages are read
+		return "length(?) > 0", term
 	}
 	var grams []string
 	for i := 0; i+gram <= len(runes) && len(grams) < maxGrams; i++ {

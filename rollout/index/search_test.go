@@ -35,6 +35,7 @@ func TestSearch(t *testing.T) {
 		"no wildcards":         {rollout.Query{Search: "100_ sure"}, ""},
 		"other scripts":        {rollout.Query{Search: "字テス"}, "漢字テスト"},
 		"two letters":          {rollout.Query{Search: "字テ"}, "漢字テスト"},
+		"case of two letters":  {rollout.Query{Search: "är"}, `a "quoted" word, 100% sure; ÄRGER`},
 		"case of all letters":  {rollout.Query{Search: "ärger"}, `a "quoted" word, 100% sure; ÄRGER`},
 		"archived":             {rollout.Query{Search: "zebra", Archived: true}, "old zebra"},
 		"nothing":              {rollout.Query{Search: "unheard of"}, ""},

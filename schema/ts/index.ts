@@ -1118,11 +1118,11 @@ export interface ThreadContextSummarizeResponse {
   trimPoint: TrimPoint;
 }
 
-/** ThreadContextSummarizedNotification tells the summary of a trim point, and how long making it took, null where that is not known. */
+/** ThreadContextSummarizedNotification tells the summary of a trim point, null where that was taken back, and how long making it took, null where that is not known. */
 export interface ThreadContextSummarizedNotification {
   threadId: string;
   trimPointId: string;
-  summary: string;
+  summary: string | null;
   compactDurationMs: number | null;
 }
 
