@@ -2,7 +2,7 @@
 # compiler, conformance node and npm. GOFLAGS and the other variables of Go hold.
 
 GO ?= go
-# PKGS are the packages that test, race and fuzz look at.
+# PKGS are the packages that test, race and fuzz look at; RACEFLAGS are flags of race.
 PKGS ?= ./...
 # FUZZTIME is how long each fuzz target runs.
 FUZZTIME ?= 10s
@@ -39,7 +39,7 @@ test: build ## run all tests
 	$(GO) test $(PKGS)
 
 race: ## run all tests under the race detector
-	CGO_ENABLED=1 $(GO) test -race $(PKGS)
+	CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS) $(PKGS)
 
 # go test fuzzes one target of one package at a time, so they are listed first.
 fuzz: ## run each fuzz target for FUZZTIME
