@@ -1,11 +1,6 @@
 package core
 
-import (
-	"encoding/base64"
-	"encoding/json"
-
-	"appserver/protocol"
-)
+import "appserver/protocol"
 
 // ListTurns asks for a page of the turns, ListItems for one of the completed items, of a
 // turn where Turn is not nil.
@@ -46,27 +41,12 @@ type pageCursor struct {
 	Begins   bool   `json:"b,omitempty"`
 }
 
-func (c pageCursor) text() *string {
-	raw, _ := protocol.Marshal(c) // text and numbers always encode
-	return pointer(base64.RawURLEncoding.EncodeToString(raw))
-}
+func (c pageCursor) text() *string { return pointer(cursorText(c)) }
 
 // readPageCursor reads a cursor of this thread.
 func (t *Thread) readPageCursor(text, kind string) (c pageCursor, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		err = json.Unmarshal(raw, &c)
-	}
-	return c, err == nil && c.Thread == t.id && c.Kind == kind
-}
-
-// errPageCursor has the reference implementation's code, and begins as its words do.
-func errPageCursor(cursor string) *protocol.Error {
-	return &protocol.Error{
-		Code:    protocol.CodeInvalidRequest,
-		Message: "invalid cursor: " + cursor + " (use one of a page of the same thread)",
-		Data:    &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "cursor"},
-	}
+	c, ok = readCursor[pageCursor](text)
+	return c, ok && c.Thread == t.id && c.Kind == kind
 }
 
 // walk goes over places from a first one, up or down, and gives those that fit, at most a
@@ -105,7 +85,7 @@ func (s *step) listTurns(in ListTurns) {
 		c, ok := s.readPageCursor(*in.Cursor, "turns")
 		at := s.turnNumber(c.ID)
 		if !ok || at < 0 {
-			s.refuse(in.To, errPageCursor(*in.Cursor))
+			s.refuse(in.To, errCursor("cursor", *in.Cursor))
 			return
 		}
 		if first = at; !c.Begins {
@@ -221,7 +201,7 @@ func (t *Thread) findItem(cursor *protocol.ThreadItemCursor, turnID *string, tur
 			return i, c.Begins, nil
 		}
 	}
-	return 0, false, errPageCursor(cursor.Page)
+	return 0, false, errCursor("cursor", cursor.Page)
 }
 
 func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (int, *protocol.Error) {

@@ -2,8 +2,6 @@ package core
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -43,7 +41,7 @@ func timelinePage(l *log, points []trimPoint, cursor *string, limit *uint32) (pa
 	if cursor != nil {
 		at, found := t.find(*cursor)
 		if !found {
-			return page, errTimelineCursor(*cursor)
+			return page, errCursor("thread timeline cursor", *cursor)
 		}
 		end = at
 	}
@@ -60,15 +58,6 @@ func timelinePage(l *log, points []trimPoint, cursor *string, limit *uint32) (pa
 		page.NextCursor = pointer(t.cursor(begin))
 	}
 	return page, nil
-}
-
-// errTimelineCursor has the reference implementation's code and words for it.
-func errTimelineCursor(cursor string) *protocol.Error {
-	return &protocol.Error{
-		Code:    protocol.CodeInvalidRequest,
-		Message: "invalid thread timeline cursor: " + cursor + " (use the nextCursor of a page of the same thread)",
-		Data:    &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "cursor"},
-	}
 }
 
 // timeline is the moments of a thread with the marks of its trim points among them. Its
@@ -123,7 +112,7 @@ func newTimeline(l *log, points []trimPoint) *timeline {
 // thread. In place of a trim point that was undone since it is the entry behind it: what
 // is before that has not been listed yet.
 func (t *timeline) find(cursor string) (index int, found bool) {
-	c, ok := readTimelineCursor(cursor)
+	c, ok := readCursor[timelineCursor](cursor)
 	switch {
 	case !ok || c.Thread != t.id:
 		return 0, false
@@ -222,8 +211,7 @@ func (t *timeline) cursor(index int) string {
 		c.Position = at.position
 		c.Rank, c.ID = t.nameOf(at)
 	}
-	raw, _ := protocol.Marshal(c) // text and numbers always encode
-	return base64.RawURLEncoding.EncodeToString(raw)
+	return cursorText(c)
 }
 
 func (t *timeline) nameOf(m moment) (rank timelineRank, id string) {
@@ -235,12 +223,4 @@ func (t *timeline) nameOf(m moment) (rank timelineRank, id string) {
 		return rankTurnCompleted, r.id
 	}
 	return rankItem, r.items[m.item].Item().ItemID()
-}
-
-func readTimelineCursor(text string) (c timelineCursor, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		err = json.Unmarshal(raw, &c)
-	}
-	return c, err == nil
 }
