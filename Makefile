@@ -4,6 +4,9 @@
 GO ?= go
 # PKGS are the packages that test, race and fuzz look at; RACEFLAGS are flags of race.
 PKGS ?= ./...
+# SEED is where tests that draw random cases begin, so that a run can be repeated. 0 begins
+# elsewhere each time.
+SEED ?= 1
 # FUZZTIME is how long each fuzz target runs.
 FUZZTIME ?= 10s
 # CRASHCOUNT is how often the crash tests run.
@@ -35,11 +38,17 @@ check: ## format, vet, static analysis, the rules of the house, generated files 
 	$(GO) test -count=1 -run '^TestHouse' ./cmd/appserver
 	$(GO) test ./schema/...
 
+# random are the packages of PKGS whose tests draw cases: others do not know the flag.
+random = $(shell $(GO) list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}' $(PKGS) | awk '/pgregory.net\/rapid/ { print $$NF }')
+plain = $(filter-out $(random),$(shell $(GO) list $(PKGS)))
+# each tests the packages of both kinds, with a command.
+each = failed=0; $(if $(plain),$(1) $(plain) || failed=1;) $(if $(random),$(1) $(random) -rapid.seed=$(SEED) || failed=1;) exit $$failed
+
 test: build ## run all tests
-	$(GO) test $(PKGS)
+	@$(call each,$(GO) test)
 
 race: ## run all tests under the race detector
-	CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS) $(PKGS)
+	@$(call each,CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS))
 
 # go test fuzzes one target of one package at a time, so they are listed first.
 fuzz: ## run each fuzz target for FUZZTIME

@@ -86,7 +86,7 @@ func (m *contextModel) points() (points []modelPoint, lasting int) {
 		case e.point != "" && e.op != protocol.EditSummarize:
 			points = append(points, modelPoint{i, e.point, e.reason})
 		case e.op == protocol.EditRestore:
-			points = points[:lasting]
+			points = slices.DeleteFunc(points, func(p modelPoint) bool { return slices.Contains(e.voided, p.edit) })
 		}
 	}
 	return points, lasting

@@ -51,6 +51,7 @@ type modelEdit struct {
 	undone, final bool
 	point, reason string // of a trim point that it makes, or gives a summary
 	keepFrom      int
+	voided        []int // the edits whose trim points a restore takes back
 	places        []int // that a delete names, or that came later and follow their calls
 }
 
@@ -290,7 +291,13 @@ func (m *contextModel) enter(op string, before []modelFate, places []int) {
 	for i := range m.journal {
 		m.journal[i].final = m.journal[i].final || m.journal[i].undone
 	}
-	m.journal = append(m.journal, modelEdit{op: op, revision: m.revision, line: m.line, before: before, after: m.fates(), places: places})
+	made := modelEdit{op: op, revision: m.revision, line: m.line, before: before, after: m.fates(), places: places}
+	if points, lasting := m.points(); op == protocol.EditRestore {
+		for _, p := range points[lasting:] {
+			made.voided = append(made.voided, p.edit)
+		}
+	}
+	m.journal = append(m.journal, made)
 }
 
 // undoable is the place of the edit to undo next, -1 for none; redoable that of the one

@@ -280,13 +280,20 @@ func (w *contextWitness) seeWorld(m *machine, in core.Input, out core.Output) {
 		return
 	}
 	var told []string
+	unwanted := false
 	for _, i := range w.model.items {
 		text := gjson.Get(i.body, "content.0.text").Str
-		if !i.hidden && i.role == protocol.RoleUser && !gjson.Get(i.body, "id").Exists() && strings.HasPrefix(text, "<environment_context>") {
+		switch about := i.role == protocol.RoleUser && !gjson.Get(i.body, "id").Exists() && strings.HasPrefix(text, "<environment_context>"); {
+		case about && !i.hidden:
 			told = append(told, text)
+		case about:
+			unwanted = unwanted || i.deleted || i.excluded
 		}
 	}
 	s := m.thread.Settings()
+	if len(told) == 0 && unwanted {
+		return // the user took it out, and the turn began with a compaction, which hid it
+	}
 	if len(told) == 0 {
 		w.report("the model is told nothing of its surroundings")
 		return

@@ -25,6 +25,8 @@ type edit struct {
 	from int64
 	// of is the trim point that a summarize gives its text.
 	of, text string
+	// voided are the ids of the trim points that a restore takes back.
+	voided []string
 }
 
 // change is what an edit made of an item.
@@ -55,6 +57,9 @@ func (l *log) applyContextEdit(ordinal int64, line *protocol.RolloutLine) {
 		protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
 		made := edit{ordinal: ordinal, changes: l.changesOf(&e), ContextEdit: protocol.ContextEdit{
 			Op: e.Op, At: parseTime(line.Timestamp).UnixMilli(), SavedTokens: e.SavedTokens}}
+		if e.Op == protocol.EditRestore {
+			made.voided = l.restorable()
+		}
 		made.Count = len(made.changes)
 		l.enter(made)
 		l.hiddenAnew(&made)

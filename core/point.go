@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -21,8 +22,8 @@ func (h *history) trimPoints() []trimPoint {
 	return points
 }
 
-// foldPoints are the trim points in force, and how many of them a restore leaves: it takes
-// back the trims since the last compaction.
+// foldPoints are the trim points in force, and how many of them a restore leaves now: it
+// takes back the trims since the last compaction.
 func (h *history) foldPoints() (points []trimPoint, lasting int) {
 	points = []trimPoint{}
 	for i := range h.journal {
@@ -33,7 +34,7 @@ func (h *history) foldPoints() (points []trimPoint, lasting int) {
 		case e.point != nil:
 			points = append(points, e.trimPoint())
 		case e.Op == protocol.EditRestore:
-			points = points[:lasting]
+			points = slices.DeleteFunc(points, func(p trimPoint) bool { return slices.Contains(e.voided, p.ID) })
 		case e.Op == protocol.EditSummarize:
 			summarized(points, e)
 		}
@@ -69,17 +70,22 @@ func (h *history) lastPoint() *trimPoint {
 	return &points[len(points)-1]
 }
 
+// restorable are the ids of the trim points that a restore takes back.
+func (h *history) restorable() (ids []string) {
+	points, lasting := h.foldPoints()
+	for _, p := range points[lasting:] {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
 // trims are the edits that belong to the trims which a restore takes back.
 func (h *history) trims() []*edit {
-	points, lasting := h.foldPoints()
-	voided := map[string]bool{}
-	for _, p := range points[lasting:] {
-		voided[p.ID] = true
-	}
+	voided := h.restorable()
 	var edits []*edit
 	for i := range h.journal {
 		e := &h.journal[i]
-		if !e.Undone && (e.point != nil && voided[e.point.ID] || e.of != "" && voided[e.of]) {
+		if !e.Undone && (e.point != nil && slices.Contains(voided, e.point.ID) || e.of != "" && slices.Contains(voided, e.of)) {
 			edits = append(edits, e)
 		}
 	}
