@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -196,7 +197,10 @@ func (l *log) itemID(m moment) *string {
 
 // id is the item's; that of one which stays undecoded is as its line has it.
 func (r *itemRecord) id() string {
-	if r.item.ThreadItemVariant != nil {
+	switch {
+	case r.ordinal != none:
+		return fmt.Sprintf("item-%d", r.ordinal)
+	case r.item.ThreadItemVariant != nil:
 		return r.item.ItemID()
 	}
 	raw, _ := r.text()

@@ -32,6 +32,8 @@ type itemRecord struct {
 	stored
 	item protocol.ThreadItem
 	says speaker
+	// ordinal is that of an event without ids, none for others.
+	ordinal int64
 }
 
 // speaker is whose words an item is.
@@ -45,15 +47,22 @@ const (
 
 // Item is the thread item.
 func (r *itemRecord) Item() protocol.ThreadItem {
-	switch {
-	case r.item.ThreadItemVariant != nil:
+	if r.item.ThreadItemVariant != nil {
 		return r.item
-	case r.from != nil:
-		raw, _ := r.text()
+	}
+	raw, _ := r.text()
+	item := r.load(raw)
+	if r.from == nil {
+		r.item, r.raw = item, nil
+	}
+	return item
+}
+
+func (r *itemRecord) load(raw json.RawMessage) protocol.ThreadItem {
+	if r.ordinal == none {
 		return loadItem(raw)
 	}
-	r.item, r.raw = loadItem(r.raw), nil
-	return r.item
+	return textItem(r.id(), r.says, raw)
 }
 
 // applyEvent takes an event_msg line.
@@ -150,7 +159,7 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 		return
 	}
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
-	r := itemRecord{stored: l.stored(none, payload)}
+	r := itemRecord{stored: l.stored(none, payload), ordinal: none}
 	switch kind {
 	case storedUserMessage:
 		r.says = theUser
@@ -187,21 +196,34 @@ func (l *log) applyText(ordinal int64, kind string, payload json.RawMessage) {
 	if t.whole {
 		return
 	}
-	id := fmt.Sprintf("item-%d", ordinal)
-	var r itemRecord
+	r := itemRecord{stored: l.stored(none, payload), ordinal: ordinal}
 	switch kind {
 	case protocol.EventUserMessage:
-		l.showUser(id)
-		r.item, r.says = userItem(id, e.Message), theUser
+		r.says = theUser
+		l.showUser(r.id())
 		if l.preview == "" {
 			l.preview = e.Message
 		}
 	case protocol.EventAgentMessage:
-		r.item.ThreadItemVariant, r.says = &protocol.AgentMessageItem{ID: id, Text: e.Message}, theAgent
-	default:
-		r.item.ThreadItemVariant = &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}
+		r.says = theAgent
 	}
+	r.leave()
 	l.addItem(ordinal, t, r)
+}
+
+// textItem is the item of an event without ids.
+func textItem(id string, says speaker, payload json.RawMessage) (item protocol.ThreadItem) {
+	var e struct{ Message, Text string }
+	_ = json.Unmarshal(payload, &e) // it could be read when it was applied
+	switch says {
+	case theUser:
+		return userItem(id, e.Message)
+	case theAgent:
+		item.ThreadItemVariant = &protocol.AgentMessageItem{ID: id, Text: e.Message}
+	default:
+		item.ThreadItemVariant = &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}
+	}
+	return item
 }
 
 func userItem(id, text string) protocol.ThreadItem {

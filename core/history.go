@@ -20,7 +20,9 @@ type history struct {
 	items []contextItem
 	// order is the places of the items in the order in which they are sent; nil while
 	// that is the one in which they joined.
-	order    []int32
+	order []int32
+	// hiddenTo is how many of the first items are known to be hidden.
+	hiddenTo int32
 	latest   map[string]int32 // the latest call with an id
 	shownAs  map[int32]string // ids of the thread items that show a user's messages
 	revision int64

@@ -89,14 +89,21 @@ func (l *log) enter(e edit) {
 // put gives items the fates after changes.
 func (h *history) put(changes []change) {
 	for _, c := range changes {
-		h.items[c.place].take(c.after)
+		h.give(c.place, c.after)
+	}
+}
+
+func (h *history) give(place int32, f fate) {
+	h.items[place].take(f)
+	if !f.hidden {
+		h.hiddenTo = min(h.hiddenTo, place)
 	}
 }
 
 // takeBack gives items the fates before changes.
 func (h *history) takeBack(changes []change) {
 	for i := len(changes) - 1; i >= 0; i-- {
-		h.items[changes[i].place].take(changes[i].before)
+		h.give(changes[i].place, changes[i].before)
 	}
 }
 
@@ -305,15 +312,16 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 		replacement = l.compactedHistory(c.Message)
 	}
 	e.Op, e.At = protocol.EditCompact, parseTime(line.Timestamp).UnixMilli()
-	for i := range l.items {
+	for i := l.hiddenTo; i < int32(len(l.items)); i++ {
 		if before := l.items[i].fate; !before.hidden {
 			after := before
 			after.hidden = true
-			e.changes = append(e.changes, change{int32(i), before, after})
+			e.changes = append(e.changes, change{i, before, after})
 		}
 	}
 	e.Count = len(e.changes)
 	l.put(e.changes) // before others join, which pair with what is not hidden
+	l.hiddenTo = int32(len(l.items))
 	for k, raw := range replacement {
 		what := l.stored(k, raw)
 		if e.bare {
@@ -344,7 +352,7 @@ func (l *log) markSummary(n int, summary string) {
 
 func (l *log) compactedHistory(summary string) []json.RawMessage {
 	var kept []json.RawMessage
-	for i := range l.items {
+	for i := int(l.hiddenTo); i < len(l.items); i++ {
 		if c := &l.items[i]; !c.message || !c.kept() {
 			continue
 		}

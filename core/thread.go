@@ -54,7 +54,10 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 }
 
 // Loading is a thread whose lines are being read.
-type Loading struct{ thread *Thread }
+type Loading struct {
+	thread   *Thread
+	defaults Settings
+}
 
 // BeginLoad begins as Load does. A thread whose lines can be read again holds no items
 // in memory that need not be there; nil is for lines that stay in memory.
@@ -63,7 +66,7 @@ func BeginLoad(id string, defaults Settings, lines Lines) *Loading {
 	if lines != nil {
 		t.from = &backing{lines: lines}
 	}
-	return &Loading{t}
+	return &Loading{t, defaults}
 }
 
 // Apply takes the next line.

@@ -305,6 +305,28 @@ func (w *witness) seePrompt(items []protocol.ResponseItem) {
 func (w *witness) seeDurable(m *machine) {
 	w.seeLoaded(m, core.Load(threadID, m.options, m.settings, m.lines))
 	w.seeLoaded(m, loadAgain(m.settings, m.lines).Thread(m.options))
+	if len(m.lines)%4 == 0 {
+		w.seeLoaded(m, w.continueLoad(m).Thread(m.options))
+	}
+}
+
+// continueLoad loads the first lines, and the others from a snapshot of these on.
+func (w *witness) continueLoad(m *machine) *core.Loading {
+	first := len(m.lines) * int(1+m.thread.ContextRevision()%4) / 4
+	var raw bytes.Buffer
+	if err := loadAgain(m.settings, m.lines[:first]).Snapshot(&raw); err != nil {
+		w.report("no snapshot is made: %v", err)
+		return loadAgain(m.settings, m.lines)
+	}
+	l, ok := core.ContinueLoad(m.settings, onDisk(m.lines), &raw)
+	if !ok {
+		w.report("a snapshot is not taken")
+		return loadAgain(m.settings, m.lines)
+	}
+	for i := range m.lines[first:] {
+		l.Apply(&m.lines[first+i])
+	}
+	return l
 }
 
 // loadAgain loads lines that are gone once they were applied, and can be read again.

@@ -18,7 +18,7 @@ type chunking struct {
 
 const (
 	chunkSize = 4 << 20
-	maxLine   = 512 << 20
+	maxLine   = 256 << 20
 )
 
 // chunk is a part of a file, of whole lines but for the last one.
@@ -47,8 +47,9 @@ func (k chunking) of(file File, from, to int64) iter.Seq2[chunk, error] {
 			ended := int64(got) < n || from == to
 			whole := c.whole()
 			if whole == 0 && !ended {
-				size = min(2*size, k.most)
-				c.shorten(k.most)
+				if size = min(2*size, k.most); c.shorten(k.most) {
+					size = k.size
+				}
 				continue
 			}
 			if whole > 0 && !yield(chunk{c.offset, c.data[:whole], c.cut}, nil) {
@@ -77,11 +78,14 @@ func (c *chunk) whole() int {
 }
 
 // shorten leaves of a line that is too long what is no JSON, whatever follows.
-func (c *chunk) shorten(most int64) {
-	if n := int64(len(c.data)); n > most {
-		c.cut += n - 1
-		c.data = []byte{'!'}
+func (c *chunk) shorten(most int64) bool {
+	n := int64(len(c.data))
+	if n <= most && c.cut == 0 {
+		return false
 	}
+	c.cut += n - 1
+	c.data = []byte{'!'}
+	return true
 }
 
 // stretch is a part of a file that is loaded.
@@ -97,7 +101,7 @@ type stretch struct {
 // scan settles the lines of a stretch, and gives the end of what was there. While the
 // lines of a chunk are taken, a goroutine reads and parses the next; it ends with the
 // stretch.
-func (l *loading) scan(s stretch) (end int64, err error) {
+func (l *loading) scan(s *stretch) (end int64, err error) {
 	type outcome struct {
 		chunk
 		runs []run

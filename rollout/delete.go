@@ -64,6 +64,7 @@ func (s *Store) Delete(id string) error {
 	if err != nil {
 		return err
 	}
+	s.forget(id)
 	return first(s.deleteAll(id), diskError("delete", id, lock.release()))
 }
 

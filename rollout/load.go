@@ -2,8 +2,10 @@ package rollout
 
 import (
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -12,17 +14,29 @@ import (
 // and keeps some of its neighbours in memory.
 type Take func(line *protocol.RolloutLine)
 
-// Load reads a rollout as Read does, but holds a few of its lines in memory at a time.
-// What begin gives takes them; it may read payloads again of lines that it was given. The
-// caller closes the Text.
-func (s *Store) Load(path string, begin func(*Text) Take) (*Contents, *Text, error) {
+// Reader makes something of the lines of a rollout. It may read payloads again of lines
+// that it was given.
+type Reader interface {
+	// Begin gives what takes the lines from the first on.
+	Begin(text *Text) Take
+	// Continue gives what takes the lines behind those that a Snapshot was made of, which
+	// the text has; it is false where the snapshot is of no use.
+	Continue(text *Text, snapshot io.Reader) (Take, bool)
+	// Snapshot writes what the lines so far come to; an error leaves things as they are.
+	Snapshot(to io.Writer) error
+}
+
+// Load reads a rollout as Read does, but holds a few of its lines in memory at a time, and
+// of a large one that was loaded before, reads only what is new. The caller closes the
+// Text.
+func (s *Store) Load(path string, to Reader) (*Contents, *Text, error) {
 	file, _, err := s.open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
 	}
 	text := &Text{}
 	text.add(file, path, true)
-	l, err := s.load(path, text, begin)
+	l, err := s.load(path, text, to)
 	if err != nil {
 		_ = text.Close()
 		return nil, nil, err
@@ -38,6 +52,11 @@ type loading struct {
 	// file is its number in the text.
 	file uint32
 	take func(line *protocol.RolloutLine, at place)
+	// resume goes on behind a snapshot, keep gives one; nil for what another rollout goes
+	// on from.
+	resume func(snapshot io.Reader) bool
+	keep   func(to io.Writer) error
+	sum    *Summary
 	// marker is the last one that was met.
 	marker *marker
 	// astray is set where the backup is not beside the file, open where the file does not
@@ -46,48 +65,57 @@ type loading struct {
 }
 
 // load reads the rollout that is the text's first file.
-func (s *Store) load(path string, text *Text, begin func(*Text) Take) (*loading, error) {
-	take, sum := begin(text), Summary{last: -1}
-	l, err := s.loadFile(path, text, 0, func(line *protocol.RolloutLine, at place) {
-		sum.note(line)
+func (s *Store) load(path string, text *Text, to Reader) (*loading, error) {
+	l, err := s.loadingOf(path, text, 0)
+	if err != nil {
+		return nil, err
+	}
+	take := to.Begin(text)
+	l.take = l.afterOrigin(func(line *protocol.RolloutLine, at place) {
+		l.sum.note(line)
 		text.places = append(text.places, at)
 		take(line)
 	}, 0)
-	if err == nil {
-		l.Summary = sum
+	l.keep = to.Snapshot
+	l.resume = func(snapshot io.Reader) bool {
+		further, ok := to.Continue(text, snapshot)
+		if ok {
+			take = further
+		}
+		return ok
 	}
-	return l, err
+	if err := l.run(); err != nil {
+		return nil, diskError("read", path, err)
+	}
+	l.Summary = *l.sum
+	return l, nil
 }
 
-// loadFile reads one of the text's files, and what it goes on from.
-func (s *Store) loadFile(path string, text *Text, file uint32, take func(*protocol.RolloutLine, place), depth int) (*loading, error) {
+// loadingOf is the loading of one of the text's files.
+func (s *Store) loadingOf(path string, text *Text, file uint32) (*loading, error) {
 	info, err := text.files[file].Stat()
 	if err != nil {
 		return nil, diskError("read", path, err)
 	}
-	l := &loading{Contents: contentsOf(path, info), store: s, text: text, file: file}
-	l.take = l.afterOrigin(take, depth)
-	if err := l.run(info.Size()); err != nil {
-		return nil, diskError("read", path, err)
-	}
-	return l, nil
+	return &loading{Contents: contentsOf(path, info), store: s, text: text, file: file, sum: &Summary{Last: -1}}, nil
 }
 
 // run reads the backup, where there is one that belongs to the file, and the file.
-func (l *loading) run(size int64) error {
-	own := stretch{file: l.file, to: size}
+func (l *loading) run() error {
+	own := stretch{file: l.file, to: l.Size}
 	path := l.store.backupOf(l.Path)
 	backup, info, err := l.store.open(path, os.O_RDONLY)
 	if !absent(err) {
-		m, markerErr := l.store.chunking.lastMarkerOf(l.text.files[l.file], size)
-		if err = first(markerErr, l.join(path, m, backupFile{backup, info, err})); err != nil {
+		m, markerErr := l.store.chunking.lastMarkerOf(l.text.files[l.file], l.Size)
+		if err = first(markerErr, l.join(&own, path, m, backupFile{backup, info, err})); err != nil {
 			return err
 		}
-		if l.Backup.Joined {
-			own.from, own.lines = m.offset, m.line-1
-		}
 	}
-	l.Size, err = l.scan(own)
+	if l.Backup.Joined {
+		l.Size, err = l.scan(&own)
+	} else {
+		l.Size, err = l.scanFirst(own)
+	}
 	l.end()
 	if l.Backup == (Backup{}) {
 		l.Backup = l.withoutBackup(path)
@@ -114,8 +142,9 @@ type backupFile struct {
 	err  error
 }
 
-// join reads the backup if it is what a marker names.
-func (l *loading) join(path string, m *marker, backup backupFile) error {
+// join reads the backup if it is what a marker names. Then only what is from there on is
+// the file's own.
+func (l *loading) join(own *stretch, path string, m *marker, backup backupFile) error {
 	named, ok := m.names()
 	reason := error(nil)
 	if ok && named.Bytes > 0 {
@@ -129,8 +158,26 @@ func (l *loading) join(path string, m *marker, backup backupFile) error {
 		return backup.close()
 	}
 	l.Backup, l.astray = Backup{Joined: true}, path != l.Path+backupSuffix
-	_, err := l.scan(stretch{file: l.text.add(backup, path, true), path: path, to: named.Bytes})
+	own.from, own.lines = m.offset, m.line-1
+	_, err := l.scanFirst(stretch{file: l.text.add(backup, path, true), path: path, to: named.Bytes})
 	return err
+}
+
+// scanFirst scans the stretch that the log begins with, from the bookmark on if there is
+// one, and keeps another where much was read.
+func (l *loading) scanFirst(s stretch) (end int64, err error) {
+	if l.keep == nil || s.to < l.store.bookmarkFrom {
+		return l.scan(&s)
+	}
+	l.goToBookmark(&s)
+	from := s.from
+	end, err = l.scan(&s)
+	alone := !slices.ContainsFunc(l.text.places, func(p place) bool { return p.file != s.file })
+	if err != nil || end-from < l.store.bookmarkFrom || end != s.to || l.open || l.Torn || !alone || l.ThreadID == "" {
+		return end, err
+	}
+	l.keepBookmark(&s)
+	return end, nil
 }
 
 func (b backupFile) close() error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"strings"
 	"testing"
 
@@ -32,39 +33,80 @@ func FuzzLoad(f *testing.F) {
 		put(t, mem, path+".bak", string(backup))
 		want, err := store.Read(path)
 		require.NoError(t, err)
-		requireLoaded(t, store.InChunks(1+int64(size), 1<<20), want)
+		requireLoaded(t, store.InChunks(1+int64(size), 1<<20, 1<<20), want)
+		keeping := store.InChunks(1+int64(size), 1<<20, 1)
+		requireLoaded(t, keeping, want)
+		requireLoaded(t, keeping, want)
 	})
 }
 
+// keeper keeps lines and what could be read of them at once; its snapshots are of the lines.
+type keeper struct {
+	text     *rollout.Text
+	lines    []protocol.RolloutLine
+	payloads []json.RawMessage
+	// read counts the lines that it was given.
+	read int
+}
+
+func (k *keeper) Begin(text *rollout.Text) rollout.Take {
+	k.text, k.lines = text, []protocol.RolloutLine{}
+	return func(line *protocol.RolloutLine) {
+		k.payloads = append(k.payloads, text.Payload(len(k.lines)))
+		k.lines = append(k.lines, *line)
+		k.read++
+	}
+}
+
+func (k *keeper) Continue(text *rollout.Text, snapshot io.Reader) (rollout.Take, bool) {
+	take := k.Begin(text)
+	err := json.NewDecoder(snapshot).Decode(&k.lines)
+	for i := range k.lines {
+		k.payloads = append(k.payloads, k.lines[i].Payload)
+	}
+	return take, err == nil
+}
+
+func (k *keeper) Snapshot(to io.Writer) error { return json.NewEncoder(to).Encode(k.lines) }
+
 // requireLoaded loads a rollout and compares it with what was read of it.
-func requireLoaded(t *testing.T, store *rollout.Store, want *rollout.Contents) {
+func requireLoaded(t *testing.T, store *rollout.Store, want *rollout.Contents) *keeper {
 	t.Helper()
-	lines := []protocol.RolloutLine{}
-	var payloads []json.RawMessage
-	got, text, err := store.Load(want.Path, func(text *rollout.Text) rollout.Take {
-		return func(line *protocol.RolloutLine) {
-			payloads = append(payloads, text.Payload(len(lines)))
-			lines = append(lines, *line)
-		}
-	})
+	k := &keeper{}
+	got, text, err := store.Load(want.Path, k)
 	require.NoError(t, err)
-	got.Lines = lines
-	require.Equal(t, want, got)
-	for i := range lines {
-		require.Equal(t, string(lines[i].Payload), string(payloads[i]), "while it is loaded")
-		require.Equal(t, string(lines[i].Payload), string(text.Payload(i)), "later")
+	got.Lines = k.lines
+	require.Equal(t, canonical(want), canonical(got))
+	for i := range k.lines {
+		require.JSONEq(t, string(k.lines[i].Payload), string(k.payloads[i]), "while it is loaded")
+		require.JSONEq(t, string(k.lines[i].Payload), string(text.Payload(i)), "later")
 	}
 	require.Nil(t, text.Payload(-1))
-	require.Nil(t, text.Payload(len(lines)))
+	require.Nil(t, text.Payload(len(k.lines)))
 	require.NoError(t, text.Err())
 	require.NoError(t, text.Close())
+	return k
+}
+
+// canonical are contents whose payloads are written in one way.
+func canonical(c *rollout.Contents) *rollout.Contents {
+	same := *c
+	same.Lines = []protocol.RolloutLine{}
+	for _, line := range c.Lines {
+		var b bytes.Buffer
+		if json.Compact(&b, line.Payload) == nil {
+			line.Payload = b.Bytes()
+		}
+		same.Lines = append(same.Lines, line)
+	}
+	return &same
 }
 
 func TestALineThatIsTooLongIsDamage(t *testing.T) {
 	store, mem := memStore()
 	long := `{"type":"long","payload":"` + strings.Repeat("x", 5000) + `"}` + "\n"
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine+long+metaLine+long+long+metaLine)
-	contents, text, err := store.InChunks(64, 1000).Load(path, func(*rollout.Text) rollout.Take { return func(*protocol.RolloutLine) {} })
+	contents, text, err := store.InChunks(64, 1000, 1<<20).Load(path, &keeper{})
 	require.NoError(t, err)
 	require.Equal(t, int64(len(long)*3+len(metaLine)*3), contents.Size)
 	require.Equal(t, []rollout.Damage{
@@ -81,7 +123,7 @@ func TestALineThatIsTooLongIsDamage(t *testing.T) {
 func TestALineThatChangedIsNotTakenForWhatItWas(t *testing.T) {
 	store := rollout.NewStore(rollout.OS(), t.TempDir())
 	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)
-	_, text, err := store.Load(path, func(*rollout.Text) rollout.Take { return func(*protocol.RolloutLine) {} })
+	_, text, err := store.Load(path, &keeper{})
 	require.NoError(t, err)
 	overwrite(t, path, "")
 	require.Nil(t, text.Payload(0))
@@ -102,5 +144,6 @@ func TestAForkIsLoadedWithItsOrigin(t *testing.T) {
 	want, err := store.Read(path)
 	require.NoError(t, err)
 	require.Len(t, want.Lines, 31)
-	requireLoaded(t, store.InChunks(50, 1000), want)
+	requireLoaded(t, store.InChunks(50, 1000, 1), want)
+	requireLoaded(t, store.InChunks(50, 1000, 1), want)
 }

@@ -50,7 +50,7 @@ func (s *Store) Create(id string, at time.Time) (*Log, error) {
 // (*NameError). Another writer makes it fail with a *LockedError.
 func (s *Store) Open(path string) (*Log, *Contents, error) {
 	lines := []protocol.RolloutLine{}
-	log, contents, err := s.OpenTo(path, func(*Text) Take { return collect(&lines) })
+	log, contents, err := s.OpenTo(path, collecting{&lines})
 	if err == nil {
 		contents.Lines = lines
 	}
@@ -58,13 +58,13 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 }
 
 // OpenTo is Open for a reader as that of Load. The log keeps the Text open.
-func (s *Store) OpenTo(path string, begin func(*Text) Take) (*Log, *Contents, error) {
+func (s *Store) OpenTo(path string, to Reader) (*Log, *Contents, error) {
 	id := threadID(path)
 	if id == "" {
 		return nil, nil, &NameError{path}
 	}
 	l := &Log{store: s, id: id, path: path}
-	contents, err := l.load(begin)
+	contents, err := l.load(to)
 	if err != nil {
 		_ = l.Close()
 		return nil, nil, err
@@ -74,7 +74,7 @@ func (s *Store) OpenTo(path string, begin func(*Text) Take) (*Log, *Contents, er
 
 // load opens and reads under the lock what the lock protects: a file that was opened
 // before could have been rewritten since, and be its own backup now.
-func (l *Log) load(begin func(*Text) Take) (*Contents, error) {
+func (l *Log) load(to Reader) (*Contents, error) {
 	lock, err := l.store.lock(l.id)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (l *Log) load(begin func(*Text) Take) (*Contents, error) {
 	}
 	l.tail, l.text = &appender{file: file}, &Text{}
 	l.text.add(file, l.path, false)
-	r, err := l.store.load(l.path, l.text, begin)
+	r, err := l.store.load(l.path, l.text, to)
 	if err != nil {
 		return nil, err
 	}

@@ -78,10 +78,14 @@ func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, place), 
 	if err != nil {
 		return err
 	}
-	_, err = l.store.loadFile(path, l.text, l.text.add(file, path, true), func(line *protocol.RolloutLine, at place) {
+	before, err := l.store.loadingOf(path, l.text, l.text.add(file, path, true))
+	if err != nil {
+		return err
+	}
+	before.take = before.afterOrigin(func(line *protocol.RolloutLine, at place) {
 		if o.has(line) {
 			take(line, at)
 		}
 	}, depth+1)
-	return err
+	return before.run()
 }

@@ -49,18 +49,18 @@ type Summary struct {
 	Meta json.RawMessage
 	// Disordered counts the lines whose ordinal is not above that of the line before.
 	Disordered int
-	// last is the ordinal of the last line, -1 before the first.
-	last int64
+	// Last is the ordinal of the last line, -1 before the first.
+	Last int64
 }
 
 func (s *Summary) note(line *protocol.RolloutLine) {
 	if s.Meta == nil && line.Type == protocol.LineSessionMeta {
 		s.Meta = line.Payload
 	}
-	if *line.Ordinal <= s.last {
+	if *line.Ordinal <= s.Last {
 		s.Disordered++
 	}
-	s.last = *line.Ordinal
+	s.Last = *line.Ordinal
 }
 
 // Damage is a line that is none.
@@ -97,7 +97,7 @@ func (s *Store) Read(path string) (*Contents, error) {
 		return nil, diskError("read", path, errTooLarge)
 	}
 	lines := []protocol.RolloutLine{}
-	l, err := s.load(path, text, func(*Text) Take { return collect(&lines) })
+	l, err := s.load(path, text, collecting{&lines})
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +105,18 @@ func (s *Store) Read(path string) (*Contents, error) {
 	return l.Contents, nil
 }
 
-func collect(lines *[]protocol.RolloutLine) Take {
-	return func(line *protocol.RolloutLine) { *lines = append(*lines, *line) }
+// collecting keeps all lines.
+type collecting struct{ lines *[]protocol.RolloutLine }
+
+func (c collecting) Begin(*Text) Take {
+	return func(line *protocol.RolloutLine) { *c.lines = append(*c.lines, *line) }
 }
+
+func (collecting) Continue(*Text, io.Reader) (Take, bool) { return nil, false }
+
+func (collecting) Snapshot(io.Writer) error { return errNoSnapshot }
+
+var errNoSnapshot = errors.New("nothing is kept of it")
 
 // reading is a rollout as it was read.
 type reading struct {
@@ -147,7 +156,7 @@ func (s *Store) read(path string, file File) (*reading, error) {
 
 // contentsOf is what a file's name and its entry tell.
 func contentsOf(path string, info fs.FileInfo) *Contents {
-	c := &Contents{Path: path, ThreadID: threadID(path), Size: info.Size(), ModTime: info.ModTime(), Summary: Summary{last: -1}}
+	c := &Contents{Path: path, ThreadID: threadID(path), Size: info.Size(), ModTime: info.ModTime(), Summary: Summary{Last: -1}}
 	c.Began, _ = nameTimeOf(path) // the zero time where it has none
 	return c
 }

@@ -9,14 +9,19 @@ import (
 
 // Store is the rollouts below one home (CODEX_HOME).
 type Store struct {
-	disk FS
-	home string
+	// Reader names the program whose snapshots can be used. It is set before the store is
+	// used.
+	Reader string
+	disk   FS
+	home   string
 	chunking
+	// bookmarkFrom is how much is worth a bookmark, in bytes.
+	bookmarkFrom int64
 }
 
 // NewStore touches nothing; home need not exist.
 func NewStore(disk FS, home string) *Store {
-	return &Store{disk: disk, home: filepath.Clean(home), chunking: chunking{chunkSize, maxLine}}
+	return &Store{disk: disk, home: filepath.Clean(home), chunking: chunking{chunkSize, maxLine}, bookmarkFrom: bookmarkFrom}
 }
 
 // Find is the path of a thread's rollout: the newest below sessions, else the newest

@@ -104,8 +104,10 @@ func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engin
 		return nil, "", p, fmt.Errorf("the working directory is gone: %w", err)
 	}
 	c, err = config.Load(config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv})
+	store := rollout.NewStore(rollout.OS(), home)
+	store.Reader = program()
 	return c, home, engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), home), Setup: &setup{c, home, cwd, log}, Log: log, Tokens: token.New(),
+		Store: store, Setup: &setup{c, home, cwd, log}, Log: log, Tokens: token.New(),
 		Source: protocol.StoredSource(o.source),
 	}, err
 }

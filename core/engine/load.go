@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"errors"
+	"io"
+
 	"go.uber.org/zap"
 
 	"appserver/core"
@@ -39,20 +42,45 @@ type reader struct {
 	text *rollout.Text
 }
 
-func (r *reader) begin(text *rollout.Text) rollout.Take {
+// Begin begins with nothing.
+func (r *reader) Begin(text *rollout.Text) rollout.Take {
 	r.text = text
 	r.Loading = core.BeginLoad(r.id, r.settings, text)
 	return r.Apply
 }
 
-// beginBefore takes the lines up to one that was lost, which the disk may show for a while.
-func (r *reader) beginBefore(lost int64) func(*rollout.Text) rollout.Take {
-	return func(text *rollout.Text) rollout.Take {
-		take, gone := r.begin(text), false
-		return func(line *protocol.RolloutLine) {
-			if gone = gone || *line.Ordinal >= lost; !gone {
-				take(line)
-			}
+// Continue begins with what an earlier reader made of the lines so far.
+func (r *reader) Continue(text *rollout.Text, snapshot io.Reader) (rollout.Take, bool) {
+	loading, ok := core.ContinueLoad(r.settings, text, snapshot)
+	if ok {
+		r.Loading = loading
+	}
+	return r.Apply, ok
+}
+
+// readerBefore takes the lines up to one that was lost, which the disk may show for a while.
+type readerBefore struct {
+	*reader
+	lost int64
+}
+
+// Begin begins with nothing.
+func (r readerBefore) Begin(text *rollout.Text) rollout.Take { return r.before(r.reader.Begin(text)) }
+
+// Continue begins with what an earlier reader made of lines that are on the disk for long.
+func (r readerBefore) Continue(text *rollout.Text, snapshot io.Reader) (rollout.Take, bool) {
+	take, ok := r.reader.Continue(text, snapshot)
+	return r.before(take), ok
+}
+
+// Snapshot is none.
+func (readerBefore) Snapshot(io.Writer) error { return errors.ErrUnsupported }
+
+func (r readerBefore) before(take rollout.Take) rollout.Take {
+	gone := false
+	return func(line *protocol.RolloutLine) {
+		if gone = gone || *line.Ordinal >= r.lost; !gone {
+			take(line)
 		}
 	}
 }
@@ -77,8 +105,8 @@ func (e *Engine) loadStored(id string) (*loaded, error) {
 }
 
 func (e *Engine) loadFrom(id, path string) (*loaded, error) {
-	r := reader{id: id, settings: e.Setup.Defaults()}
-	contents, text, err := e.Store.Load(path, r.begin)
+	r := &reader{id: id, settings: e.Setup.Defaults()}
+	contents, text, err := e.Store.Load(path, r)
 	if err != nil {
 		return nil, err
 	}

@@ -154,8 +154,8 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	if a.engine.Store.IsArchived(path) {
 		return nil, errArchived(a.id)
 	}
-	r := reader{id: a.id, settings: a.engine.Setup.Defaults()}
-	log, contents, err := a.engine.Store.OpenTo(path, r.begin)
+	r := &reader{id: a.id, settings: a.engine.Setup.Defaults()}
+	log, contents, err := a.engine.Store.OpenTo(path, r)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
-	r := reader{id: a.id, settings: a.thread.Settings()}
-	contents, text, err := a.engine.Store.Load(a.path, r.beginBefore(firstOf(lost.Lines)))
+	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOf(lost.Lines)}
+	contents, text, err := a.engine.Store.Load(a.path, r)
 	if err == nil {
 		a.leaveText()
 		a.text = text

@@ -1,0 +1,126 @@
+package rollout_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// bookmarked is a thread of 100 lines that was loaded once.
+func bookmarked(t *testing.T) (store *rollout.Store, path, bookmark string) {
+	dir := t.TempDir()
+	store = rollout.NewStore(rollout.OS(), dir).InChunks(100, 1<<20, 1000)
+	path = put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)
+	appendTo(t, store, path, 1, 100)
+	require.Equal(t, 100, load(t, store, path))
+	return store, path, filepath.Join(dir, "appserver-cache", threadA)
+}
+
+func appendTo(t *testing.T, store *rollout.Store, path string, from, to int) {
+	t.Helper()
+	log, _, err := store.Open(path)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(from, to), true))
+	require.NoError(t, log.Close())
+}
+
+// load loads a rollout as it is, and tells how many lines it was given.
+func load(t *testing.T, store *rollout.Store, path string) int {
+	t.Helper()
+	want, err := store.Read(path)
+	require.NoError(t, err)
+	return requireLoaded(t, store, want).read
+}
+
+func TestOnlyNewLinesAreReadOfALargeRollout(t *testing.T) {
+	store, path, _ := bookmarked(t)
+	require.Equal(t, 0, load(t, store, path))
+	appendTo(t, store, path, 100, 103)
+	require.Equal(t, 3, load(t, store, path), "few new lines are not worth another bookmark")
+	require.Equal(t, 3, load(t, store, path))
+	appendTo(t, store, path, 103, 160)
+	require.Equal(t, 60, load(t, store, path))
+	require.Equal(t, 0, load(t, store, path))
+}
+
+func TestABookmarkHoldsForTheBackupOfItsRollout(t *testing.T) {
+	store, path, _ := bookmarked(t)
+	log, _, err := store.Open(path)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(100, 102), true))
+	require.NoError(t, log.CloseRewritten(func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, *l.Ordinal%2 == 0 }))
+	require.FileExists(t, path+".bak")
+	require.Equal(t, 3, load(t, store, path), "two lines, and the one that names the backup")
+}
+
+func TestABookmarkThatIsOfNoUseCostsTimeOnly(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path, bookmark string){
+		"lost": func(t *testing.T, _, bookmark string) { require.NoError(t, os.Remove(bookmark)) },
+		"damaged": func(t *testing.T, _, bookmark string) {
+			text := get(t, rollout.OS(), bookmark)
+			overwrite(t, bookmark, text[:len(text)/2]+"x"+text[len(text)/2+1:])
+		},
+		"cut off": func(t *testing.T, _, bookmark string) { overwrite(t, bookmark, get(t, rollout.OS(), bookmark)[:50]) },
+		"empty":   func(t *testing.T, _, bookmark string) { overwrite(t, bookmark, "") },
+		"a folder": func(t *testing.T, _, bookmark string) {
+			require.NoError(t, os.Remove(bookmark))
+			require.NoError(t, os.Mkdir(bookmark, 0o700))
+		},
+		"of another content": func(t *testing.T, path, _ string) {
+			overwrite(t, path, strings.ReplaceAll(get(t, rollout.OS(), path), `"test"`, `"tent"`))
+		},
+		"of more": func(t *testing.T, path, _ string) {
+			lines := strings.SplitAfter(get(t, rollout.OS(), path), "\n")
+			overwrite(t, path, strings.Join(lines[:50], "")+strings.Repeat(" ", 1000)+strings.Join(lines[50:], "")[:300]+"\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, path, bookmark := bookmarked(t)
+			spoil(t, path, bookmark)
+			require.Greater(t, load(t, store, path), 45)
+		})
+	}
+}
+
+func TestWhatAnotherProgramMadeOfARolloutIsNotUsed(t *testing.T) {
+	store, path, _ := bookmarked(t)
+	store.Reader = "another"
+	require.Equal(t, 100, load(t, store, path))
+	require.Equal(t, 0, load(t, store, path))
+}
+
+func TestABookmarkGoesWithItsThread(t *testing.T) {
+	store, _, bookmark := bookmarked(t)
+	require.FileExists(t, bookmark)
+	require.NoError(t, store.Delete(threadA))
+	require.NoFileExists(t, bookmark)
+}
+
+// FuzzBookmark loads any bytes, and again with any others behind them.
+func FuzzBookmark(f *testing.F) {
+	for _, first := range joinSeeds {
+		for i, then := range joinSeeds {
+			f.Add([]byte(first), []byte(then), uint8(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, first, then []byte, size uint8) {
+		disk, mem := memStore()
+		store := disk.InChunks(1+int64(size), 1<<20, 1)
+		path := put(t, mem, store.PathFor(threadA, begin), string(first))
+		load(t, store, path)
+		file, err := mem.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+		require.NoError(t, err)
+		_, err = fmt.Fprintf(file, "%s", then)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		load(t, store, path)
+		load(t, store, path)
+	})
+}
