@@ -114,6 +114,7 @@ func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engin
 func join(c *config.Config, home string, p engine.Parts) *process {
 	srv := server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
+	p.Clients = srv.Clients
 	p.WantsChanges = func(conn uint64) bool {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
@@ -126,6 +127,7 @@ func join(c *config.Config, home string, p engine.Parts) *process {
 	if ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) })
 	}
+	e.Retain(retentionOf(c.History))
 	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Platform: platform(), Terminal: terminal(os.Getenv)}))
 	return &process{srv, e, ix, p.Log}
 }

@@ -55,8 +55,11 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []string {
 	warnings := c.Warnings
 	for key := range overrides {
-		if key == "model_providers" || strings.HasPrefix(key, "model_providers.") {
+		switch {
+		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
 			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
+			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
 		}
 	}
 	return warnings
