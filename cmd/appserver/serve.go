@@ -128,7 +128,7 @@ func join(c *config.Config, home string, p engine.Parts) *process {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) })
 	}
 	e.Retain(retentionOf(c.History))
-	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Platform: platform(), Terminal: terminal(os.Getenv)}))
+	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: confinement(), Platform: platform(), Terminal: terminal(os.Getenv)}))
 	return &process{srv, e, ix, p.Log}
 }
 

@@ -61,6 +61,8 @@ type Index interface {
 	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
 	// Note tells that a rollout was written to. It does not wait.
 	Note(path string)
+	// Diagnose tells how the index is. It does not wait.
+	Diagnose() protocol.IndexDiagnostics
 }
 
 // Setup decides what threads run with.
