@@ -27,7 +27,7 @@ func rolloutRows() []rolloutRow {
 	return []rolloutRow{
 		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", false, (*rolloutCall).verify},
 		{"repair", "put sound files in their place; what was there stays beside them", "", false, (*rolloutCall).repair},
-		{"redact", "take secrets out of rollouts and their backups; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
+		{"redact", "take secrets out of rollouts, the files beside them, names and the index; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
 		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go", "yes dry-run c config", true, (*rolloutCall).retain},
 	}
 }
@@ -125,16 +125,19 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 
 // store is that of the home that a rollout lies in, so that its locks are heeded.
 func (c *rolloutCall) store(path string) *rollout.Store {
-	home := c.home
+	return rollout.NewStore(rollout.OS(), c.homeOf(path))
+}
+
+// homeOf is the home that a rollout lies in, CODEX_HOME where it lies in none.
+func (c *rolloutCall) homeOf(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		for dir := filepath.Dir(full); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			if base := filepath.Base(dir); base == "sessions" || base == "archived_sessions" {
-				home = filepath.Dir(dir)
-				break
+				return filepath.Dir(dir)
 			}
 		}
 	}
-	return rollout.NewStore(rollout.OS(), home)
+	return c.home
 }
 
 // verify fails where something is wrong, after it has told all of it.

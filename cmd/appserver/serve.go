@@ -137,13 +137,17 @@ func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
 	if !c.Enabled {
 		return nil
 	}
-	path := c.Path
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(home, path)
-	}
+	path := indexPath(c, home)
 	return index.New(index.Options{Store: p.Store, Path: path, Report: func(err error) {
 		p.Log.Warn("the index of the rollouts", zap.String("path", path), zap.Error(err))
 	}})
+}
+
+func indexPath(c config.Index, home string) string {
+	if filepath.IsAbs(c.Path) {
+		return c.Path
+	}
+	return filepath.Join(home, c.Path)
 }
 
 func originator(srv *server.Server) func(conn uint64) string {
