@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"path/filepath"
 
@@ -23,18 +24,22 @@ func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
 	}
-	if by := s.users()[id]; by != "" {
+	if by := s.users(context.Background())[id]; by != "" {
 		return &InUseError{id, by}
 	}
 	return nil
 }
 
-// users are the threads that others go on from, each with one that does.
-func (s *Store) users() map[string]string {
+// users are the threads that others go on from, each with one that does; where ctx has ended
+// they are not all.
+func (s *Store) users(ctx context.Context) map[string]string {
 	users := map[string]string{}
 	reader := headReader{store: s}
 	for _, root := range Roots() {
 		for path, err := range s.walk(walk{root: root}) {
+			if ctx.Err() != nil {
+				return users
+			}
 			if err != nil {
 				continue
 			}

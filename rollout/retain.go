@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -70,9 +71,6 @@ type Retained struct {
 	Unread []string `json:"unread"`
 }
 
-// ErrEnough ends Retain.
-var ErrEnough = errors.New("no more threads are to go")
-
 var (
 	errWritten = errors.New("it was written to meanwhile")
 	errNoLine  = errors.New("no line of it can be read")
@@ -81,12 +79,12 @@ var (
 // Retain lets threads go by calling do, the oldest first; without do it only tells. An error
 // of do keeps the thread, and the next one is looked at. What cannot be read is not deleted,
 // nor is what a fork of the reference implementation goes on from. Each thread goes by
-// itself, so that whatever ends this leaves the others where they were.
-func (s *Store) Retain(r Retention, now time.Time, do func(Resting) error) Retained {
-	run := &retaining{store: s, Retention: r, now: now, do: do, done: Retained{Gone: []Resting{}, Kept: []Resting{}, Unread: []string{}}}
+// itself, so that whatever ends this leaves the others where they were; the end of ctx ends it.
+func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(Resting) error) Retained {
+	run := &retaining{ctx: ctx, store: s, heads: headReader{store: s}, Retention: r, now: now, do: do, done: Retained{Gone: []Resting{}, Kept: []Resting{}, Unread: []string{}}}
 	all := run.stock()
 	for i := range all {
-		if !run.look(&all[i]) {
+		if ctx.Err() != nil || !run.look(&all[i]) {
 			break
 		}
 	}
@@ -99,7 +97,9 @@ func (s *Store) Retain(r Retention, now time.Time, do func(Resting) error) Retai
 // retaining is a Retain under way.
 type retaining struct {
 	Retention
+	ctx   context.Context
 	store *Store
+	heads headReader
 	now   time.Time
 	do    func(Resting) error
 	done  Retained
@@ -113,6 +113,9 @@ func (r *retaining) stock() []Resting {
 	unread := func(err error) { r.done.Unread = append(r.done.Unread, err.Error()) }
 	for _, root := range Roots() {
 		for path, err := range r.store.walk(walk{root: root, strange: unread}) {
+			if r.ctx.Err() != nil {
+				return nil
+			}
 			if err == nil {
 				err = r.find(byID, filepath.Join(r.store.home, root, path))
 			}
@@ -171,15 +174,12 @@ func (r *retaining) look(t *Resting) bool {
 	if err == nil && r.do != nil {
 		err = r.do(*t)
 	}
-	switch {
-	case errors.Is(err, ErrEnough):
-		return false
-	case err != nil:
+	if err != nil {
 		t.Kept = err.Error()
 		r.done.Kept = append(r.done.Kept, *t)
-	default:
-		r.count(t)
+		return true
 	}
+	r.count(t)
 	return true
 }
 
@@ -230,7 +230,10 @@ func (r *retaining) check(t *Resting) error {
 		return nil
 	}
 	if r.users == nil {
-		r.users = r.store.users()
+		r.users = r.store.users(r.ctx)
+	}
+	if err := r.ctx.Err(); err != nil {
+		return err
 	}
 	if by := r.users[t.ID]; by != "" {
 		return &InUseError{t.ID, by}
@@ -248,7 +251,7 @@ func (r *retaining) readable(t *Resting, path string) error {
 	if err != nil || !r.Delete {
 		return diskError(t.op(), path, err)
 	}
-	found, err := (&headReader{store: r.store}).read(path)
+	found, err := r.heads.read(path)
 	if err == nil && !found.lines {
 		err = errNoLine
 	}

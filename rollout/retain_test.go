@@ -98,10 +98,10 @@ func TestRetainLetsTheOldestGo(t *testing.T) {
 			a.put("sessions/2026/01/02", "c", 30)
 			a.put("sessions/2026/01/02", "d", 20)
 			a.put("sessions/2026/01/02", "e", 0.9)
-			told := a.store.Retain(c.bounds, a.now, nil)
+			told := a.store.Retain(t.Context(), c.bounds, a.now, nil)
 			require.Equal(t, c.gone, letters(told.Gone))
 			require.Equal(t, "a bcde", a.rollouts("archived_sessions")+" "+a.rollouts("sessions"), "it was only told")
-			done := a.store.Retain(c.bounds, a.now, a.store.Retire)
+			done := a.store.Retain(t.Context(), c.bounds, a.now, a.store.Retire)
 			require.Equal(t, told, done)
 			require.Empty(t, done.Kept)
 			require.Equal(t, c.open, a.rollouts("sessions"))
@@ -110,7 +110,7 @@ func TestRetainLetsTheOldestGo(t *testing.T) {
 			require.Equal(t, len(c.open)+len(c.archived), done.Threads)
 			require.Equal(t, int64(200*len(c.archived)), done.ArchivedBytes)
 			require.Equal(t, int64(200*(len(c.open)+len(c.archived))), done.Bytes)
-			again := a.store.Retain(c.bounds, a.now, a.store.Retire)
+			again := a.store.Retain(t.Context(), c.bounds, a.now, a.store.Retire)
 			require.Empty(t, again.Gone)
 		})
 	}
@@ -125,7 +125,7 @@ func TestRetainDeletesNothingThatItCannotRead(t *testing.T) {
 	a.age(a.put("sessions", "3", 0), 0)
 	a.put("sessions", "a", 80)
 	a.put("sessions", "b", 80)
-	done := a.store.Retain(rollout.Retention{MaxAge: day, Delete: true}, a.now, a.store.Retire)
+	done := a.store.Retain(t.Context(), rollout.Retention{MaxAge: day, Delete: true}, a.now, a.store.Retire)
 	require.Equal(t, "b", letters(done.Gone))
 	require.Equal(t, "12a", letters(done.Kept))
 	require.Contains(t, done.Kept[0].Kept, "no line of it can be read")
@@ -150,7 +150,7 @@ func TestRetainLeavesWhatIsInUse(t *testing.T) {
 		log, _, err := a.store.Open(open)
 		require.NoError(t, err)
 		bounds := rollout.Retention{MaxBytes: 400, Delete: remove}
-		done := a.store.Retain(bounds, a.now, func(r rollout.Resting) error {
+		done := a.store.Retain(t.Context(), bounds, a.now, func(r rollout.Resting) error {
 			if r.Path == grown {
 				a.age(grown, 0)
 			}
@@ -170,7 +170,7 @@ func TestRetainCountsAndTakesBackups(t *testing.T) {
 		dir := t.TempDir()
 		store, path := rewrittenThread(t, rollout.OS(), dir)
 		size := len(get(t, rollout.OS(), path)) + len(get(t, rollout.OS(), path+".bak"))
-		done := store.Retain(rollout.Retention{MaxBytes: int64(size) - 1, Delete: remove}, time.Now().Add(2*day), store.Retire)
+		done := store.Retain(t.Context(), rollout.Retention{MaxBytes: int64(size) - 1, Delete: remove}, time.Now().Add(2*day), store.Retire)
 		require.Len(t, done.Gone, 1)
 		require.Equal(t, int64(size), done.Gone[0].Bytes)
 		if remove {
@@ -211,10 +211,10 @@ func TestEveryOperationOfRetainMayFail(t *testing.T) {
 				require.False(t, requireWhole(mem.CrashClone(chance)) && !remove, "failing operation %d", n)
 			}}, home)
 			bounds, later := rollout.Retention{MaxAge: day, Delete: remove}, time.Now().Add(2*day)
-			broken.Retain(bounds, later, broken.Retire)
+			broken.Retain(t.Context(), bounds, later, broken.Retire)
 			hit = disk.Hits() > 0
 			require.Empty(t, mem.Held())
-			sound.Retain(bounds, later, sound.Retire)
+			sound.Retain(t.Context(), bounds, later, sound.Retire)
 			require.Equal(t, remove, requireWhole(mem), "failing operation %d", n)
 			for _, left := range rolloutsIn(mem) {
 				backup := strings.HasSuffix(left, ".bak") // without its rollout, nobody reads it

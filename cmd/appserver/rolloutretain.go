@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ func (c *rolloutCall) retain() error {
 	if c.yes && !c.dryRun {
 		do = store.Retire
 	}
-	done := store.Retain(bounds, time.Now(), do)
+	done := store.Retain(context.Background(), bounds, time.Now(), do)
 	if c.json {
 		err = writeJSON(c.out, retainedThreads{conf.History.Retention, do == nil, done})
 	} else {

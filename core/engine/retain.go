@@ -51,7 +51,9 @@ func (e *Engine) noteListed() {
 }
 
 func (e *Engine) retain(r rollout.Retention) {
-	done := e.Store.Retain(r, time.Now(), func(t rollout.Resting) error { return e.retire(r, t) })
+	ctx, cancel := e.untilClosed()
+	defer cancel()
+	done := e.Store.Retain(ctx, r, time.Now(), func(t rollout.Resting) error { return e.retire(r, t) })
 	for _, t := range done.Kept {
 		e.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Because), zap.String("reason", t.Kept))
 	}
@@ -75,9 +77,6 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Resting) error {
 		do:     func(*actor) { gone <- errors.New("it is loaded") },
 		absent: func(*actor) { gone <- e.Store.Retire(t) },
 	})
-	if err != nil && e.isClosing() {
-		return rollout.ErrEnough
-	}
 	if err == nil {
 		err = <-gone
 	}
