@@ -38,15 +38,22 @@ func placesOf(store *rollout.Store, rollouts []string) (places []place) {
 	return places
 }
 
-// erase removes rows, and overwrites what they were: SQLite would keep that in pages that are
-// free, and FTS5 in terms that it knows to be gone.
+// eraseTimeout is how long the writes of servers are waited for, in milliseconds.
+const eraseTimeout = 30_000
+
+// erase removes rows, and writes the file anew: pages keep what was in them before rows moved
+// or went, also where SQLite is told to overwrite what it deletes. FTS5 keeps terms that it
+// knows to be gone, unless it is told not to.
 func erase(db *sql.DB, places []place) error {
-	if _, err := db.Exec("PRAGMA secure_delete = ON"); err != nil {
+	if _, err := db.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", eraseTimeout)); err != nil {
 		return err
 	}
 	err := within(db, func(tx *sql.Tx) error {
 		return errors.Join(secure(tx, 1), remove(tx, places), secure(tx, 0))
 	})
+	if err == nil {
+		_, err = db.Exec("VACUUM")
+	}
 	if err != nil {
 		return err
 	}
@@ -60,7 +67,7 @@ func erase(db *sql.DB, places []place) error {
 	return nil
 }
 
-// secure turns the same on or off for the full text; the file remembers it.
+// secure turns that on or off; the file remembers it.
 func secure(tx *sql.Tx, on int) error {
 	_, err := tx.Exec("INSERT INTO found(found, rank) VALUES ('secure-delete', ?)", on)
 	return err

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -23,14 +24,18 @@ func (r *rig) leftOf(text string) bool {
 	return false
 }
 
-// TestForgetLeavesNothing has texts that fill pages of their own, and a thread that stays.
+// TestForgetLeavesNothing has texts that fill pages of their own, and threads that stay. Three
+// letters are a term of the full text.
 func TestForgetLeavesNothing(t *testing.T) {
 	for name, open := range map[string]bool{"closed": false, "open in a server": true} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
-			long := strings.Repeat("quetzalcoatl ", 2000)
+			long := strings.Repeat("quetzalcoatl ωβδ ", 2500)
 			r.put(r.path(1), thread("", "pelican one", "a pelican", "say "+long))
-			r.put(r.path(2), thread("", "walrus", "a walrus"))
+			for n := range 300 { // so that pages are divided, and rows move
+				r.put(r.path(2+n), thread("", "fox", fmt.Sprint("a fox ", n)))
+			}
+			r.put(r.path(1000), thread("", "walrus", "a walrus"))
 			require.Len(t, r.search(rollout.Query{Search: "pelican"}).Hits, 1)
 			if !open {
 				require.NoError(t, r.ix.Close(context.Background()))
@@ -39,7 +44,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 			r.put(r.path(1)+".new", thread("", "[redacted] one", "a [redacted]"))
 			require.NoError(t, os.Rename(r.path(1)+".new", r.path(1)))
 			require.NoError(t, Forget(r.file(), r.store, []string{r.path(1), "/elsewhere.jsonl"}))
-			for _, text := range []string{"pelican", "quetzal"} {
+			for _, text := range []string{"pelican", "quetzal", "ωβδ"} {
 				require.False(t, r.leftOf(text), text)
 			}
 			if !open {
