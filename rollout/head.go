@@ -118,7 +118,7 @@ func (h *headScan) hasUser() bool { return h.event != nil || h.item != nil }
 func (h *headScan) scan(data []byte) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	for line := range bytes.Lines(data) {
-		if line = trimLine(line); len(line) == 0 {
+		if line, _ = trimLine(line); len(line) == 0 {
 			continue
 		}
 		if p, reason := parseLine(line); reason == "" {

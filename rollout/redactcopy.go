@@ -86,7 +86,7 @@ func withoutSecrets(data []byte, by Redactor) (whole []byte, lines int) {
 
 func cleanLine(raw []byte, by Redactor) []byte {
 	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
-	line, reason := parseLine(trimLine(raw[begin:]))
+	line, reason := parseLine(bytes.Trim(raw[begin:], " \t\r\n"))
 	if reason != "" {
 		return []byte(by.Text(string(raw)))
 	}
@@ -95,7 +95,7 @@ func cleanLine(raw []byte, by Redactor) []byte {
 		return raw
 	}
 	clean := withMember(raw, begin, "payload", redacted.Payload)
-	if again, reason := parseLine(trimLine(clean[begin:])); reason != "" || !bytes.Equal(again.Payload, redacted.Payload) {
+	if again, reason := parseLine(bytes.Trim(clean[begin:], " \t\r\n")); reason != "" || !bytes.Equal(again.Payload, redacted.Payload) {
 		return []byte(by.Text(string(raw))) // it has the member twice
 	}
 	return clean
