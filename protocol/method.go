@@ -59,6 +59,7 @@ type Handler interface {
 	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
 	ModelList(to Caller, p *ModelListParams) error
 	ConfigRead(to Caller, p *ConfigReadParams) error
+	ServerDiagnostics(to Caller, p *ServerDiagnosticsParams) error
 }
 
 // Method is a row of the method table.
@@ -209,6 +210,8 @@ func Methods() []Method {
 			"Lists the models that turns can use."),
 		method[ConfigReadParams, ConfigReadResponse]("config/read", Handler.ConfigRead,
 			"Reads the configuration in force and where it comes from."),
+		method[ServerDiagnosticsParams, ServerDiagnosticsResponse]("server/diagnostics", Handler.ServerDiagnostics,
+			"Tells how the server is: its memory, clients, threads, index and sandbox.").own(),
 	}
 }
 

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"path/filepath"
 
@@ -23,35 +24,53 @@ func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
 	}
-	reader := headReader{store: s}
-	for _, root := range []string{sessionsDir, archivedDir} {
-		for path, err := range s.walk(walk{root: root}) {
-			if err != nil || threadID(path) == id {
-				continue
-			}
-			if reader.leansOn(filepath.Join(s.home, root, path), id) {
-				return &InUseError{id, threadID(path)}
-			}
-		}
+	if by := s.users(context.Background())[id]; by != "" {
+		return &InUseError{id, by}
 	}
 	return nil
 }
 
-// leansOn tells whether a rollout's first line says that its history begins in a thread's. A
-// file that cannot be read leans on nothing.
-func (r *headReader) leansOn(path, id string) bool {
+// users are the threads that others go on from, each with one that does; where ctx has ended
+// they are not all.
+func (s *Store) users(ctx context.Context) map[string]string {
+	users := map[string]string{}
+	reader := headReader{store: s}
+	for _, root := range Roots() {
+		for path, err := range s.walk(walk{root: root}) {
+			if ctx.Err() != nil {
+				return users
+			}
+			if err != nil {
+				continue
+			}
+			for _, used := range reader.origins(filepath.Join(s.home, root, path)) {
+				if id := threadID(path); id != used {
+					users[used] = id
+				}
+			}
+		}
+	}
+	return users
+}
+
+// origins are the threads that a rollout's first line says its history begins in. A file
+// that cannot be read has none.
+func (r *headReader) origins(path string) (ids []string) {
 	file, info, err := r.store.open(path, 0)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer func() { _ = file.Close() }()
 	data, err := r.fill(file, min(info.Size(), headSize))
-	if err != nil || !bytes.Contains(data, []byte(id)) {
-		return false
-	}
 	line, _, _ := bytes.Cut(data, []byte("\n"))
+	if err != nil {
+		return nil
+	}
 	meta := gjson.GetManyBytes(line, "payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base.thread_id")
-	return meta[0].Str == id && meta[1].Exists() || meta[2].Str == id
+	if meta[1].Exists() {
+		ids = append(ids, meta[0].Str)
+	}
+	return append(ids, meta[2].Str)
 }
 
 // Delete removes the rollouts of a thread, archived ones too, with their backups, durably

@@ -103,6 +103,8 @@ type headScan struct {
 	head Head
 	// meta is set once session_meta was found, empty where the file has no bytes.
 	meta, empty bool
+	// lines is set once a line was read.
+	lines bool
 	// event is set once an event told the user's first message; item is that of the
 	// first response item that looks like one.
 	event, item *string
@@ -120,6 +122,7 @@ func (h *headScan) scan(data []byte) {
 			continue
 		}
 		if p, reason := parseLine(line); reason == "" {
+			h.lines = true
 			h.note(p.Type, p.Payload)
 		}
 		if h.event != nil && h.head.Context != nil && h.meta {

@@ -36,6 +36,11 @@ func (m *move) locked() error {
 	if err := m.check(); err != nil {
 		return err
 	}
+	return m.carryOut()
+}
+
+// carryOut moves what was checked.
+func (m *move) carryOut() error {
 	for _, step := range []func() error{m.makeFolder, m.carryBackup, m.clearPlace, m.link, m.unlink} {
 		if err := step(); err != nil {
 			return diskError(m.op, m.from, err)

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"appserver/protocol"
 )
@@ -24,16 +23,28 @@ type Redacted struct {
 	Lines int `json:"lines"`
 	// Removed is the backup that was, or would be, removed; "" without one.
 	Removed string `json:"removed"`
-	// Beside are other files with the begin of the rollout's name, such as those that Repair
-	// keeps: they are not looked at.
-	Beside []string `json:"beside"`
+	// Copies are other files with the begin of the rollout's name that have secrets, such as
+	// those that Repair keeps; Beside are those that could not be looked at.
+	Copies []RedactedCopy `json:"copies"`
+	Beside []string       `json:"beside"`
+	// Names is how many names of the thread have secrets, of those that session_index.jsonl has.
+	Names int `json:"names"`
 }
+
+// RedactedCopy is a file beside a rollout.
+type RedactedCopy struct {
+	Path  string `json:"path"`
+	Lines int    `json:"lines"`
+}
+
+// Found tells whether there is anything to take out.
+func (r Redacted) Found() bool { return r.Lines > 0 || len(r.Copies) > 0 || r.Names > 0 }
 
 // Redact takes secrets out of a rollout, under the thread's lock, and keeps no copy. The
 // lines stay what they are but for their texts, as do their numbers and, where there is
 // room, their places. A rollout that has a backup is made whole, and the backup removed once
-// that is durable. Without write it only tells what it would do, and takes no lock. Where no
-// line has a secret nothing is changed.
+// that is durable. Then the files beside it, and the thread's names, are cleaned. Without write
+// it only tells what it would do, and takes no lock. What has no secret is not changed.
 //
 // An error that comes before the new file took the other's place leaves both as they were. A
 // crash behind that may leave the backup, which another call removes.
@@ -66,7 +77,7 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 	}
 	r := &redaction{
 		rewriting: &rewriting{reading: read, substitute: substitute{s, path + temporarySuffix}, file: file, backupPath: s.backupOf(path)},
-		by:        by, done: Redacted{Path: path, Beside: []string{}},
+		by:        by, done: Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
 	}
 	if err := r.prepare(); err != nil {
 		return Redacted{}, err
@@ -74,7 +85,12 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 	if write && r.done.Lines > 0 {
 		err = r.carryOut()
 	}
-	r.lookBeside()
+	if err == nil {
+		err = r.cleanCopies(write)
+	}
+	if err == nil {
+		r.done.Names, err = s.redactNames(threadID(path), by, write)
+	}
 	return r.done, err
 }
 
@@ -247,18 +263,4 @@ func (r *redaction) carryOut() error {
 		return diskError("remove", r.done.Removed, err)
 	}
 	return r.store.disk.SyncDir(filepath.Dir(r.done.Removed))
-}
-
-// lookBeside finds other files of the rollout's name.
-func (r *redaction) lookBeside() {
-	entries, err := r.store.disk.ReadDir(filepath.Dir(r.Path))
-	if err != nil {
-		return // they are none of the rollout's business
-	}
-	for _, e := range entries {
-		path := filepath.Join(filepath.Dir(r.Path), e.Name())
-		if strings.HasPrefix(path, r.Path+".") && path != r.done.Removed {
-			r.done.Beside = append(r.done.Beside, path)
-		}
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,11 +104,9 @@ func TestRedactMakesARewrittenFileWhole(t *testing.T) {
 	require.NotContains(t, get(t, mem, path), "pssst")
 	before, err := store.Read(path)
 	require.NoError(t, err)
-	put(t, mem, path+".orig", "x")
 	done, err := store.Redact(path, hiding("pssst"), true)
 	require.NoError(t, err)
 	require.Equal(t, path+".bak", done.Removed)
-	require.Equal(t, []string{path + ".orig"}, done.Beside)
 	require.NotContains(t, everywhere(t, mem), "pssst")
 	requireRedacted(t, before, store, path)
 	require.NoError(t, appendAndClose(t, store, path, evenOnly, line(30)), "it can be rewritten again")
@@ -141,6 +141,9 @@ func TestEveryOperationOfARedactionMayFail(t *testing.T) {
 		put(t, mem, path, metaLine+secretLine(1)+numbered(2))
 		require.NoError(t, appendAndClose(t, sound, path, evenOnly, linesFrom(3, 6)...))
 		syncFile(t, mem, path)
+		put(t, mem, path+".orig", metaLine+secretLine(1)+"pssst")
+		require.NoError(t, sound.AppendName(threadA, "a pssst", begin))
+		require.NoError(t, sound.AppendName(threadB, "a name", begin))
 		before, err := sound.Read(path)
 		require.NoError(t, err)
 		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Part: n%2 == 0})
@@ -150,6 +153,9 @@ func TestEveryOperationOfARedactionMayFail(t *testing.T) {
 			got, err := rollout.NewStore(clone, home).Read(path)
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, len(got.Lines), len(before.Lines))
+			names, err := rollout.NewStore(clone, home).Names()
+			require.NoError(t, err)
+			require.Equal(t, "a name", names[threadB])
 		}}, home).Redact(path, hiding("pssst"), true)
 		hit = disk.Hits() > 0
 		require.Empty(t, mem.Held())
@@ -157,5 +163,48 @@ func TestEveryOperationOfARedactionMayFail(t *testing.T) {
 		require.NoError(t, err, "failing operation %d", n)
 		require.NotContains(t, everywhere(t, mem), "pssst", "failing operation %d", n)
 		requireRedacted(t, before, sound, path)
+		names, err := sound.Names()
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{threadA: "a [gone]", threadB: "a name"}, names)
 	}
+}
+
+// TestRedactCleansCopiesAndNames has files that Repair and a rewrite have left, lines that are
+// none, and names of others.
+func TestRedactCleansCopiesAndNames(t *testing.T) {
+	dir := t.TempDir()
+	disk := rollout.OS()
+	store := rollout.NewStore(disk, dir)
+	path := put(t, disk, store.PathFor(threadA, begin), metaLine+numbered(1))
+	unordered := strings.ReplaceAll(secretLine(7), `"ordinal":7,`, "")
+	orig := put(t, disk, path+".orig", "\ufeff"+metaLine+unordered+"pssst?\r\n"+numbered(2)+`{"torn":"pssst`)
+	lost := put(t, disk, path+".lost.1", "\x00pssst\n")
+	put(t, disk, path+".tmp", secretLine(3))
+	sound := put(t, disk, path+".bak.old", numbered(2))
+	require.NoError(t, os.Symlink("/nowhere", path+".link"))
+	require.NoError(t, os.Mkdir(path+".d", 0o700))
+	names := put(t, disk, filepath.Join(dir, "session_index.jsonl"), `{"id":"`+threadA+`","thread_name":"old pssst","more":{"thread_name":1}}`+"\n"+
+		`{"id":"`+threadB+`","thread_name":"pssst"}`+"\n"+`pssst`+"\n"+`{"Thread_Name":"pssst","ID":"`+threadA+`"}`)
+
+	told, err := store.Redact(path, hiding("pssst"), false)
+	require.NoError(t, err)
+	require.True(t, told.Found())
+	require.Zero(t, told.Lines)
+	require.Equal(t, 2, told.Names)
+	require.Equal(t, []rollout.RedactedCopy{{Path: lost, Lines: 1}, {Path: orig, Lines: 3}, {Path: path + ".tmp", Lines: 1}}, told.Copies)
+	require.Equal(t, []string{path + ".d", path + ".link"}, told.Beside)
+	require.FileExists(t, path+".tmp", "it was only told")
+
+	done, err := store.Redact(path, hiding("pssst"), true)
+	require.NoError(t, err)
+	require.Equal(t, told, done)
+	require.Equal(t, "\ufeff"+metaLine+strings.ReplaceAll(unordered, "pssst", "[gone]")+"[gone]?\r\n"+numbered(2)+`{"torn":"[gone]`, get(t, disk, orig))
+	require.Equal(t, "\x00[gone]\n", get(t, disk, lost))
+	require.Equal(t, numbered(2), get(t, disk, sound))
+	require.NoFileExists(t, path+".tmp")
+	require.Equal(t, `{"id":"`+threadA+`","thread_name":"old [gone]","more":{"thread_name":1}}`+"\n"+
+		`{"id":"`+threadB+`","thread_name":"pssst"}`+"\n"+`pssst`+"\n"+`{"id":"`+threadA+`","thread_name":"[gone]","updated_at":""}`+"\n", get(t, disk, names))
+	again, err := store.Redact(path, hiding("pssst"), true)
+	require.NoError(t, err)
+	require.False(t, again.Found())
 }

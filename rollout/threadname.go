@@ -3,6 +3,7 @@ package rollout
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -84,12 +85,17 @@ func (s *Store) AppendName(id, name string, at time.Time) error {
 	if err := s.disk.MkdirAll(s.home, dirMode); err != nil {
 		return diskError("make", s.home, err)
 	}
-	lock, err := s.await(filepath.Join(s.home, namesLock), Exclusive)
+	lock, err := s.lockNames()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Close() }()
 	return diskError("append to", path, s.appendLine(path, append(line, '\n')))
+}
+
+// lockNames keeps other servers from writing names.
+func (s *Store) lockNames() (io.Closer, error) {
+	return s.await(filepath.Join(s.home, namesLock), Exclusive)
 }
 
 // appendLine appends a line to a small file, which it makes if need be.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/core/engine"
 	"appserver/protocol"
@@ -35,6 +36,10 @@ type Lobby struct {
 	Warnings []string
 	// Home is CODEX_HOME, Version this program's own.
 	Home, Version string
+	// Started is when the server began.
+	Started time.Time
+	// Sandbox tells whether commands are confined.
+	Sandbox protocol.SandboxDiagnostics
 	// Platform is the system, its version and the processor; Terminal is what the
 	// server runs in.
 	Platform, Terminal string

@@ -43,6 +43,13 @@ func (l *ledger) accept(c *call, limit int) bool {
 	return true
 }
 
+// count is how many requests are not settled.
+func (l *ledger) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unanswered
+}
+
 // take gives a request to the one who answers it. It is nil for a request that was
 // answered before. settled has to follow when the answer is on its way.
 func (l *ledger) take(number uint64) *call {

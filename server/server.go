@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -141,6 +142,20 @@ func (s *Server) Client(conn uint64) (ClientState, bool) {
 		return state.ClientState, true
 	}
 	return ClientState{}, false
+}
+
+// Clients are the connections that were opened by initialize, the oldest first.
+func (s *Server) Clients() []uint64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var ids []uint64
+	for id, c := range s.conns {
+		if c.client.Load() != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 func (s *Server) conn(id uint64) *conn {

@@ -54,7 +54,7 @@ func commands() []subcommand {
 	return []subcommand{
 		{"app-server", "serve a client on standard input and output (the default)", serve},
 		{"context", "show and edit what the model is sent of a stored thread", contextCommand},
-		{"rollout", "look for damage in the files of threads, and repair it", rolloutCommand},
+		{"rollout", "look for damage and secrets in the files of threads, mend them, and let old ones go", rolloutCommand},
 		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},
 		{"thread", "export stored threads as documents, and import them", threadCommand},

@@ -18,14 +18,17 @@ type rolloutRow struct {
 	name, doc string
 	// flags are those beside --json that it takes.
 	flags string
-	run   func(*rolloutCall) error
+	// home is set where it is about all rollouts of the home, and takes no PATH.
+	home bool
+	run  func(*rolloutCall) error
 }
 
 func rolloutRows() []rolloutRow {
 	return []rolloutRow{
-		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", (*rolloutCall).verify},
-		{"repair", "put sound files in their place; what was there stays beside them", "", (*rolloutCall).repair},
-		{"redact", "take secrets out of rollouts and their backups; keeps no copy, and asks before it does", "yes dry-run c config", (*rolloutCall).redact},
+		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", false, (*rolloutCall).verify},
+		{"repair", "put sound files in their place; what was there stays beside them", "", false, (*rolloutCall).repair},
+		{"redact", "take secrets out of rollouts, the files beside them, names and the index; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
+		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go", "yes dry-run c config", true, (*rolloutCall).retain},
 	}
 }
 
@@ -66,8 +69,8 @@ func rolloutCommand(args []string, s streams, o *options) error {
 
 func (c *rolloutCall) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.json, "json", false, "print the outcome as one JSON document")
-	flags.BoolVar(&c.yes, "yes", false, "redact: do not ask")
-	flags.BoolVar(&c.dryRun, "dry-run", false, "redact: tell what would be done, and change nothing")
+	flags.BoolVar(&c.yes, "yes", false, "redact: do not ask; retain: do it")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "redact, retain: tell what would be done, and change nothing")
 	c.defineConfig(flags)
 }
 
@@ -83,9 +86,13 @@ func (r *rolloutRow) takes(flags *flag.FlagSet) (err error) {
 
 // rolloutUsage goes to standard output, where nothing else was asked for.
 func rolloutUsage(w io.Writer) error {
-	fmt.Fprint(w, "Usage: appserver rollout COMMAND PATH... [flags, in any order]\n\nCommands:\n")
+	fmt.Fprint(w, "Usage: appserver rollout COMMAND [PATH...] [flags, in any order]\n\nCommands:\n")
 	for _, row := range rolloutRows() {
-		fmt.Fprintf(w, "  %s PATH...\n        %s\n", row.name, row.doc)
+		paths := " PATH..."
+		if row.home {
+			paths = ""
+		}
+		fmt.Fprintf(w, "  %s%s\n        %s\n", row.name, paths, row.doc)
 	}
 	fmt.Fprint(w, "\nPATH is that of a rollout.\n\nFlags:\n")
 	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
@@ -96,7 +103,10 @@ func rolloutUsage(w io.Writer) error {
 }
 
 func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
-	if len(paths) == 0 {
+	switch {
+	case row.home && len(paths) > 0:
+		return usageError{fmt.Errorf("rollout %s: unexpected argument %q: it is about all threads of CODEX_HOME", row.name, paths[0])}
+	case !row.home && len(paths) == 0:
 		return usageError{fmt.Errorf("rollout %s: PATH is missing: give that of a rollout", row.name)}
 	}
 	c.paths = paths
@@ -115,16 +125,19 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 
 // store is that of the home that a rollout lies in, so that its locks are heeded.
 func (c *rolloutCall) store(path string) *rollout.Store {
-	home := c.home
+	return rollout.NewStore(rollout.OS(), c.homeOf(path))
+}
+
+// homeOf is the home that a rollout lies in, CODEX_HOME where it lies in none.
+func (c *rolloutCall) homeOf(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		for dir := filepath.Dir(full); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			if base := filepath.Base(dir); base == "sessions" || base == "archived_sessions" {
-				home = filepath.Dir(dir)
-				break
+				return filepath.Dir(dir)
 			}
 		}
 	}
-	return rollout.NewStore(rollout.OS(), home)
+	return c.home
 }
 
 // verify fails where something is wrong, after it has told all of it.

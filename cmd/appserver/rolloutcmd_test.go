@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"appserver/protocol"
 )
@@ -119,10 +120,16 @@ func TestRolloutRedactTakesSecretsOut(t *testing.T) {
 	items := c.contextList(id).Items
 	output := items[slices.IndexFunc(items, func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })]
 	c.call("context/setInclusion", object{"threadId": id, "ids": []string{output.ID}, "included": false})
+	c.call("thread/name/set", object{"threadId": id, "name": "about " + githubToken})
 	path := c.readThread(id).Path
 	before := c.readThread(id)
+	for len(gjson.GetBytes(c.call("thread/search", object{"searchTerm": "bluebird"}), "data").Array()) == 0 {
+		continue
+	}
 	c.close()
-	require.Len(t, filesWith(t, home, githubToken), 2)
+	require.NoError(t, os.WriteFile(path+".orig", []byte("what a repair kept: "+githubToken+"\n"), 0o600))
+	const everywhere = 5 // the rollout, its backup, the copy, the name, the index
+	require.Len(t, filesWith(t, home, githubToken), everywhere)
 
 	status, _, errs := execute(t, home, "rollout", "redact", path)
 	require.Equal(t, 2, status)
@@ -130,12 +137,19 @@ func TestRolloutRedactTakesSecretsOut(t *testing.T) {
 	status, out, errs := execute(t, home, "rollout", "redact", "--dry-run", path)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "would be redacted")
-	require.Len(t, filesWith(t, home, githubToken), 2)
+	require.Len(t, filesWith(t, home, githubToken), everywhere)
+	other := startOffline(t, home) // has the index open
+	other.call("thread/search", object{"searchTerm": "bluebird"})
 	status, out, errs = execute(t, home, "rollout", "redact", "--yes", "-c", `history.sensitivePatterns=["bluebird"]`, path)
 	require.Zero(t, status, errs)
-	require.Regexp(t, `^`+regexp.QuoteMeta(path)+`: \d+ lines redacted\n$`, out)
+	require.Regexp(t, `^`+regexp.QuoteMeta(path)+`: \d+ lines redacted\n  `+regexp.QuoteMeta(path)+`\.orig: 1 line redacted\n  1 name of the thread redacted\n$`, out)
 	require.Empty(t, filesWith(t, home, githubToken))
 	require.Empty(t, filesWith(t, home, "bluebird"))
+	for _, term := range []string{"bluebird", "[redacted]"} {
+		found := gjson.GetBytes(other.call("thread/search", object{"searchTerm": term}), "data").Array()
+		require.Equal(t, term == "[redacted]", len(found) > 0, term)
+	}
+	other.close()
 
 	c = startOffline(t, home)
 	after := c.threadOf("thread/resume", object{"threadId": id})

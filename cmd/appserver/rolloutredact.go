@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"appserver/core/config"
 	"appserver/rollout"
+	"appserver/rollout/index"
 )
 
 // redact takes secrets out of rollouts. It looks at all of them before it changes one, and
@@ -29,13 +31,12 @@ func (c *rolloutCall) redact() error {
 		}
 		found = append(found, told)
 	}
-	lines, question := redactQuestion(found)
-	if lines > 0 && !c.dryRun {
+	if question := redactQuestion(found); question != "" && !c.dryRun {
 		if err := c.asker.confirm(question); err != nil {
 			return err
 		}
 		for i, path := range c.paths {
-			if found[i], err = c.store(path).Redact(path, by, true); err != nil {
+			if found[i], err = c.redactOne(path, by, conf.Index); err != nil {
 				return err
 			}
 		}
@@ -46,21 +47,47 @@ func (c *rolloutCall) redact() error {
 	return c.printRedacted(found)
 }
 
-// redactQuestion is what will happen, and to how many lines.
-func redactQuestion(found []rollout.Redacted) (lines int, question string) {
+// redactOne also takes the thread out of the index, which is to read it anew.
+func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index) (rollout.Redacted, error) {
+	store := c.store(path)
+	done, err := store.Redact(path, by, true)
+	if err != nil || !done.Found() {
+		return done, err
+	}
+	full, err := filepath.Abs(path)
+	if err == nil {
+		err = index.Forget(indexPath(conf, c.homeOf(path)), store, []string{full})
+	}
+	if err != nil {
+		err = fmt.Errorf("the rollout %s has no secrets any more, but what was found in it may still be searched: %w; remove the index while no server runs: it is built anew", path, err)
+	}
+	return done, err
+}
+
+// redactQuestion is what will happen, "" where nothing will.
+func redactQuestion(found []rollout.Redacted) string {
 	var out strings.Builder
 	for _, f := range found {
-		if f.Lines == 0 {
+		if !f.Found() {
 			continue
 		}
-		lines += f.Lines
-		fmt.Fprintf(&out, "%s: secrets are taken out of %s.", plain(f.Path), counted(f.Lines, "line"))
-		if f.Removed != "" {
+		fmt.Fprintf(&out, "%s: secrets are taken out of %s", plain(f.Path), counted(f.Lines, "line"))
+		for _, other := range f.Copies {
+			fmt.Fprintf(&out, ", %s of %s", counted(other.Lines, "line"), plain(other.Path))
+		}
+		if f.Names > 0 {
+			fmt.Fprintf(&out, ", %s of the thread", counted(f.Names, "name"))
+		}
+		out.WriteByte('.')
+		if f.Lines > 0 && f.Removed != "" {
 			fmt.Fprintf(&out, " What is in its backup goes into it, and the backup is removed: %s.", plain(f.Removed))
 		}
 		out.WriteByte('\n')
 	}
-	return lines, out.String() + "No copy is kept: that cannot be taken back."
+	if out.Len() == 0 {
+		return ""
+	}
+	return out.String() + "No copy is kept: that cannot be taken back."
 }
 
 func (c *rolloutCall) printRedacted(found []rollout.Redacted) error {
@@ -71,8 +98,14 @@ func (c *rolloutCall) printRedacted(found []rollout.Redacted) error {
 	var out strings.Builder
 	for _, f := range found {
 		fmt.Fprintf(&out, "%s: %s %s\n", plain(f.Path), counted(f.Lines, "line"), verb)
+		for _, other := range f.Copies {
+			fmt.Fprintf(&out, "  %s: %s %s\n", plain(other.Path), counted(other.Lines, "line"), verb)
+		}
+		if f.Names > 0 {
+			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Names, "name"), verb)
+		}
 		for _, path := range f.Beside {
-			fmt.Fprintf(&out, "  not looked at: %s\n", plain(path))
+			fmt.Fprintf(&out, "  cannot be looked at: %s\n", plain(path))
 		}
 	}
 	_, err := fmt.Fprint(c.out, out.String())

@@ -116,6 +116,7 @@ func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engin
 func join(c *config.Config, home string, p engine.Parts) *process {
 	srv := server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
+	p.Clients = srv.Clients
 	p.WantsChanges = func(conn uint64) bool {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
@@ -128,7 +129,8 @@ func join(c *config.Config, home string, p engine.Parts) *process {
 	if ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) })
 	}
-	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Platform: platform(), Terminal: terminal(os.Getenv)}))
+	e.Retain(retentionOf(c.History))
+	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: confinement(), Platform: platform(), Terminal: terminal(os.Getenv)}))
 	return &process{srv, e, ix, p.Log}
 }
 
@@ -137,13 +139,17 @@ func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
 	if !c.Enabled {
 		return nil
 	}
-	path := c.Path
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(home, path)
-	}
+	path := indexPath(c, home)
 	return index.New(index.Options{Store: p.Store, Path: path, Report: func(err error) {
 		p.Log.Warn("the index of the rollouts", zap.String("path", path), zap.Error(err))
 	}})
+}
+
+func indexPath(c config.Index, home string) string {
+	if filepath.IsAbs(c.Path) {
+		return c.Path
+	}
+	return filepath.Join(home, c.Path)
 }
 
 func originator(srv *server.Server) func(conn uint64) string {

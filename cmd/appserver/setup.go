@@ -55,8 +55,11 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []string {
 	warnings := c.Warnings
 	for key := range overrides {
-		if key == "model_providers" || strings.HasPrefix(key, "model_providers.") {
+		switch {
+		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
 			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
+			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
 		}
 	}
 	return warnings
@@ -175,6 +178,11 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider: c.ProviderInfo(settings.Provider, settings.Model), Compaction: c.CompactionOf(settings.Provider, settings.Model),
-		MaxTurns: c.History.MaxSize,
+		MaxTurns: c.History.MaxSize, Enforced: confinement().Enforced,
 	}, c.Ready(settings.Provider)
+}
+
+// confinement tells whether the kernel confines commands: not yet.
+func confinement() protocol.SandboxDiagnostics {
+	return protocol.SandboxDiagnostics{Reason: new("commands are not confined yet: unless the policy is danger-full-access, one that may do more than read is asked for first, and not run where nobody may be asked")}
 }

@@ -141,6 +141,7 @@ func (p *player) play(script string) string {
 		synctest.Wait()
 		for _, said := range p.said() {
 			said = userAgents.ReplaceAllString(said, `/0.169.0 (SYSTEM) TERMINAL (`)
+			said = ofTheProcess.ReplaceAllString(said, `$1:0`)
 			said = fileTimes.ReplaceAllString(strings.ReplaceAll(said, p.home, "HOME"), `$1:0`)
 			out.WriteString("<- " + said + "\n")
 		}
@@ -150,6 +151,9 @@ func (p *player) play(script string) string {
 
 // fileTimes are of files, and so not those of the bubble.
 var fileTimes = regexp.MustCompile(`("updatedAt"|"recencyAt"):1[5-9][0-9]{8}`)
+
+// ofTheProcess are figures of the process and its memory.
+var ofTheProcess = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"):[1-9][0-9]*`)
 
 // userAgents tell the machine.
 var userAgents = regexp.MustCompile(`/0\.169\.0 \([^)]*\) \S+ \(`)

@@ -103,7 +103,19 @@ type History struct {
 	SensitivePatterns []string `key:"sensitivePatterns"`
 	// RedactSecrets is false where keys of known forms are written as they come.
 	RedactSecrets bool `key:"redactSecrets"`
+	// MaxAge is how many days a thread stays after it was last written, MaxBytes how many
+	// bytes rollouts may have together; 0 is no bound.
+	MaxAge   int   `key:"maxAge" min:"0" max:"36500"`
+	MaxBytes int64 `key:"maxBytes" min:"0"`
+	// Retention is what is done with the oldest threads where a bound is passed.
+	Retention string `key:"retention" oneof:"archive delete"`
 }
+
+// The words of History.Retention.
+const (
+	RetentionArchive = "archive"
+	RetentionDelete  = "delete"
+)
 
 // Index is about the index over rollouts.
 type Index struct {
@@ -135,7 +147,7 @@ func defaults() *Config {
 		SandboxMode:           protocol.SandboxReadOnly,
 		ProjectDocMaxBytes:    32 << 10,
 		ThreadUnloadDelaySecs: 30 * 60,
-		History:               History{SaveHistory: true, RedactSecrets: true},
+		History:               History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
 		Context:               Context{RewriteOnUnload: true},
 		Index:                 Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Compaction:            defaultCompaction(),

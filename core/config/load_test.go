@@ -162,7 +162,7 @@ func TestEveryKeyInBothFormats(t *testing.T) {
 			requireTopLevel(t, c, home)
 			requireLocalProvider(t, c)
 			require.Equal(t, filepath.Join(home, "script.json"), c.ModelProviders["offline"].Script)
-			require.Equal(t, config.History{SaveHistory: false, MaxSize: 1000, SensitivePatterns: []string{"password", `sk-\w+`}, RedactSecrets: true}, c.History)
+			require.Equal(t, config.History{SaveHistory: false, MaxSize: 1000, SensitivePatterns: []string{"password", `sk-\w+`}, RedactSecrets: true, Retention: "archive"}, c.History)
 			require.Equal(t, config.SandboxWorkspaceWrite{
 				WritableRoots: []string{"/var/cache/x", filepath.Join(home, "beside")}, NetworkAccess: true, ExcludeSlashTmp: true,
 			}, c.SandboxWorkspaceWrite)

@@ -96,7 +96,7 @@ func TestWithPutsAThreadsOverridesOnTop(t *testing.T) {
 	require.Equal(t, "high", *with.ModelReasoningEffort)
 	require.Equal(t, "file", with.Model, "null leaves a key as it is")
 	require.EqualValues(t, 5000, *with.ModelContextWindow)
-	require.Equal(t, config.History{RedactSecrets: true, MaxSize: 3}, with.History)
+	require.Equal(t, config.History{RedactSecrets: true, Retention: "archive", MaxSize: 3}, with.History)
 	require.Equal(t, "http://h/v1", with.ModelProviders["local"].BaseURL)
 	require.Equal(t, []string{"config.nokey: nokey: unknown key, it has no effect"}, with.Warnings)
 
@@ -163,7 +163,7 @@ func TestManyOverridesOfAThread(t *testing.T) {
 
 func TestOverridesOfTheSameTable(t *testing.T) {
 	c := load(t, "", "history=1", "history.maxSize=2", "history={saveHistory=false}")
-	require.Equal(t, config.History{RedactSecrets: true, MaxSize: 2}, c.History)
+	require.Equal(t, config.History{RedactSecrets: true, Retention: "archive", MaxSize: 2}, c.History)
 }
 
 // thread/start has 2 ms for everything.

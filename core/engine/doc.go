@@ -29,6 +29,8 @@
 //     (Engine.background). It ends with its answer; at most maxReaders read at once.
 //   - One per search (Engine.untilClosed), which ends it with the engine. It ends with the
 //     search.
+//   - One for retention, where there is any (Engine.Retain). It blocks on the disk, on the
+//     threads that it lets go, and on clients that do not keep up; it ends with the engine.
 //   - One per model, when it is first asked (Engine.prepare): it loads what counting
 //     its tokens takes, and ends.
 //

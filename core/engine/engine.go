@@ -61,6 +61,8 @@ type Index interface {
 	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
 	// Note tells that a rollout was written to. It does not wait.
 	Note(path string)
+	// Diagnose tells how the index is. It does not wait.
+	Diagnose() protocol.IndexDiagnostics
 }
 
 // Setup decides what threads run with.
@@ -131,6 +133,9 @@ type Parts struct {
 	// WantsChanges tells whether a client keeps the list of context items itself; nil
 	// stands for no.
 	WantsChanges func(conn uint64) bool
+	// Clients are the connections that are told what concerns no connection in particular;
+	// nil stands for none.
+	Clients func() []uint64
 	// CompletedFloor is core.Options.CompletedFloor of every thread.
 	CompletedFloor time.Duration
 }
@@ -145,6 +150,7 @@ type Engine struct {
 	errands  *errands
 	readers  chan struct{}
 	work     sync.WaitGroup // actors and background reads
+	haveList chan struct{}  // holds a token once a list was answered
 
 	mu       sync.Mutex
 	threads  map[string]*actor
@@ -166,7 +172,7 @@ func New(p Parts) *Engine {
 	}
 	open := &errands{open: map[protocol.Caller]*errand{}}
 	p.Outbox = errandOutbox{p.Outbox, open}
-	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), ended: make(chan struct{})}
+	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.

@@ -45,6 +45,10 @@ func (f *fakeIndex) Note(path string) {
 	f.noted = append(f.noted, path)
 }
 
+func (f *fakeIndex) Diagnose() protocol.IndexDiagnostics {
+	return protocol.IndexDiagnostics{State: protocol.IndexReady}
+}
+
 func search(p protocol.ThreadSearchParams) call {
 	return call{"thread/search", "", func(e *engine.Engine, to protocol.Caller) error { return e.ThreadSearch(to, &p) }}
 }
@@ -105,5 +109,20 @@ func TestFiltersThatAreRefused(t *testing.T) {
 		id := r.stored("say hello")
 		require.Empty(t, r.ask(1, list(protocol.ThreadListParams{ExcludedThreadIDs: []string{id}})).Get("data").Array())
 		require.Empty(t, r.ask(1, list(protocol.ThreadListParams{SectionID: new("s")})).Get("data").Array())
+	})
+}
+
+func TestDiagnoseCountsThreads(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		threads, index := r.Diagnose()
+		require.Equal(t, protocol.ThreadDiagnostics{}, threads)
+		require.Equal(t, protocol.IndexOff, index.State)
+		r.Index = &fakeIndex{}
+		r.begin(1)
+		id := r.begin(1)
+		r.turn(1, id, "hang")
+		threads, index = r.Diagnose()
+		require.Equal(t, protocol.ThreadDiagnostics{Loaded: 2, InTurns: 1}, threads)
+		require.Equal(t, protocol.IndexReady, index.State)
 	})
 }

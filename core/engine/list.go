@@ -34,6 +34,7 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 			return answer, err
 		})
 		e.tellSkipped(to.Conn, q.Archived, skipped)
+		e.noteListed()
 	})
 }
 

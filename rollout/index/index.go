@@ -10,6 +10,7 @@ import (
 
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"appserver/protocol"
 	"appserver/rollout"
 )
 
@@ -41,6 +42,8 @@ type Index struct {
 	watch   func(p Progress)
 	closing atomic.Bool
 	work    sync.WaitGroup // sweeps
+
+	health health
 
 	noting sync.Mutex
 	noted  map[place]bool
@@ -109,6 +112,7 @@ func (ix *Index) Close(ctx context.Context) error {
 func (ix *Index) shutLocked() error {
 	db := ix.db
 	ix.db, ix.complete, ix.folders = nil, false, nil
+	ix.health.enter(protocol.IndexClosed)
 	if db == nil {
 		return nil
 	}
@@ -135,6 +139,7 @@ func (ix *Index) freshLocked() bool {
 		ix.failLocked(err)
 		return false
 	}
+	ix.health.enter(protocol.IndexReady)
 	if time.Since(ix.swept) > sweepEvery {
 		ix.sweepLocked()
 	}
@@ -174,6 +179,7 @@ func (ix *Index) opened() (*database, error) {
 // failLocked moves a file aside that cannot be used: the next list begins another.
 func (ix *Index) failLocked(err error) {
 	ix.reportLocked(err)
+	defer ix.health.fail(err)
 	if code(err) == sqlite3.SQLITE_BUSY { // each try waits for the lock
 		ix.failed = time.Now()
 	}

@@ -3,6 +3,7 @@ package index
 import (
 	"database/sql"
 	"errors"
+	"slices"
 )
 
 const (
@@ -78,10 +79,19 @@ func (ix *Index) applyLocked(s *survey) error {
 	for i, f := range s.changed {
 		entries[i] = r.read(f.place, f.known, f.info)
 	}
-	if err := write(ix.db.write, entries); err != nil {
-		return err
+	err := write(ix.db.write, entries)
+	if err == nil {
+		err = removeAll(ix.db.write, s.gone)
 	}
-	return removeAll(ix.db.write, s.gone)
+	if err == nil && s.countChanges() {
+		ix.countLocked()
+	}
+	return err
+}
+
+// countChanges tells whether there are more files, or fewer, than the index knows.
+func (s *survey) countChanges() bool {
+	return len(s.gone) > 0 || slices.ContainsFunc(s.changed, func(f file) bool { return f.known == known{} })
 }
 
 func removeAll(db *sql.DB, gone []place) error {

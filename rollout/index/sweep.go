@@ -3,6 +3,8 @@ package index
 import (
 	"errors"
 	"time"
+
+	"appserver/protocol"
 )
 
 const (
@@ -23,6 +25,10 @@ func (ix *Index) sweepLocked() {
 	}
 	done := make(chan struct{})
 	ix.sweeping = done
+	if !ix.complete {
+		ix.health.reach(0, 0)
+		ix.health.enter(protocol.IndexBuilding)
+	}
 	ix.work.Go(func() {
 		folders, err := ix.sweep()
 		ix.mu.Lock()
@@ -35,6 +41,8 @@ func (ix *Index) sweepLocked() {
 			ix.failLocked(err)
 		case ix.db != nil:
 			ix.folders, ix.complete, ix.swept = folders, true, time.Now()
+			ix.countLocked()
+			ix.health.enter(protocol.IndexReady)
 		}
 	})
 }
@@ -65,6 +73,7 @@ func (ix *Index) readAll(db *database, files []file) error {
 	var batch []entry
 	text := 0
 	for done, f := range files {
+		ix.health.reach(done, len(files))
 		for more := true; more; {
 			e := r.read(f.place, f.known, f.info)
 			if ix.closing.Load() {

@@ -152,7 +152,9 @@ export type ClientRequest =
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
   /** Reads the configuration in force and where it comes from. */
-  | { jsonrpc?: "2.0"; id: RequestId; method: "config/read"; params?: ConfigReadParams | null };
+  | { jsonrpc?: "2.0"; id: RequestId; method: "config/read"; params?: ConfigReadParams | null }
+  /** Tells how the server is: its memory, clients, threads, index and sandbox. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "server/diagnostics"; params?: ServerDiagnosticsParams | null };
 
 /** CodexErrorInfo is the machine-readable reason of a failed turn: a word, or for failures of HTTP a word with the status, {"httpConnectionFailed": {"httpStatusCode": 401}}. */
 export type CodexErrorInfo =
@@ -276,6 +278,14 @@ export interface ConfigWarningNotification {
   summary: string;
   details: string | null;
   path?: string;
+}
+
+/** ConnectionDiagnostics is a client: by the name it gave itself, with its requests that have no answer yet, this one included, and what it has not read. While it is congested, turns of its threads wait for it. */
+export interface ConnectionDiagnostics {
+  clientName: string;
+  unanswered: number;
+  queuedBytes: number;
+  congested: boolean;
 }
 
 /** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
@@ -627,6 +637,21 @@ export interface ImageInput {
   url: string;
 }
 
+/** IndexDiagnostics tells of the index over rollouts. It is closed until the first list or search; while it is being built, or unavailable, lists read the rollouts. Path is null where it is off. Sessions is how many rollouts it knew when it was last complete, null where it never was. Progress is null unless it is being built; Reason is what went wrong last, null where nothing did since it was complete. */
+export interface IndexDiagnostics {
+  state: "off" | "closed" | "building" | "ready" | "unavailable";
+  path: string | null;
+  sessions: number | null;
+  progress: IndexProgress | null;
+  reason: string | null;
+}
+
+/** IndexProgress counts the rollouts that are read for the index. */
+export interface IndexProgress {
+  done: number;
+  total: number;
+}
+
 /** InitializeCapabilities says what the client understands. */
 export interface InitializeCapabilities {
   /** ExperimentalAPI lets the client use experimental members of params. */
@@ -681,6 +706,12 @@ export interface LocalImageInput {
   type: "localImage";
   detail?: "auto" | "low" | "high" | "original" | null;
   path: string;
+}
+
+/** MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's memory, is null where the system does not tell; HeapBytes are in use by the server's own data, or wait to be collected. */
+export interface MemoryDiagnostics {
+  residentBytes: number | null;
+  heapBytes: number;
 }
 
 /** MentionInput names a file or a resource. */
@@ -819,11 +850,35 @@ export interface Replace {
 /** The id of a request. The server's own are numbers. */
 export type RequestId = string | number;
 
+/** SandboxDiagnostics tells whether the kernel confines commands to the sandbox policy of their thread; Reason is why not, null where it does. */
+export interface SandboxDiagnostics {
+  enforced: boolean;
+  reason: string | null;
+}
+
 /** SandboxMode is the short form of a sandbox policy, as in config files. */
 export type SandboxMode = "read-only" | "workspace-write" | "danger-full-access";
 
 /** SandboxPolicy says what commands may touch: {"type": "readOnly", ...} and so on. */
 export type SandboxPolicy = DangerFullAccess | ReadOnly | ExternalSandbox | WorkspaceWrite;
+
+/** ServerDiagnosticsParams asks how the server is. */
+export type ServerDiagnosticsParams = Record<string, never>;
+
+/** ServerDiagnosticsResponse tells how the server is. It is answered at once, whatever else the server does, and opens nothing. Version is this program's, ProtocolLevel the version of the reference implementation whose protocol it speaks; StartedAt is in Unix seconds. Connections are those of clients that have initialized. */
+export interface ServerDiagnosticsResponse {
+  version: string;
+  protocolLevel: string;
+  pid: number;
+  startedAt: number;
+  uptimeMs: number;
+  codexHome: string;
+  threads: ThreadDiagnostics;
+  connections: Array<ConnectionDiagnostics>;
+  memory: MemoryDiagnostics;
+  index: IndexDiagnostics;
+  sandbox: SandboxDiagnostics;
+}
 
 /** A notification of the server. */
 export type ServerNotification =
@@ -1150,6 +1205,12 @@ export type ThreadDeleteResponse = Record<string, never>;
 /** ThreadDeletedNotification tells that a thread is gone, with all that was kept of it. */
 export interface ThreadDeletedNotification {
   threadId: string;
+}
+
+/** ThreadDiagnostics counts the threads that are loaded, and those of them with a turn under way. */
+export interface ThreadDiagnostics {
+  loaded: number;
+  inTurns: number;
 }
 
 /** ThreadForkParams begins a conversation with the history of another one, loaded or not. LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not; without either it has all. What comes behind that point, edits of the context too, is not in the fork. The other params are those of thread/resume. An ephemeral fork keeps no rollout. */
@@ -1840,4 +1901,6 @@ export interface Methods {
   "model/list": { params: ModelListParams; result: ModelListResponse };
   /** Reads the configuration in force and where it comes from. */
   "config/read": { params: ConfigReadParams; result: ConfigReadResponse };
+  /** Tells how the server is: its memory, clients, threads, index and sandbox. */
+  "server/diagnostics": { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
 }

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// agedHome is a home with threads that nobody has written to for 10, 20, … days, the newest
+// first.
+func agedHome(t *testing.T, count int) (home string, ids []string) {
+	t.Helper()
+	home = t.TempDir()
+	writeThreads(t, home, count, 1)
+	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, paths, count)
+	for i, path := range paths {
+		leave(t, path, 10*(i+1))
+		ids = append(ids, idOfPath(path))
+	}
+	return home, ids
+}
+
+func idOfPath(path string) string {
+	base := filepath.Base(path)
+	return base[len(base)-len(".jsonl")-uuidLength : len(base)-len(".jsonl")]
+}
+
+// leave makes a file look as if nobody had written to it for some days.
+func leave(t *testing.T, path string, days int) {
+	t.Helper()
+	at := time.Now().Add(-time.Duration(days)*24*time.Hour - time.Hour)
+	require.NoError(t, os.Chtimes(path, at, at))
+}
+
+// rolloutsIn are the ids of the rollouts of a root.
+func rolloutsIn(t *testing.T, home, root string) []string {
+	t.Helper()
+	ids := []string{}
+	for _, pattern := range []string{"*.jsonl", "*/*/*/*.jsonl"} {
+		paths, err := filepath.Glob(filepath.Join(home, root, pattern))
+		require.NoError(t, err)
+		for _, path := range paths {
+			ids = append(ids, idOfPath(path))
+		}
+	}
+	return ids
+}
+
+// toldOf are the threads that a client was told of by a method.
+func (c *client) toldOf(method string) []string {
+	ids := []string{}
+	for _, m := range c.seen {
+		if m.Method == method {
+			ids = append(ids, gjson.GetBytes(m.Params, "threadId").Str)
+		}
+	}
+	return ids
+}
+
+// TestBinaryArchivesTheOldest has one of them loaded, and one held by another server.
+func TestBinaryArchivesTheOldest(t *testing.T) {
+	t.Parallel()
+	home, ids := agedHome(t, 6)
+	other := startOffline(t, home)
+	other.call("thread/resume", object{"threadId": ids[4]})
+	c := startOffline(t, home, "-c", "history.maxAge=25", "-c", "history.maxBytes=1")
+	leave(t, other.readThread(ids[4]).Path, 50)
+	require.Len(t, rolloutsIn(t, home, "sessions"), 6, "nothing goes while the server starts")
+	path := c.threadOf("thread/resume", object{"threadId": ids[5]}).Path
+	leave(t, path, 60)
+	c.call("thread/list", object{})
+	first := string(c.untilMethod("warning").Params)
+	second := string(c.untilMethod("warning").Params)
+	require.Contains(t, first, "history.maxAge and history.maxBytes: the threads written to longest ago were moved to the archive: 4 of them, with ")
+	require.Contains(t, second, "nothing is deleted while history.retention is \\\"archive\\\"")
+	require.Equal(t, []string{ids[3], ids[2], ids[1], ids[0]}, c.toldOf("thread/archived"), "the oldest first")
+	require.ElementsMatch(t, ids[4:], rolloutsIn(t, home, "sessions"))
+	require.ElementsMatch(t, ids[:4], rolloutsIn(t, home, "archived_sessions"))
+	c.call("thread/unarchive", object{"threadId": ids[0]})
+	require.Equal(t, "completed", c.turn(ids[5], "hello").Status)
+	other.close()
+	c.close()
+}
+
+func TestBinaryDeletesTheOldest(t *testing.T) {
+	t.Parallel()
+	home, ids := agedHome(t, 4)
+	c := startOffline(t, home, "-c", "history.maxAge=25", "-c", `history.retention="delete"`)
+	c.call("thread/archive", object{"threadId": ids[3]})
+	c.call("thread/list", object{})
+	require.Contains(t, string(c.untilMethod("warning").Params), "were deleted: 2 of them, with ")
+	require.Equal(t, []string{ids[3], ids[2]}, c.toldOf("thread/deleted"))
+	require.Empty(t, rolloutsIn(t, home, "archived_sessions"))
+	require.ElementsMatch(t, ids[:2], rolloutsIn(t, home, "sessions"))
+	require.Len(t, gjson.GetBytes(c.call("thread/list", object{}), "data").Array(), 2)
+	c.close()
+}
+
+// TestCrashWhileThreadsGo kills servers that archive, until one has archived all.
+func TestCrashWhileThreadsGo(t *testing.T) {
+	const count = 60
+	home, ids := agedHome(t, count)
+	args := []string{"-c", "history.maxAge=5"}
+	for kill := 1; len(rolloutsIn(t, home, "sessions")) > 0; kill += 7 {
+		c := startOffline(t, home, args...)
+		c.call("thread/list", object{})
+		for range min(kill, len(rolloutsIn(t, home, "sessions"))) {
+			c.untilMethod("thread/archived")
+		}
+		c.kill()
+	}
+	require.ElementsMatch(t, ids, rolloutsIn(t, home, "archived_sessions"))
+	c := startOffline(t, home)
+	for _, id := range ids {
+		c.call("thread/unarchive", object{"threadId": id})
+	}
+	c.close()
+	require.ElementsMatch(t, ids, rolloutsIn(t, home, "sessions"))
+}
+
+func TestRolloutRetainTellsFirst(t *testing.T) {
+	t.Parallel()
+	home, ids := agedHome(t, 4)
+	status, _, errs := execute(t, home, "rollout", "retain")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "there is no limit: set history.maxAge (days) or history.maxBytes")
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte("[history]\nmaxAge = 35\n"), 0o600))
+	for _, args := range [][]string{{}, {"--dry-run", "--yes"}} {
+		status, out, errs := execute(t, home, append([]string{"rollout", "retain"}, args...)...)
+		require.Zero(t, status, errs)
+		require.Regexp(t, `^would be archived: .*`+ids[3]+`\.jsonl, last written .* bytes, for history\.maxAge\n1 thread would be archived; then there are 4 with .* bytes, of which .* are in the archive\nNothing was changed: add --yes to do it\n$`, out)
+		require.Len(t, rolloutsIn(t, home, "sessions"), 4)
+	}
+	status, out, errs := execute(t, home, "rollout", "retain", "--yes")
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "1 thread archived; then there are 4 with")
+	require.Equal(t, ids[3:], rolloutsIn(t, home, "archived_sessions"))
+
+	status, out, errs = execute(t, home, "rollout", "retain", "--yes", "--json", "-c", "history.maxAge=15", "-c", "history.retention=delete")
+	require.Zero(t, status, errs)
+	var done struct {
+		Action  string
+		DryRun  bool
+		Gone    []struct{ ThreadID, Because string }
+		Kept    []struct{}
+		Threads int
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &done))
+	require.Equal(t, "delete", done.Action)
+	require.False(t, done.DryRun)
+	require.Len(t, done.Gone, 3)
+	require.Equal(t, ids[3], done.Gone[0].ThreadID)
+	require.Equal(t, 1, done.Threads)
+	require.Equal(t, ids[:1], append(rolloutsIn(t, home, "sessions"), rolloutsIn(t, home, "archived_sessions")...))
+}
+
+func TestRolloutRetainLeavesAThreadThatIsOpen(t *testing.T) {
+	t.Parallel()
+	home, ids := agedHome(t, 1)
+	c := startOffline(t, home)
+	path := c.threadOf("thread/resume", object{"threadId": ids[0]}).Path
+	leave(t, path, 10)
+	status, out, errs := execute(t, home, "rollout", "retain", "--yes", "-c", "history.maxAge=1", "-c", "history.retention=delete")
+	require.Equal(t, 1, status)
+	require.Contains(t, out, "already has an active writer")
+	require.Contains(t, errs, "1 thread should have gone and stayed: see above")
+	require.FileExists(t, path)
+	c.close()
+}
+
+func TestRetentionIsNoMatterOfAThread(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	c.startThread(object{"config": object{"history.maxAge": 1}})
+	require.Contains(t, string(c.untilMethod("warning").Params), "config.history.maxAge has no effect on a thread")
+	c.close()
+}

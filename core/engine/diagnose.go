@@ -1,0 +1,20 @@
+package engine
+
+import "appserver/protocol"
+
+// Diagnose tells of the threads and of the index. It waits for neither.
+func (e *Engine) Diagnose() (threads protocol.ThreadDiagnostics, index protocol.IndexDiagnostics) {
+	for _, a := range e.loaded() {
+		if !a.ready.Load() {
+			continue
+		}
+		threads.Loaded++
+		if id := a.turn.Load(); id != nil && *id != "" {
+			threads.InTurns++
+		}
+	}
+	if e.Index == nil {
+		return threads, protocol.IndexDiagnostics{State: protocol.IndexOff}
+	}
+	return threads, e.Index.Diagnose()
+}

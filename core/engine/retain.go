@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+const (
+	// retainAfter is when retention begins where nobody asks for a list before, retainEvery
+	// how often it goes on.
+	retainAfter = time.Minute
+	retainEvery = time.Hour
+)
+
+// Retain applies a retention from now on, away from the caller. It is to be called once.
+func (e *Engine) Retain(r rollout.Retention) {
+	if !r.Bounds() {
+		return
+	}
+	e.work.Go(func() {
+		next := time.NewTimer(retainAfter)
+		defer next.Stop()
+		listed := e.haveList
+		for {
+			select {
+			case <-listed:
+				listed = nil // the first list alone
+			case <-next.C:
+			case <-e.ended:
+				return
+			}
+			e.retain(r)
+			next.Reset(retainEvery)
+		}
+	})
+}
+
+// noteListed tells that a client has a list. It does not wait.
+func (e *Engine) noteListed() {
+	select {
+	case e.haveList <- struct{}{}:
+	default:
+	}
+}
+
+func (e *Engine) retain(r rollout.Retention) {
+	ctx, cancel := e.untilClosed()
+	defer cancel()
+	done := e.Store.Retain(ctx, r, time.Now(), func(t rollout.Resting) error { return e.retire(r, t) })
+	for _, t := range done.Kept {
+		e.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Because), zap.String("reason", t.Kept))
+	}
+	for _, text := range done.Unread {
+		e.Log.Info("retention cannot look at a file", zap.String("reason", text))
+	}
+	if len(done.Gone) > 0 {
+		text := retainedText(r, done)
+		e.Log.Warn(text)
+		e.tellAll(protocol.WarningNotification{Message: text})
+	}
+	if !r.Delete && done.Over > 0 && len(e.unsaid([]string{"history.maxBytes"})) > 0 {
+		e.tellAll(protocol.WarningNotification{Message: archiveTooLarge(r, done)})
+	}
+}
+
+// retire lets a thread go in its goroutine, unless it is loaded.
+func (e *Engine) retire(r rollout.Retention, t rollout.Resting) error {
+	gone := make(chan error, 1)
+	_, err := e.post(t.ID, true, request{
+		do:     func(*actor) { gone <- errors.New("it is loaded") },
+		absent: func(*actor) { gone <- e.Store.Retire(t) },
+	})
+	if err == nil {
+		err = <-gone
+	}
+	if err != nil {
+		return err
+	}
+	if r.Delete {
+		e.tellAll(protocol.ThreadDeletedNotification{ThreadID: t.ID})
+	} else {
+		e.tellAll(protocol.ThreadArchivedNotification{ThreadID: t.ID})
+	}
+	return nil
+}
+
+// tellAll tells all clients, and waits for those that do not keep up.
+func (e *Engine) tellAll(n protocol.Notification) {
+	if e.Clients == nil {
+		return
+	}
+	for _, conn := range e.Clients() {
+		e.awaitRoom(conn)
+		e.Outbox.Notify(conn, n)
+	}
+}
+
+func retainedText(r rollout.Retention, done rollout.Retained) string {
+	var bytes int64
+	var bounds []string
+	for _, t := range done.Gone {
+		bytes += t.Bytes
+		if !strings.Contains(strings.Join(bounds, " "), t.Because) {
+			bounds = append(bounds, t.Because)
+		}
+	}
+	verb := "moved to the archive"
+	if r.Delete {
+		verb = "deleted"
+	}
+	return fmt.Sprintf("%s: the threads written to longest ago were %s: %d of them, with %d bytes", strings.Join(bounds, " and "), verb, len(done.Gone), bytes)
+}
+
+func archiveTooLarge(r rollout.Retention, done rollout.Retained) string {
+	return fmt.Sprintf(`history.maxBytes is %d, and rollouts have %d bytes, of which %d are in the archive: nothing is deleted while history.retention is "archive"; `+
+		`delete archived threads, or set it to "delete"`, r.MaxBytes, done.Bytes, done.ArchivedBytes)
+}

@@ -1,0 +1,161 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// cleanCopies takes secrets out of the files that have the begin of the rollout's name, line by
+// line. The backup has been dealt with, and what a rewrite that was killed has left is removed
+// where it has any.
+func (r *redaction) cleanCopies(write bool) error {
+	entries, err := r.store.disk.ReadDir(filepath.Dir(r.Path))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(filepath.Dir(r.Path), e.Name())
+		if !strings.HasPrefix(path, r.Path+".") || path == r.done.Removed {
+			continue
+		}
+		if err := r.cleanCopy(path, write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *redaction) cleanCopy(path string, write bool) error {
+	data, err := r.store.readPlain(path)
+	if err != nil {
+		r.done.Beside = append(r.done.Beside, path)
+		return nil
+	}
+	whole, lines := withoutSecrets(data, r.by)
+	if lines == 0 {
+		return nil
+	}
+	r.done.Copies = append(r.done.Copies, RedactedCopy{path, lines})
+	switch {
+	case !write:
+		return nil
+	case path == r.temporary:
+		return diskError("remove", path, r.clear())
+	}
+	return diskError("redact", path, r.store.replace(path, whole))
+}
+
+// readPlain reads a file that is no link.
+func (s *Store) readPlain(path string) ([]byte, error) {
+	if info, err := s.disk.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return nil, first(err, errMoved)
+	}
+	file, info, err := s.open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAll(file, info.Size())
+	return data, first(err, file.Close())
+}
+
+// replace gives a file another content, all or nothing, durably.
+func (s *Store) replace(path string, content []byte) error {
+	sub := substitute{s, path + temporarySuffix}
+	return sub.putInPlace(sub.copy(func() ([]byte, error) { return content, nil }), path)
+}
+
+// withoutSecrets is the content of a file, sound or not, and how many of its lines had some.
+func withoutSecrets(data []byte, by Redactor) (whole []byte, lines int) {
+	for raw := range bytes.Lines(data) {
+		clean := cleanLine(raw, by)
+		if !bytes.Equal(clean, raw) {
+			lines++
+		}
+		whole = append(whole, clean...)
+	}
+	return whole, lines
+}
+
+func cleanLine(raw []byte, by Redactor) []byte {
+	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
+	line, reason := parseLine(bytes.Trim(raw[begin:], " \t\r\n"))
+	if reason != "" {
+		return []byte(by.Text(string(raw)))
+	}
+	redacted := by.Line(line.RolloutLine)
+	if bytes.Equal(redacted.Payload, line.Payload) {
+		return raw
+	}
+	clean := withMember(raw, begin, "payload", redacted.Payload)
+	if again, reason := parseLine(bytes.Trim(clean[begin:], " \t\r\n")); reason != "" || !bytes.Equal(again.Payload, redacted.Payload) {
+		return []byte(by.Text(string(raw))) // it has the member twice
+	}
+	return clean
+}
+
+// withMember is a line with another value of a member of the JSON that begins somewhere in it.
+func withMember(raw []byte, begin int, name string, value []byte) []byte {
+	old := gjson.GetBytes(raw[begin:], name)
+	at := begin + old.Index
+	return bytes.Join([][]byte{raw[:at], value, raw[at+len(old.Raw):]}, nil)
+}
+
+// redactNames takes secrets out of the names that a thread has and had, and tells of how many.
+func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err error) {
+	path := filepath.Join(s.home, namesFile)
+	if _, err := s.disk.Lstat(path); absent(err) {
+		return 0, nil
+	}
+	if write {
+		lock, err := s.lockNames()
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = lock.Close() }()
+	}
+	data, err := s.readPlain(path)
+	if err != nil {
+		return 0, diskError("redact", path, err)
+	}
+	var whole []byte
+	for raw := range bytes.Lines(data) {
+		clean := cleanName(raw, id, by)
+		if !bytes.Equal(clean, raw) {
+			names++
+		}
+		whole = append(whole, clean...)
+	}
+	if write && names > 0 {
+		err = s.replace(path, whole)
+	}
+	return names, diskError("redact", path, err)
+}
+
+// cleanName changes nothing of lines about other threads.
+func cleanName(raw []byte, id string, by Redactor) []byte {
+	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
+	var named, again namedThread
+	if json.Unmarshal(raw[begin:], &named) != nil || named.ID != id {
+		return raw
+	}
+	clean := by.Text(named.Name)
+	if clean == named.Name {
+		return raw
+	}
+	value, _ := protocol.Marshal(clean) // texts always encode
+	line := withMember(raw, begin, "thread_name", value)
+	if json.Unmarshal(line[begin:], &again) == nil && again.Name == clean {
+		return line
+	}
+	named.Name = clean
+	line, _ = protocol.Marshal(named) // it has the member twice, or in capitals
+	return append(line, '\n')
+}

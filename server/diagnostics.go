@@ -1,0 +1,53 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"runtime/metrics"
+	"time"
+
+	"appserver/protocol"
+)
+
+// ServerDiagnostics tells how the server is, at once.
+func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnosticsParams) error {
+	threads, index := m.Diagnose()
+	m.Lobby.Outbox.Reply(to, protocol.ServerDiagnosticsResponse{
+		Version: m.Version, ProtocolLevel: protocol.Level, Pid: os.Getpid(),
+		StartedAt: m.Started.Unix(), UptimeMs: time.Since(m.Started).Milliseconds(), CodexHome: m.Home,
+		Threads: threads, Connections: m.Lobby.Outbox.diagnose(), Memory: memory(), Index: index, Sandbox: m.Sandbox,
+	})
+	return nil
+}
+
+// diagnose tells of the connections that were opened by initialize, the oldest first.
+func (s *Server) diagnose() []protocol.ConnectionDiagnostics {
+	all := []protocol.ConnectionDiagnostics{}
+	for _, id := range s.Clients() {
+		if c := s.conn(id); c != nil {
+			all = append(all, protocol.ConnectionDiagnostics{
+				ClientName: c.client.Load().Info.Name, Unanswered: c.ledger.count(), QueuedBytes: c.out.backlog(), Congested: c.out.room() != nil,
+			})
+		}
+	}
+	return all
+}
+
+// heapObjects is the name of a metric of the runtime.
+const heapObjects = "/memory/classes/heap/objects:bytes"
+
+// memory does not stop the program, as other ways to count its memory do.
+func memory() (m protocol.MemoryDiagnostics) {
+	samples := []metrics.Sample{{Name: heapObjects}}
+	metrics.Read(samples)
+	if samples[0].Value.Kind() == metrics.KindUint64 {
+		m.HeapBytes = int64(samples[0].Value.Uint64())
+	}
+	var size, resident int64 // in pages
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		if _, err := fmt.Sscan(string(text), &size, &resident); err == nil {
+			m.ResidentBytes = new(resident * int64(os.Getpagesize()))
+		}
+	}
+	return m
+}
