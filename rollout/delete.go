@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidwall/gjson"
 )
@@ -23,35 +24,49 @@ func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
 	}
+	own, others := s.filesOf(id)
 	reader := headReader{store: s}
-	for _, root := range []string{sessionsDir, archivedDir} {
-		for path, err := range s.walk(walk{root: root}) {
-			if err != nil || threadID(path) == id {
-				continue
-			}
-			if reader.leansOn(filepath.Join(s.home, root, path), id) {
-				return &InUseError{id, threadID(path)}
-			}
+	for _, path := range others {
+		if reader.leansOn(path, own) {
+			return &InUseError{id, threadID(path)}
 		}
 	}
 	return nil
 }
 
-// leansOn tells whether a rollout's first line says that its history begins in a thread's. A
-// file that cannot be read leans on nothing.
-func (r *headReader) leansOn(path, id string) bool {
+// filesOf are the ids of a thread's files, and the paths of all other threads'. What cannot be
+// read has none.
+func (s *Store) filesOf(id string) (own, others []string) {
+	for _, root := range Roots() {
+		for path, err := range s.walk(walk{root: root}) {
+			switch {
+			case err != nil:
+			case threadID(path) == id:
+				own = append(own, fileID(path))
+			default:
+				others = append(others, filepath.Join(s.home, root, path))
+			}
+		}
+	}
+	return own, others
+}
+
+// leansOn tells whether a rollout's first line says that its history begins in one of the
+// files with these ids. A file that cannot be read leans on nothing.
+func (r *headReader) leansOn(path string, ids []string) bool {
 	file, info, err := r.store.open(path, 0)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = file.Close() }()
 	data, err := r.fill(file, min(info.Size(), headSize))
-	if err != nil || !bytes.Contains(data, []byte(id)) {
+	has := func(id string) bool { return bytes.Contains(data, []byte(id)) }
+	if err != nil || !slices.ContainsFunc(ids, has) {
 		return false
 	}
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	meta := gjson.GetManyBytes(line, "payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base.thread_id")
-	return meta[0].Str == id && meta[1].Exists() || meta[2].Str == id
+	return meta[1].Exists() && slices.Contains(ids, meta[0].Str) || slices.Contains(ids, meta[2].Str)
 }
 
 // Delete removes the rollouts of a thread, archived ones too, with their backups, durably

@@ -127,6 +127,14 @@ func (c *choice) without(column string, list []string) {
 	}
 }
 
+// sources allows, or with not before it forbids, what is on a list whole or with its first word.
+func (c *choice) sources(not string, list []string) {
+	if len(list) > 0 {
+		words := asJSON(list)
+		c.and(not+" (source IN (SELECT value FROM json_each(?)) OR substr(source, 1, instr(source || '/', '/') - 1) IN (SELECT value FROM json_each(?)))", words, words)
+	}
+}
+
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 // asJSON is a list as one argument: SQLite bounds how many there may be.
@@ -152,6 +160,13 @@ func selection(store *rollout.Store, q rollout.Query, from rollout.Position) (*c
 	return c, nil
 }
 
+// isNewest is the condition that a thread has no newer file.
+const isNewest = "NOT EXISTS (SELECT 1 FROM sessions AS newer WHERE newer.root = one.root AND newer.id = one.id AND newer.rollout_path > one.rollout_path)"
+
+// isDescendant is the condition that a thread was spawned by another, or by one that was.
+const isDescendant = `id IN (WITH RECURSIVE spawned(id) AS (SELECT id FROM sessions WHERE parent = ?
+	UNION SELECT next.id FROM sessions AS next JOIN spawned ON next.parent = spawned.id) SELECT id FROM spawned)`
+
 func filtered(q rollout.Query) *choice {
 	c := &choice{rank: "0", named: "0"}
 	root := rollout.Roots()[0]
@@ -159,11 +174,19 @@ func filtered(q rollout.Query) *choice {
 		root = rollout.Roots()[1]
 	}
 	c.and("listed AND root = ?", root)
+	if q.Parent != "" {
+		c.and("parent = ?", q.Parent)
+	}
+	if q.Ancestor != "" {
+		c.and(isDescendant, q.Ancestor)
+		c.and("id <> ?", q.Ancestor)
+	}
 	c.among("model_provider", q.Providers)
 	c.among("cwd", q.Cwds)
-	c.among("source", q.Sources)
-	c.without("source", q.OtherSources)
+	c.sources("", q.Sources)
+	c.sources("NOT", q.OtherSources)
 	c.without("id", q.Excluded)
+	c.and(isNewest)
 	if q.Limit > 0 {
 		c.limit = q.Limit + 1
 	}
@@ -212,8 +235,8 @@ func (c *choice) from(q rollout.Query, from rollout.Position) {
 const rowColumns = knownColumns + ", key, id, started_at, preview, head"
 
 func (c *choice) query() (string, []any) {
-	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, " +
-		c.rank + " AS rank, " + c.named + " AS named FROM sessions " + c.join + ") WHERE " + strings.Join(c.where, " AND ") + " ORDER BY " + c.order
+	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, " +
+		c.rank + " AS rank, " + c.named + " AS named FROM sessions " + c.join + ") AS one WHERE " + strings.Join(c.where, " AND ") + " ORDER BY " + c.order
 	args := append(append(append([]any{}, c.withArgs...), c.selectArgs...), c.args...)
 	if c.limit > 0 {
 		text += " LIMIT ?"

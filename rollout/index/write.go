@@ -130,8 +130,8 @@ func remove(tx *sql.Tx, gone []place) error {
 }
 
 const putSessionSQL = `INSERT OR REPLACE INTO sessions (key, root, folder, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum,
-	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head, parent, origin)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 	head, err := storedHead(e.head)
@@ -142,12 +142,14 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 	branch, commit := gitOf(meta)
 	result, err := tx.Exec(putSessionSQL, sql.NullInt64{Int64: key, Valid: key != 0}, e.root, e.folder(), e.path, e.inode, e.size, e.modTime, e.offset, e.beginSize, e.beginSum,
 		e.listed, h.ID, h.CreatedAt.UnixNano(), meta.Cwd, meta.ModelProvider, rollout.SourceWord(meta.Source), meta.CliVersion, meta.Originator, branch, commit,
-		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head)
+		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head, orNull(rollout.SpawnedBy(meta.Source)), orNull(h.Origin))
 	if err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()
 }
+
+func orNull(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
 
 func gitOf(m *protocol.SessionMeta) (branch, commit *string) {
 	if m.Git == nil {
