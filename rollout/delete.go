@@ -5,8 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-
-	"github.com/tidwall/gjson"
 )
 
 // InUseError tells that another thread's rollout goes on where this one's ends, as forks of
@@ -58,21 +56,32 @@ func (r *headReader) leansOn(path string, ids []string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = file.Close() }()
 	data, err := r.fill(file, min(info.Size(), headSize))
-	has := func(id string) bool { return bytes.Contains(data, []byte(id)) }
-	if err != nil || !slices.ContainsFunc(ids, has) {
+	if err = first(err, file.Close()); err != nil {
 		return false
 	}
-	line, _, _ := bytes.Cut(data, []byte("\n"))
-	meta := gjson.GetManyBytes(line, "payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base.thread_id")
-	return meta[1].Exists() && slices.Contains(ids, meta[0].Str) || slices.Contains(ids, meta[2].Str)
+	line, _, whole := bytes.Cut(data, []byte("\n"))
+	names := func(id string) bool { return bytes.Contains(line, []byte(id)) }
+	if whole && !slices.ContainsFunc(ids, names) {
+		return false
+	}
+	found, err := r.readOwn(path)
+	return err == nil && slices.Contains(ids, found.origin.id)
 }
 
 // Delete removes the rollouts of a thread, archived ones too, with their backups, durably
 // and as the thread's one writer. The backup goes last: a crash leaves one that nobody reads.
 func (s *Store) Delete(id string) error {
 	if err := s.CheckDelete(id); err != nil {
+		return err
+	}
+	return s.Remove(id)
+}
+
+// Remove is Delete for those who know, as an index does, that no other thread goes on from
+// this one.
+func (s *Store) Remove(id string) error {
+	if _, err := s.Find(id); err != nil {
 		return err
 	}
 	lock, err := s.lock(id)

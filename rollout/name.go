@@ -40,6 +40,9 @@ func threadID(path string) string {
 	return thread
 }
 
+// FileID is the id by which other rollouts name the one at a path, "" where it has none.
+func FileID(path string) string { return fileID(path) }
+
 // fileID is the id by which other rollouts name a file that they go on from: the last one in
 // the path. Only the files of threads that the reference implementation has reverted have one
 // that is not the thread's.

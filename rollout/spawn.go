@@ -4,13 +4,16 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/tidwall/gjson"
+	"appserver/protocol"
 )
 
 // SpawnedBy is the thread whose agent has begun another one, by the source of that in
 // session_meta; "" where no agent has.
 func SpawnedBy(source []byte) string {
-	return gjson.GetBytes(source, "subagent.thread_spawn.parent_thread_id").Str
+	if parent := protocol.SpawnOf(source).ParentThreadID; parent != nil {
+		return *parent
+	}
+	return ""
 }
 
 // related is the part of a query that asks for threads which others have spawned.
