@@ -48,7 +48,8 @@ type Thread struct {
 }
 
 // GitInfo is the state of the working directory's repository when the thread
-// began: the commit's hash, the branch, and the URL of the remote origin.
+// began, or what a client has told of it since: the commit's hash, the branch, and the URL of
+// the remote origin.
 type GitInfo struct {
 	Sha       *string `json:"sha"`
 	Branch    *string `json:"branch"`

@@ -100,6 +100,7 @@ func (s *Store) List(q Query) (Page, error) {
 		if len(page.Heads) == 0 {
 			page.BackCursor = at.Back()
 		}
+		reader.update(&head)
 		page.Heads = append(page.Heads, head)
 		last = at
 	}

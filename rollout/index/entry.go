@@ -71,6 +71,8 @@ type entry struct {
 	listed   bool
 	head     rollout.Head
 	messages []message
+	// metadata is the last of what was read, nil without any.
+	metadata *protocol.ThreadMetadata
 }
 
 type message struct {
@@ -148,6 +150,9 @@ func (r *reader) take(e *entry, heard *hearing, file rollout.File) {
 	full, before := false, heard.size
 	end, err := r.follower.Follow(file, e.offset, func(offset int64, l protocol.RolloutLine) bool {
 		heard.hear(offset, l)
+		if m, ok := rollout.MetadataOf(l); ok {
+			e.metadata = &m
+		}
 		full = heard.size-before >= maxPiece
 		return !full && !r.stopped()
 	})
@@ -231,12 +236,20 @@ func storedHead(h rollout.Head) (string, error) {
 	return string(text), err
 }
 
-func loadHead(text string, h *rollout.Head) error {
+// loadHead also takes what a client has told last, "" where none has.
+func loadHead(text, metadata string, h *rollout.Head) error {
 	var s stored
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return err
 	}
 	h.Meta = s.Meta
+	if metadata != "" {
+		var m protocol.ThreadMetadata
+		if err := json.Unmarshal([]byte(metadata), &m); err != nil {
+			return err
+		}
+		h.Meta.Git = m.Git
+	}
 	if s.Context {
 		h.Context = &protocol.TurnContext{Model: s.Model, Effort: s.Effort}
 	}

@@ -61,6 +61,7 @@ func (w *world) pick(t *rapid.T) string {
 
 func lines(t *rapid.T) string {
 	return rapid.SampledFrom([]string{
+		`{"timestamp":"","type":"thread_metadata","payload":{"git":{"branch":"told"}}}` + "\n", `{"timestamp":"","type":"thread_metadata","payload":{}}` + "\n",
 		userLine("Fix the Bug"), userLine("write docs"), agentLine("done: bug"), userLine("ÄRGER über 漢字テスト"),
 		"no JSON\n", `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n", `{"timestamp":"","type":"event_msg","payl`, "\n",
 	}).Draw(t, "lines")
@@ -201,6 +202,13 @@ func (w *world) check(t *rapid.T) {
 		require.Equal(t, last.Heads[0].Path, back.Heads[0].Path, "turning back begins with the same thread")
 	}
 	w.compareSearch(t)
+	for n := range w.made {
+		known, err := w.ix.CheckDelete(idOf(n + 1))
+		require.True(t, known)
+		if _, found := w.store.Find(idOf(n + 1)); found == nil {
+			require.Equal(t, w.store.CheckDelete(idOf(n+1)) == nil, err == nil)
+		}
+	}
 }
 
 // compareSearch compares what a search finds with what reading everything finds.

@@ -28,7 +28,8 @@ const (
 
 // tables are the tables of an index. Times are Unix nanoseconds, offsets and sizes
 // bytes. messages.session is sessions.key: two files may have one thread's id. parent is the
-// thread that has spawned this one, origin the id of the file that this one goes on from.
+// thread that has spawned this one, origin the id of the file that this one goes on from,
+// metadata what a client has told of the repository last, as JSON.
 const tables = `
 CREATE TABLE sessions (
 	key INTEGER PRIMARY KEY,
@@ -39,7 +40,7 @@ CREATE TABLE sessions (
 	cwd TEXT NOT NULL, model_provider TEXT NOT NULL, source TEXT NOT NULL,
 	cli_version TEXT NOT NULL, originator TEXT NOT NULL, git_branch TEXT, git_commit TEXT,
 	title TEXT NOT NULL, preview TEXT NOT NULL, folded TEXT NOT NULL, head TEXT NOT NULL,
-	parent TEXT, origin TEXT,
+	parent TEXT, origin TEXT, metadata TEXT,
 	UNIQUE (root, rollout_path)
 );
 CREATE INDEX sessions_created ON sessions (root, rollout_path) WHERE listed;
@@ -57,6 +58,7 @@ CREATE TABLE messages (
 	UNIQUE (session, offset)
 );
 CREATE VIRTUAL TABLE found USING fts5(text, content='messages', content_rowid='number', tokenize='trigram', detail='none');
+CREATE VIRTUAL TABLE titled USING fts5(folded, content='sessions', content_rowid='key', tokenize='trigram', detail='none');
 `
 
 // errForeign is what a file is told by that is an index of another version, or none.

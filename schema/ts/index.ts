@@ -606,7 +606,7 @@ export interface FileUpdateChange {
   diff: string;
 }
 
-/** GitInfo is the state of the working directory's repository when the thread began: the commit's hash, the branch, and the URL of the remote origin. */
+/** GitInfo is the state of the working directory's repository when the thread began, or what a client has told of it since: the commit's hash, the branch, and the URL of the remote origin. */
 export interface GitInfo {
   sha: string | null;
   branch: string | null;
