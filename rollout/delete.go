@@ -81,8 +81,8 @@ func (s *Store) Delete(id string) error {
 // Remove is Delete for those who know, as an index does, that no other thread goes on from
 // this one.
 func (s *Store) Remove(id string) error {
-	if _, err := s.Find(id); err != nil {
-		return err
+	if !isThreadID(id) {
+		return &NotFoundError{id}
 	}
 	lock, err := s.lock(id)
 	if err != nil {
@@ -91,19 +91,27 @@ func (s *Store) Remove(id string) error {
 	return first(s.deleteAll(id), diskError("delete", id, lock.release()))
 }
 
+// deleteAll deletes the newest file first, and fails where there is none. What cannot be read
+// may have others.
 func (s *Store) deleteAll(id string) error {
-	for {
-		path, err := s.Find(id)
-		if missing := new(NotFoundError); errors.As(err, &missing) {
-			return nil
-		}
-		if err == nil {
-			err = diskError("delete", path, s.deleteFile(path))
-		}
-		if err != nil {
-			return err
+	var unread error = &NotFoundError{id}
+	for _, root := range Roots() {
+		for name, err := range s.walk(walk{root: root}) {
+			switch {
+			case err != nil:
+				unread = err
+			case threadID(name) == id:
+				path := s.place(root, name)
+				if err := s.deleteFile(path); err != nil {
+					return diskError("delete", path, err)
+				}
+				if missing := new(NotFoundError); errors.As(unread, &missing) {
+					unread = nil
+				}
+			}
 		}
 	}
+	return unread
 }
 
 // deleteFile also takes what a rewrite that was killed left of the thread.

@@ -74,3 +74,34 @@ func TestBinaryListsWhatAgentsHaveBegun(t *testing.T) {
 	require.True(t, thread.Get("source.subAgent.thread_spawn").Exists(), thread.Raw)
 	c.close()
 }
+
+// TestBinaryListsWhatWasToldOfTheRepository asks the files, then the index, of a thread whose
+// branch was told, before another turn and after it.
+func TestBinaryListsWhatWasToldOfTheRepository(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, counting(2)...)
+	home := p.home(t)
+	c := startServer(t, home)
+	c.initialize()
+	id := c.startThread(object{"cwd": t.TempDir()})
+	require.Equal(t, "completed", c.turn(id, "one").Status)
+	branch := func() string {
+		return gjson.GetBytes(c.call("thread/list", object{"modelProviders": []string{}}), "data.0.gitInfo.branch").Str
+	}
+	require.Empty(t, branch())
+	c.call("thread/metadata/update", object{"threadId": id, "gitInfo": object{"branch": "told"}})
+	require.Equal(t, "told", branch())
+	awaitIndex(c)
+	require.Equal(t, "told", branch())
+	require.Equal(t, "completed", c.turn(id, "two").Status)
+	require.Equal(t, "told", branch())
+	c.close()
+
+	removeIndex(t, home)
+	c = startServer(t, home)
+	c.initialize()
+	require.Equal(t, "told", branch(), "from the file")
+	c.call("thread/metadata/update", object{"threadId": id, "gitInfo": object{"branch": nil}})
+	require.Empty(t, branch())
+	c.close()
+}
