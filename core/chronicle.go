@@ -42,10 +42,10 @@ func (l *log) noteEnd(ordinal int64, t *turnRecord) {
 }
 
 // addItem adds a completed item to its turn.
-func (l *log) addItem(ordinal int64, t *turnRecord, r itemRecord, message bool) {
+func (l *log) addItem(ordinal int64, t *turnRecord, r itemRecord) {
 	l.note(ordinal, t, int32(len(t.items)))
 	t.items = append(t.items, r)
-	if message {
+	if r.says != nobody {
 		l.messages = append(l.messages, ordinal)
 	}
 }

@@ -196,10 +196,11 @@ func (l *log) itemID(m moment) *string {
 
 // id is the item's; that of one which stays undecoded is as its line has it.
 func (r *itemRecord) id() string {
-	if r.payload != nil {
-		return peek(r.payload, "item.id")
+	if r.item.ThreadItemVariant != nil {
+		return r.item.ItemID()
 	}
-	return r.item.ItemID()
+	raw, _ := r.text()
+	return peek(raw, "item.id")
 }
 
 // withSummary is the summary that a client gives, nil for a blank one.

@@ -93,18 +93,21 @@ func (t *Thread) describe(place int) *description {
 	what := contentOfItem(item)
 	_, typed := t.shownAs[int32(place)]
 	category := c.category(item, typed)
-	c.about = &description{
+	about := &description{
 		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)), preview: preview(what.text), id: c.id(), tool: toolName(item), itemID: ownID(item),
 		bytes: int64(len(what.text)), tokens: t.count(what),
 	}
 	for _, image := range what.images {
-		c.about.bytes += int64(len(image.ImageURL))
-		c.about.images = true
+		about.bytes += int64(len(image.ImageURL))
+		about.images = true
 		if what.text == "" {
-			c.about.preview = "[image]"
+			about.preview = "[image]"
 		}
 	}
-	return c.about
+	if c.checked {
+		c.about = about
+	}
+	return about
 }
 
 // describeLimit is how many bytes of items are described before they are asked for: more
@@ -204,7 +207,7 @@ func ownID(item protocol.ResponseItem) string {
 // showUser notes the id of the thread item that shows the user's message that came last.
 func (h *history) showUser(id string) {
 	place := len(h.items) - 1
-	if place < 0 || roleOfMessage(&h.items[place]) != protocol.RoleUser {
+	if place < 0 || !h.items[place].ofUser {
 		return
 	}
 	if h.shownAs == nil {
@@ -214,15 +217,4 @@ func (h *history) showUser(id string) {
 		h.shownAs[int32(place)] = id
 		h.items[place].about = nil // its category may be another one
 	}
-}
-
-// roleOfMessage is "" for items that are no messages.
-func roleOfMessage(c *contextItem) string {
-	if m, ok := c.item.ResponseItemVariant.(*protocol.Message); ok {
-		return m.Role
-	}
-	if !c.message || c.raw == nil {
-		return ""
-	}
-	return peek(c.raw, "role")
 }

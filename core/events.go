@@ -26,19 +26,33 @@ type turnRecord struct {
 	before protocol.ThreadTokenUsage
 }
 
-// itemRecord is a completed thread item. It stays in the form of its line until it
-// is asked for.
+// itemRecord is a completed thread item. It stays in the form of its line, an
+// item_completed event, until it is asked for, and where that can be read again, for ever.
 type itemRecord struct {
-	payload json.RawMessage // an item_completed event
-	item    protocol.ThreadItem
+	stored
+	item protocol.ThreadItem
+	says speaker
 }
+
+// speaker is whose words an item is.
+type speaker int8
+
+const (
+	nobody speaker = iota
+	theUser
+	theAgent
+)
 
 // Item is the thread item.
 func (r *itemRecord) Item() protocol.ThreadItem {
-	if r.item.ThreadItemVariant == nil {
-		r.item = loadItem(r.payload)
-		r.payload = nil
+	switch {
+	case r.item.ThreadItemVariant != nil:
+		return r.item
+	case r.from != nil:
+		raw, _ := r.text()
+		return loadItem(raw)
 	}
+	r.item, r.raw = loadItem(r.raw), nil
 	return r.item
 }
 
@@ -136,18 +150,25 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 		return
 	}
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
-	l.addItem(ordinal, t, itemRecord{payload: payload}, kind == storedUserMessage || kind == storedAgentMessage)
-	if kind == storedUserMessage {
+	r := itemRecord{stored: l.stored(none, payload)}
+	switch kind {
+	case storedUserMessage:
+		r.says = theUser
 		l.showUser(peek(payload, "item.id"))
+		l.notePreview(payload)
+	case storedAgentMessage:
+		r.says = theAgent
 	}
-	t.whole = t.whole || kind == storedUserMessage || kind == storedAgentMessage
-	if l.preview == "" && kind == storedUserMessage {
-		l.notePreview(&t.items[len(t.items)-1])
-	}
+	r.leave()
+	l.addItem(ordinal, t, r)
+	t.whole = t.whole || r.says != nobody
 }
 
-func (l *log) notePreview(r *itemRecord) {
-	if u, ok := r.Item().ThreadItemVariant.(*protocol.UserMessageItem); ok {
+func (l *log) notePreview(payload json.RawMessage) {
+	if l.preview != "" {
+		return
+	}
+	if u, ok := loadItem(payload).ThreadItemVariant.(*protocol.UserMessageItem); ok {
 		l.preview = inputText(u.Content)
 	}
 }
@@ -167,20 +188,20 @@ func (l *log) applyText(ordinal int64, kind string, payload json.RawMessage) {
 		return
 	}
 	id := fmt.Sprintf("item-%d", ordinal)
-	var item protocol.ThreadItem
+	var r itemRecord
 	switch kind {
 	case protocol.EventUserMessage:
 		l.showUser(id)
-		item = userItem(id, e.Message)
+		r.item, r.says = userItem(id, e.Message), theUser
 		if l.preview == "" {
 			l.preview = e.Message
 		}
 	case protocol.EventAgentMessage:
-		item.ThreadItemVariant = &protocol.AgentMessageItem{ID: id, Text: e.Message}
+		r.item.ThreadItemVariant, r.says = &protocol.AgentMessageItem{ID: id, Text: e.Message}, theAgent
 	default:
-		item.ThreadItemVariant = &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}
+		r.item.ThreadItemVariant = &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}
 	}
-	l.addItem(ordinal, t, itemRecord{item: item}, kind != protocol.EventAgentReasoning)
+	l.addItem(ordinal, t, r)
 }
 
 func userItem(id, text string) protocol.ThreadItem {

@@ -3,7 +3,6 @@ package core
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -37,10 +36,10 @@ type history struct {
 
 // contextItem is one entry of the history.
 type contextItem struct {
-	// ordinal is that of the line, part the position within a compacted line, -1
+	// ordinal is that of the line. The part is the position within a compacted line, -1
 	// outside of one.
 	ordinal int64
-	part    int32
+	stored
 	// pair is the place of the call of an output, and of the output of a call; none
 	// where there is none.
 	pair   int32
@@ -49,17 +48,17 @@ type contextItem struct {
 	role   pairRole
 	// checked is set once the item was decoded, unsound where it could not be.
 	checked, unsound bool
-	// message is set for messages, in contrast to reasoning and unknown items.
-	message bool
-	tells   subject
+	// message is set for messages, in contrast to reasoning and unknown items, ofUser for
+	// those in the role of the user.
+	message, ofUser bool
+	tells           subject
 	// summary is set for a compaction's summary, ofPoint for one that came with a trim
 	// point of this server's.
 	summary, ofPoint bool
-	// size is that of raw, in bytes, before it is decoded, images counts its images.
+	// size is that of the JSON, in bytes, images counts its images.
 	size   int32
 	images int32
 	fate   fate
-	raw    json.RawMessage
 	item   protocol.ResponseItem
 	about  *description // nil until it is asked for
 }
@@ -92,11 +91,11 @@ const (
 // Item is the entry, decoded when it is first asked for. An entry that cannot be
 // decoded is an Unknown.
 func (c *contextItem) Item() protocol.ResponseItem {
-	if c.item.ResponseItemVariant == nil {
-		c.item = c.decoded()
-		c.raw = nil
+	item := c.decoded()
+	if c.checked {
+		c.item, c.raw = item, nil
 	}
-	return c.item
+	return item
 }
 
 // decoded is the entry, which stays undecoded itself.
@@ -105,9 +104,10 @@ func (c *contextItem) decoded() protocol.ResponseItem {
 		return c.item
 	}
 	var item protocol.ResponseItem
-	c.checked = true
-	if item.UnmarshalJSON(c.raw) != nil { // payloads are valid JSON
-		item.ResponseItemVariant, c.unsound = &protocol.Unknown{Raw: c.raw}, true
+	raw, read := c.text()
+	c.checked, c.unsound = read, false
+	if item.UnmarshalJSON(raw) != nil { // payloads are valid JSON
+		item.ResponseItemVariant, c.unsound = &protocol.Unknown{Raw: raw}, true
 	}
 	return item
 }
@@ -153,6 +153,7 @@ func (c *contextItem) atMost() int64 {
 func (h *history) join(c contextItem) {
 	kind := gjson.GetBytes(c.raw, "type").Str
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
+	c.ofUser = c.message && peek(c.raw, "role") == protocol.RoleUser
 	c.size, c.images = int32(min(len(c.raw), math.MaxInt32)), int32(bytes.Count(c.raw, imageMark))
 	place := int32(len(h.items))
 	if c.role != unpaired {
@@ -276,7 +277,7 @@ func (h *history) find(id string) (place int, found bool) {
 
 // search is the place of the item of a line, or of the next one.
 func (h *history) search(ordinal int64, part int32) (place int, found bool) {
-	return slices.BinarySearchFunc(h.items, contextItem{ordinal: ordinal, part: part}, func(a, b contextItem) int {
+	return slices.BinarySearchFunc(h.items, contextItem{ordinal: ordinal, stored: stored{part: part}}, func(a, b contextItem) int {
 		return cmp.Or(cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.part, b.part))
 	})
 }

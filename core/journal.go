@@ -105,6 +105,9 @@ func (c *contextItem) take(f fate) {
 		c.about = nil
 	}
 	c.fate = f
+	if f.hidden && c.from != nil {
+		c.item = protocol.ResponseItem{}
+	}
 }
 
 // undoable is the edit to undo next, nil where there is none. A revert, and what is before
@@ -296,11 +299,11 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 		l.cut(edit{ordinal: ordinal, point: c.TrimPoint, ContextEdit: protocol.ContextEdit{Op: protocol.EditCompact}}, line)
 		return
 	}
+	e := edit{ordinal: ordinal, bare: c.ReplacementHistory == nil}
 	replacement := c.ReplacementHistory
-	if replacement == nil {
+	if e.bare {
 		replacement = l.compactedHistory(c.Message)
 	}
-	e := edit{ordinal: ordinal, bare: c.ReplacementHistory == nil}
 	e.Op, e.At = protocol.EditCompact, parseTime(line.Timestamp).UnixMilli()
 	for i := range l.items {
 		if before := l.items[i].fate; !before.hidden {
@@ -312,7 +315,11 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 	e.Count = len(e.changes)
 	l.put(e.changes) // before others join, which pair with what is not hidden
 	for k, raw := range replacement {
-		l.remember(ordinal, k, raw)
+		what := l.stored(k, raw)
+		if e.bare {
+			what.from = nil // the line does not have it
+		}
+		l.remember(ordinal, what)
 		e.changes = append(e.changes, change{int32(len(l.items) - 1), fate{hidden: true}, fate{}})
 	}
 	l.markSummary(len(replacement), c.Message)

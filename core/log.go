@@ -29,6 +29,9 @@ type log struct {
 	usage   protocol.ThreadTokenUsage
 	written string // when the last line was, as it says
 	surroundings
+	// from is set while lines are applied that can be read again, line is their count.
+	from *backing
+	line int32
 }
 
 // maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.
@@ -37,6 +40,7 @@ const maxOrdinal = 1 << 53
 // apply changes the state as a line says. Lines that make no sense change nothing
 // but the count of lines.
 func (l *log) apply(line *protocol.RolloutLine) {
+	defer l.leave(len(l.items))
 	if line.Ordinal != nil && *line.Ordinal >= l.next && *line.Ordinal < maxOrdinal {
 		l.next = *line.Ordinal
 	}
@@ -54,7 +58,7 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineTurnContext:
 		l.applyTurnContext(line.Payload)
 	case protocol.LineResponseItem:
-		l.remember(ordinal, -1, line.Payload)
+		l.remember(ordinal, l.stored(none, line.Payload))
 	case protocol.LineCompacted:
 		l.applyCompacted(ordinal, line)
 	case protocol.LineTrimPoint:
@@ -164,9 +168,9 @@ var (
 // state depends on. What this server tells of the world carries no id, so that it
 // cannot be taken for words of the user that look like it; the reference implementation
 // gives AGENTS.md a heading.
-func (l *log) remember(ordinal int64, part int, raw json.RawMessage) {
-	l.join(contextItem{ordinal: ordinal, part: int32(part), turnID: l.currentTurn(), raw: raw})
-	head := raw[:min(len(raw), 512)]
+func (l *log) remember(ordinal int64, what stored) {
+	l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), stored: what})
+	head := what.raw[:min(len(what.raw), 512)]
 	switch added := &l.items[len(l.items)-1]; {
 	case added.role == unpaired && opens(head, foreignMark):
 		added.tells = theInstructions

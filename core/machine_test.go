@@ -132,7 +132,7 @@ var errDiskFull = errors.New("no space left on device")
 func (m *machine) lose(in core.Input, out core.Output, before core.StorageFailed) core.Output {
 	m.witness.refused(in, out, m.thread.OpenCallers())
 	m.running = nil
-	m.thread = m.thread.Again(m.lines, 0)
+	m.thread = m.thread.Again(loadAgain(m.thread.Settings(), m.lines), 0)
 	m.pace = 0
 	said := m.take(before)
 	m.lost = len(out.Lines)

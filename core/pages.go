@@ -123,23 +123,17 @@ func (t *Thread) turnPageView(r *turnRecord, view string) protocol.Turn {
 func (r *turnRecord) summary() []protocol.ThreadItem {
 	items := []protocol.ThreadItem{}
 	for i := range r.items {
-		if item := r.items[i].Item(); isUserMessage(item) {
-			items = append(items, item)
+		if r.items[i].says == theUser {
+			items = append(items, r.items[i].Item())
 			break
 		}
 	}
 	for i := len(r.items) - 1; i >= 0; i-- {
-		item := r.items[i].Item()
-		if _, ok := item.ThreadItemVariant.(*protocol.AgentMessageItem); ok {
-			return append(items, item)
+		if r.items[i].says == theAgent {
+			return append(items, r.items[i].Item())
 		}
 	}
 	return items
-}
-
-func isUserMessage(item protocol.ThreadItem) bool {
-	_, ok := item.ThreadItemVariant.(*protocol.UserMessageItem)
-	return ok
 }
 
 func (s *step) listItems(in ListItems) {

@@ -172,7 +172,7 @@ func (l *log) joinSummary(ordinal int64, text string, before int) change {
 	if err != nil {
 		raw = json.RawMessage(`{}`)
 	}
-	l.join(contextItem{ordinal: ordinal, part: 0, raw: raw, summary: true, ofPoint: true})
+	l.join(contextItem{ordinal: ordinal, stored: stored{raw: raw}, summary: true, ofPoint: true})
 	place := len(l.items) - 1
 	if before != none {
 		l.moveBefore(before)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"strings"
 	"time"
 
 	"appserver/protocol"
@@ -45,10 +46,34 @@ type toldEnd struct {
 // which takes a Start first. Lines that it cannot make sense of are passed over.
 // The defaults hold for settings that no line tells.
 func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine) *Thread {
-	t := &Thread{options: o, log: log{id: id, settings: defaults}}
+	l := BeginLoad(id, defaults, nil)
 	for i := range lines {
-		t.apply(&lines[i])
+		l.Apply(&lines[i])
 	}
+	return l.Thread(o)
+}
+
+// Loading is a thread whose lines are being read.
+type Loading struct{ thread *Thread }
+
+// BeginLoad begins as Load does. A thread whose lines can be read again holds no items
+// in memory that need not be there; nil is for lines that stay in memory.
+func BeginLoad(id string, defaults Settings, lines Lines) *Loading {
+	t := &Thread{log: log{id: id, settings: defaults}}
+	if lines != nil {
+		t.from = &backing{lines: lines}
+	}
+	return &Loading{t}
+}
+
+// Apply takes the next line.
+func (l *Loading) Apply(line *protocol.RolloutLine) { l.thread.apply(line) }
+
+// Thread is the thread, when all lines were taken. Nothing must be done with the Loading then.
+func (l *Loading) Thread(o Options) *Thread {
+	t := l.thread
+	t.options, t.from = o, nil
+	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
 	t.next = max(t.next, o.Next)
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
@@ -59,9 +84,9 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 
 // Again is the thread as its rollout has it, after lines could not be appended. It
 // takes a StorageFailed first.
-func (t *Thread) Again(lines []protocol.RolloutLine, next int64) *Thread {
+func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
-	again := Load(t.id, t.options, t.settings, lines)
+	again := l.Thread(t.options)
 	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
 	again.base, again.developer = t.base, t.developer
 	again.allChanged = true

@@ -222,5 +222,5 @@ func (t *timeline) nameOf(m moment) (rank timelineRank, id string) {
 	case turnEnded:
 		return rankTurnCompleted, r.id
 	}
-	return rankItem, r.items[m.item].Item().ItemID()
+	return rankItem, r.items[m.item].id()
 }

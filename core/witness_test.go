@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"time"
@@ -302,7 +303,29 @@ func (w *witness) seePrompt(items []protocol.ResponseItem) {
 
 // seeDurable checks that the lines bring back the same thread.
 func (w *witness) seeDurable(m *machine) {
-	loaded := core.Load(threadID, m.options, m.settings, m.lines)
+	w.seeLoaded(m, core.Load(threadID, m.options, m.settings, m.lines))
+	w.seeLoaded(m, loadAgain(m.settings, m.lines).Thread(m.options))
+}
+
+// loadAgain loads lines that are gone once they were applied, and can be read again.
+func loadAgain(settings core.Settings, lines []protocol.RolloutLine) *core.Loading {
+	l := core.BeginLoad(threadID, settings, onDisk(lines))
+	for _, line := range lines {
+		line.Payload = bytes.Clone(line.Payload)
+		l.Apply(&line)
+		for i := range line.Payload {
+			line.Payload[i] = '#'
+		}
+	}
+	return l
+}
+
+type onDisk []protocol.RolloutLine
+
+// Payload is that of a line.
+func (d onDisk) Payload(n int) json.RawMessage { return bytes.Clone(d[n].Payload) }
+
+func (w *witness) seeLoaded(m *machine, loaded *core.Thread) {
 	if !w.overridden {
 		w.same("settings", encode(storable(m.thread.Settings())), encode(storable(loaded.Settings())))
 		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))

@@ -220,7 +220,10 @@ func (v *survey) lookAtEnds() {
 
 // lookAtOrigin makes sure that the file which this one goes on from is there.
 func (v *survey) lookAtOrigin(s *Store) {
-	o := originOf(v.Contents)
+	var o origin
+	if len(v.Contents.Lines) > 0 {
+		o = originOf(&v.Contents.Lines[0])
+	}
 	if o.id == "" {
 		return
 	}

@@ -30,12 +30,19 @@
 // do not depend on the health of others. An appended line has one that is above all. From the first context_backup line on,
 // ordinals only grow: a lower one counts as none.
 //
+// # Loading
+//
+// Load and OpenTo hold a few lines in memory at a time, whatever the size of the file, and
+// know then where each stands: a [Text] reads its payload again. The file may grow
+// meanwhile, and be moved; a line that is not what it was is an error. Read and Open
+// keep all lines.
+//
 // # Forks and reverts
 //
 // A session_meta with forked_from_ordinal_exclusive, or with a history_base, is the first
 // line of a fork of the reference implementation: the lines of another rollout
-// below that ordinal come before its own, which have the ordinals from there on. Read and
-// Open give all of them, with that first line in the place of the other's. Head and List
+// below that ordinal come before its own, which have the ordinals from there on. Loading
+// gives all of them, with that first line in the place of the other's. Head and List
 // take the first user message from there, and all else from the file. This server's own forks have all of their lines.
 //
 // The reference implementation takes turns back by beginning another file of the thread, which goes on
@@ -166,8 +173,11 @@
 //
 // A [Store] may be used by any number of goroutines. A [Log] belongs to one at a time.
 //
-// Goroutines: to read a file of more than a megabyte, Read and Open start one per CPU
-// that reads a part of it, then one per CPU that parses a part. They block on nothing
-// but the file, end by themselves, and have ended when the call returns. Nothing else
+// A [Text] belongs to one goroutine, too.
+//
+// Goroutines: to load a file, one reads and parses the next part of it while the lines of
+// one are taken; it waits for the file, and for that to be taken, and ends with the file.
+// To parse more than a megabyte, and to read a file for a rewrite, there is one per CPU.
+// They block on nothing but the file. All have ended when the call returns. Nothing else
 // starts any.
 package rollout

@@ -58,7 +58,8 @@ func lines(data []byte, from int64, last bool, line func(int64, protocol.Rollout
 		if from == 0 {
 			text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 		}
-		p, reason := parseLine(trimLine(text))
+		text, _ = trimLine(text)
+		p, reason := parseLine(text)
 		if reason != "" && !whole {
 			break
 		}

@@ -143,10 +143,10 @@ type headScan struct {
 
 // inherit takes over the user's first message from what the file goes on from.
 func (h *headScan) inherit(before headScan) {
-	if before.event != nil && h.origin.has(before.eventAt) {
+	if before.event != nil && h.origin.reaches(before.eventAt) {
 		h.event, h.eventAt = before.event, before.eventAt
 	}
-	if before.item != nil && h.origin.has(before.itemAt) {
+	if before.item != nil && h.origin.reaches(before.itemAt) {
 		h.item, h.itemAt = before.item, before.itemAt
 	}
 }
@@ -159,7 +159,7 @@ func (h *headScan) hasUser() bool { return h.event != nil || h.item != nil }
 func (h *headScan) scan(data []byte) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	for line := range bytes.Lines(data) {
-		if line = trimLine(line); len(line) == 0 {
+		if line, _ = trimLine(line); len(line) == 0 {
 			continue
 		}
 		if p, reason := parseLine(line); reason == "" {

@@ -16,6 +16,8 @@ type Log struct {
 	// lock and tail are nil until the first append of a new thread.
 	lock *writerLock
 	tail *appender
+	// text reads the lines again that were there when it was opened.
+	text *Text
 	// seed are the lines that the first append writes before its own.
 	seed []protocol.RolloutLine
 	// fresh is set where this log made the file.
@@ -47,12 +49,22 @@ func (s *Store) Create(id string, at time.Time) (*Log, error) {
 // The path need not lie below home, but its name must carry the thread's id
 // (*NameError). Another writer makes it fail with a *LockedError.
 func (s *Store) Open(path string) (*Log, *Contents, error) {
+	lines := []protocol.RolloutLine{}
+	log, contents, err := s.OpenTo(path, func(*Text) Take { return collect(&lines) })
+	if err == nil {
+		contents.Lines = lines
+	}
+	return log, contents, err
+}
+
+// OpenTo is Open for a reader as that of Load. The log keeps the Text open.
+func (s *Store) OpenTo(path string, begin func(*Text) Take) (*Log, *Contents, error) {
 	id := threadID(path)
 	if id == "" {
 		return nil, nil, &NameError{path}
 	}
 	l := &Log{store: s, id: id, path: path}
-	contents, err := l.load()
+	contents, err := l.load(begin)
 	if err != nil {
 		_ = l.Close()
 		return nil, nil, err
@@ -62,7 +74,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 
 // load opens and reads under the lock what the lock protects: a file that was opened
 // before could have been rewritten since, and be its own backup now.
-func (l *Log) load() (*Contents, error) {
+func (l *Log) load(begin func(*Text) Take) (*Contents, error) {
 	lock, err := l.store.lock(l.id)
 	if err != nil {
 		return nil, err
@@ -72,8 +84,9 @@ func (l *Log) load() (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.tail = &appender{file: file}
-	r, err := l.store.read(l.path, file)
+	l.tail, l.text = &appender{file: file}, &Text{}
+	l.text.add(file, l.path, false)
+	r, err := l.store.load(l.path, l.text, begin)
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +95,7 @@ func (l *Log) load() (*Contents, error) {
 			return nil, err
 		}
 	}
-	l.tail.good = r.Size
-	l.tail.open = len(r.data) > 0 && r.data[len(r.data)-1] != '\n'
-	l.store.joinOrigin(r.Contents, 0)
+	l.tail.good, l.tail.open = r.Size, r.open
 	l.selection, l.refused = r.Backup != (Backup{}), r.Backup.Err
 	return r.Contents, nil
 }
@@ -189,6 +200,9 @@ func (l *Log) closeFile() error {
 		return nil
 	}
 	var err error
+	if l.text != nil {
+		err = l.text.Close()
+	}
 	if l.tail.torn {
 		err = l.tail.cut()
 	}

@@ -43,7 +43,8 @@ func lastMetadata(data []byte) (protocol.ThreadMetadata, bool) {
 		}
 		begin := bytes.LastIndexByte(data[:at], '\n') + 1
 		line, _, _ := bytes.Cut(data[begin:], []byte{'\n'})
-		if p, reason := parseLine(trimLine(line)); reason == "" {
+		line, _ = trimLine(line)
+		if p, reason := parseLine(line); reason == "" {
 			if m, ok := MetadataOf(p.RolloutLine); ok {
 				return m, true
 			}

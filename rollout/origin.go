@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"os"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -21,17 +22,13 @@ type origin struct {
 	endOffset int64
 }
 
-// has tells whether a line of that file is part of the history; one without an ordinal, which
-// is below 0, is not.
-func (o origin) has(ordinal int64) bool { return ordinal >= 0 && ordinal < o.end }
-
-// originOf is what a rollout of the reference implementation goes on from; its zero value, where
-// it has all of its lines.
-func originOf(c *Contents) (o origin) {
-	if len(c.Lines) == 0 || c.Lines[0].Type != protocol.LineSessionMeta {
+// originOf is what a rollout of the reference implementation goes on from, by its first line; its
+// zero value, where the rollout has all of its lines.
+func originOf(line *protocol.RolloutLine) (o origin) {
+	if line.Type != protocol.LineSessionMeta {
 		return o
 	}
-	return originIn(c.Lines[0].Payload)
+	return originIn(line.Payload)
 }
 
 // originIn is what a session_meta says of it.
@@ -47,38 +44,59 @@ func originIn(payload []byte) (o origin) {
 	return o
 }
 
-// joinOrigin puts the lines that a rollout goes on from before its own, behind its first
-// line, which takes the place of theirs. What cannot be read is damage.
-func (s *Store) joinOrigin(c *Contents, depth int) {
-	o := originOf(c)
-	if o.id == "" {
-		return
-	}
-	before, err := s.readOrigin(o.id, depth)
-	if err != nil {
-		c.Damage = append(c.Damage, Damage{Line: 1, Reason: "the history before it cannot be read: " + err.Error()})
-		return
-	}
-	own := c.Lines[0]
-	own.Ordinal = new(int64(0))
-	lines := []protocol.RolloutLine{own}
-	for _, line := range before.Lines {
-		if line.Type != protocol.LineSessionMeta && *line.Ordinal > 0 && *line.Ordinal < o.end {
-			lines = append(lines, line)
-		}
-	}
-	c.Lines = append(lines, c.Lines[1:]...)
+// reaches tells whether the ordinal of a line in that file is below its end; one that the line
+// does not tell, which is below 0, is not.
+func (o origin) reaches(ordinal int64) bool { return ordinal >= 0 && ordinal < o.end }
+
+// has tells whether a line of the origin is one that the rollout goes on from.
+func (o origin) has(line *protocol.RolloutLine) bool {
+	return line.Type != protocol.LineSessionMeta && *line.Ordinal > 0 && *line.Ordinal < o.end
 }
 
-func (s *Store) readOrigin(id string, depth int) (*Contents, error) {
+// findOrigin is the path of the file that others, as many as the depth is, go on from.
+func (s *Store) findOrigin(id string, depth int) (string, error) {
 	if depth >= maxOrigins {
-		return nil, &NotFoundError{id}
+		return "", &NotFoundError{id}
 	}
-	path, err := s.findFile(id)
+	return s.findFile(id)
+}
+
+// afterOrigin gives take the lines that the rollout goes on from behind its first one,
+// which takes the place of theirs. What cannot be read is damage.
+func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int) func(*protocol.RolloutLine, place) {
+	begun := false
+	return func(line *protocol.RolloutLine, at place) {
+		o := origin{}
+		if !begun {
+			o, begun = originOf(line), true
+		}
+		if o.id == "" {
+			take(line, at)
+			return
+		}
+		line.Ordinal = new(int64(0))
+		take(line, at)
+		if err := l.loadOrigin(o, take, depth); err != nil {
+			l.Damage = append(l.Damage, Damage{Line: 1, Reason: "the history before it cannot be read: " + err.Error()})
+		}
+	}
+}
+
+func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, place), depth int) error {
+	path, err := l.store.findOrigin(o.id, depth)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s.readJoined(path, depth+1)
+	file, _, err := l.store.open(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	_, err = l.store.loadFile(path, l.text, l.text.add(file, path, true), func(line *protocol.RolloutLine, at place) {
+		if o.has(line) {
+			take(line, at)
+		}
+	}, depth+1)
+	return err
 }
 
 // Piece is the begin of a file that another one goes on from.

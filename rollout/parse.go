@@ -31,6 +31,10 @@ type parsed struct {
 	ordinal int64
 	// before counts the damaged lines between this and the one before it.
 	before int
+	// at is where it begins in its run, without white space before it, and size its length,
+	// in bytes.
+	at   int64
+	size int
 }
 
 // run is the outcome of a stretch of lines.
@@ -44,16 +48,21 @@ type run struct {
 	// count is of all lines.
 	count int
 	torn  bool
+	// begin is the run's offset in the file.
+	begin int64
 }
 
 // parse fills c from a file's bytes, shared out to n goroutines.
 func (c *Contents) parse(data []byte, n int) { c.settle(parseRuns(data, n)) }
 
 // parseRuns shares the bytes of a file out to n goroutines.
-func parseRuns(data []byte, n int) []run {
+func parseRuns(data []byte, n int) []run { return parsePart(data, n, true) }
+
+// parsePart does so with whole lines of a file, or the first ones.
+func parsePart(data []byte, n int, start bool) []run {
 	parts := split(data, n)
 	runs := make([]run, len(parts))
-	parallel(len(parts), func(i int) { runs[i] = parseRun(parts[i], i == 0) })
+	parallel(len(parts), func(i int) { runs[i] = parseRun(parts[i], start && i == 0) })
 	line, offset := 0, int64(0)
 	for i := range runs {
 		runs[i].shift(line, offset)
@@ -73,6 +82,7 @@ func (r *run) shift(lines int, bytes int64) {
 		r.marker.line += lines
 		r.marker.offset += bytes
 	}
+	r.begin += bytes
 }
 
 // settle fills c from runs that follow each other.
@@ -85,29 +95,60 @@ func (c *Contents) settle(runs []run) {
 	ordinals := make([]int64, total)
 	for _, r := range runs {
 		c.number(r.lines, ordinals[len(c.Lines):])
-		c.Next += int64(r.after)
-		c.Damage = append(c.Damage, r.damage...)
-		c.Torn = c.Torn || r.torn
+		c.pass(&r)
 	}
+	c.end()
+}
+
+// pass takes what a run has beside sound lines.
+func (c *Contents) pass(r *run) {
+	c.Next += int64(r.after)
+	c.Damage = append(c.Damage, r.damage...)
+	c.Torn = c.Torn || r.torn
+}
+
+// end settles the ordinal of the next line.
+func (c *Contents) end() {
 	if c.Torn {
 		c.Next++
 	}
 	c.Next = max(c.Next, c.above)
 }
 
+// settleRun takes the lines of the next run, which is of one of the text's files.
+func (l *loading) settleRun(r *run, file uint32) {
+	ordinals := make([]int64, len(r.lines))
+	for i := range r.lines {
+		p := &r.lines[i]
+		ordinals[i] = l.settleLine(p)
+		p.Ordinal = &ordinals[i]
+		l.take(&p.RolloutLine, place{r.begin + p.at, uint32(p.size), file})
+	}
+	l.pass(r)
+	if r.marker != nil {
+		l.marker = r.marker
+	}
+}
+
 // number appends lines, with ordinals that it keeps in a slice of the same length.
 func (c *Contents) number(lines []parsed, ordinals []int64) {
 	for i, p := range lines {
-		c.marked = c.marked || p.Type == protocol.LineContextBackup
-		ordinals[i] = c.Next + int64(p.before)
-		if p.ordinal >= 0 && (!c.marked || p.ordinal > ordinals[i]) {
-			ordinals[i] = p.ordinal
-		}
+		ordinals[i] = c.settleLine(&p)
 		p.Ordinal = &ordinals[i]
-		c.Next = ordinals[i] + 1
-		c.above = max(c.above, c.Next)
 		c.Lines = append(c.Lines, p.RolloutLine)
 	}
+}
+
+// settleLine is the ordinal of the next line.
+func (c *Contents) settleLine(p *parsed) int64 {
+	c.marked = c.marked || p.Type == protocol.LineContextBackup
+	ordinal := c.Next + int64(p.before)
+	if p.ordinal >= 0 && (!c.marked || p.ordinal > ordinal) {
+		ordinal = p.ordinal
+	}
+	c.Next = ordinal + 1
+	c.above = max(c.above, c.Next)
+	return ordinal
 }
 
 // split cuts data into at most n parts of about the same size, each of whole lines.
@@ -132,16 +173,19 @@ func parseRun(data []byte, start bool) run {
 		offset := int64(len(data) - len(rest))
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		rest = after
-		if start && offset == 0 {
-			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+		mark := 0
+		if start && offset == 0 && bytes.HasPrefix(line, []byte(byteOrderMark)) {
+			mark = len(byteOrderMark)
 		}
 		r.count++
-		r.add(trimLine(line), offset, whole)
+		line, left := trimLine(line[mark:])
+		r.add(line, offset, mark+left, whole)
 	}
 	return r
 }
 
-func (r *run) add(line []byte, offset int64, whole bool) {
+// add takes a line, which stands behind some bytes of no interest.
+func (r *run) add(line []byte, offset int64, behind int, whole bool) {
 	if len(line) == 0 {
 		return
 	}
@@ -149,6 +193,7 @@ func (r *run) add(line []byte, offset int64, whole bool) {
 	switch {
 	case reason == "":
 		p.before, r.after = r.after, 0
+		p.at, p.size = offset+int64(behind), len(line)
 		r.lines = append(r.lines, p)
 		if p.Type == protocol.LineContextBackup {
 			r.marker = &marker{line: r.count, offset: offset, payload: p.Payload}

@@ -73,7 +73,8 @@ func begins(stretch []byte) iter.Seq2[int64, []byte] {
 			if at == 0 {
 				line = bytes.TrimPrefix(raw, []byte(byteOrderMark))
 			}
-			if !yield(at, trimLine(line)) {
+			line, _ = trimLine(line)
+			if !yield(at, line) {
 				return
 			}
 			at += int64(len(raw))

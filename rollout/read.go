@@ -1,8 +1,10 @@
 package rollout
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"sync"
@@ -20,7 +22,7 @@ type Contents struct {
 	ThreadID string
 	// Began is the time in the file's name; the zero time where it has none.
 	Began time.Time
-	// Lines all have ordinals.
+	// Lines all have ordinals. Load leaves them out.
 	Lines []protocol.RolloutLine
 	// Damage is that of the backup, then that of the file.
 	Damage []Damage
@@ -34,10 +36,31 @@ type Contents struct {
 	ModTime time.Time
 	// Backup says where the lines come from.
 	Backup Backup
+	Summary
 	// marked is set behind the first context_backup line, from where on ordinals grow.
 	marked bool
 	// above is higher than every ordinal.
 	above int64
+}
+
+// Summary is what can be said of lines without what they say.
+type Summary struct {
+	// Meta is the payload of the first session_meta line, nil where there is none.
+	Meta json.RawMessage
+	// Disordered counts the lines whose ordinal is not above that of the line before.
+	Disordered int
+	// last is the ordinal of the last line, -1 before the first.
+	last int64
+}
+
+func (s *Summary) note(line *protocol.RolloutLine) {
+	if s.Meta == nil && line.Type == protocol.LineSessionMeta {
+		s.Meta = line.Payload
+	}
+	if *line.Ordinal <= s.last {
+		s.Disordered++
+	}
+	s.last = *line.Ordinal
 }
 
 // Damage is a line that is none.
@@ -62,20 +85,28 @@ const (
 // Read reads a rollout without taking its lock. While another appends to it, what is
 // read ends where the file ended when Read began. A fork of the reference implementation
 // has the lines that it goes on from.
-func (s *Store) Read(path string) (*Contents, error) { return s.readJoined(path, 0) }
+func (s *Store) Read(path string) (*Contents, error) {
+	file, info, err := s.open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	text := &Text{}
+	text.add(file, path, true)
+	defer func() { _ = text.Close() }()
+	if info.Size() > maxSize {
+		return nil, diskError("read", path, errTooLarge)
+	}
+	lines := []protocol.RolloutLine{}
+	l, err := s.load(path, text, func(*Text) Take { return collect(&lines) })
+	if err != nil {
+		return nil, err
+	}
+	l.Lines = lines
+	return l.Contents, nil
+}
 
-func (s *Store) readJoined(path string, depth int) (*Contents, error) {
-	file, _, err := s.open(path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	r, err := s.read(path, file)
-	if err != nil {
-		return nil, err
-	}
-	s.joinOrigin(r.Contents, depth)
-	return r.Contents, nil
+func collect(lines *[]protocol.RolloutLine) Take {
+	return func(line *protocol.RolloutLine) { *lines = append(*lines, *line) }
 }
 
 // reading is a rollout as it was read.
@@ -105,13 +136,20 @@ func (s *Store) read(path string, file File) (*reading, error) {
 	if err != nil {
 		return nil, diskError("read", path, err)
 	}
-	c := &Contents{Path: path, ThreadID: threadID(path), Size: int64(len(data)), ModTime: info.ModTime()}
-	c.Began, _ = nameTimeOf(path) // the zero time where it has none
+	c := contentsOf(path, info)
+	c.Size = int64(len(data))
 	r := &reading{Contents: c, data: data, runs: parseRuns(data, shares(len(data)))}
 	r.marker = lastMarker(r.runs)
 	r.Backup = s.join(r)
 	r.settle(r.runs)
 	return r, nil
+}
+
+// contentsOf is what a file's name and its entry tell.
+func contentsOf(path string, info fs.FileInfo) *Contents {
+	c := &Contents{Path: path, ThreadID: threadID(path), Size: info.Size(), ModTime: info.ModTime(), Summary: Summary{last: -1}}
+	c.Began, _ = nameTimeOf(path) // the zero time where it has none
+	return c
 }
 
 // readAll reads size bytes, or fewer if the file has become shorter. Most of its time

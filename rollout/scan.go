@@ -208,18 +208,21 @@ func skipSpace(b []byte, i int) int {
 	}
 }
 
-// trimLine takes the white space around a line off. A rewritten file has megabytes of
-// spaces, so it first skips them eight at a time.
-func trimLine(line []byte) []byte {
+// trimLine takes the white space around a line off, and tells how much there was before it.
+// A rewritten file has megabytes of spaces, so it first skips them eight at a time.
+func trimLine(line []byte) (trimmed []byte, left int) {
 	const spaces = 0x2020202020202020
 	line = bytes.TrimRight(line, "\r\n")
 	for n := len(line) - 8; n >= 0 && binary.LittleEndian.Uint64(line[n:]) == spaces; n -= 8 {
 		line = line[:n]
 	}
-	for len(line) >= 8 && binary.LittleEndian.Uint64(line) == spaces {
-		line = line[8:]
+	line = bytes.TrimRight(line, " \t\r\n")
+	trimmed = line
+	for len(trimmed) >= 8 && binary.LittleEndian.Uint64(trimmed) == spaces {
+		trimmed = trimmed[8:]
 	}
-	return bytes.Trim(line, " \t\r\n")
+	trimmed = bytes.TrimLeft(trimmed, " \t\r\n")
+	return trimmed, len(line) - len(trimmed)
 }
 
 // at is the byte at i, 0 outside of b; no JSON begins, goes on or ends with 0.

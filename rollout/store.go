@@ -11,11 +11,12 @@ import (
 type Store struct {
 	disk FS
 	home string
+	chunking
 }
 
 // NewStore touches nothing; home need not exist.
 func NewStore(disk FS, home string) *Store {
-	return &Store{disk: disk, home: filepath.Clean(home)}
+	return &Store{disk: disk, home: filepath.Clean(home), chunking: chunking{chunkSize, maxLine}}
 }
 
 // Find is the path of a thread's rollout: the newest below sessions, else the newest

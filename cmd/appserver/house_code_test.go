@@ -151,6 +151,7 @@ func goroutineFiles() map[string]string {
 		"docs/demo/client.go":     "reads what the server says",
 		"rollout/index/index.go":  "waits for a sweep's end, for as long as it may",
 		"rollout/index/sweep.go":  "looks at every file, while lists are answered",
+		"rollout/chunk.go":        "reads the next part of a file while the lines of one are taken",
 		"rollout/read.go":         "reads parts of a large file at once",
 		"server/conn.go":          "writes what is said to the client",
 		"server/message.go":       "waits for the client's answer",

@@ -74,6 +74,8 @@ type actor struct {
 	journal Journal
 	path    string
 	options core.Options
+	// text is what the thread reads again of its rollout; nil where it began here.
+	text *rollout.Text
 	// withoutBackup is why the rollout's backup was not loaded, nil where it was or
 	// where there is none.
 	withoutBackup error
@@ -240,12 +242,13 @@ func (a *actor) close(journal func() error) {
 		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
 	}
+	a.leaveText()
 	a.journal, a.thread, a.scope, a.subscribers, a.left, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, nil, "", nil
 }
 
 // step runs one input: state, then disk, then words, then effects.
 func (a *actor) step(in core.Input) {
-	before := core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(), Settings: a.thread.Settings()}
+	before := a.beforeStep()
 	out, err := a.commit(in)
 	if err != nil {
 		before.Err = err
@@ -253,19 +256,37 @@ func (a *actor) step(in core.Input) {
 		return
 	}
 	a.speak(out)
+	if err := a.unread(); err != nil {
+		before = a.beforeStep()
+		before.Err = err
+		a.recover(before, core.Output{})
+	}
+}
+
+func (a *actor) beforeStep() core.StorageFailed {
+	return core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(), Settings: a.thread.Settings()}
 }
 
 // commit changes the state, and the disk.
 func (a *actor) commit(in core.Input) (core.Output, error) {
 	out := a.thread.Step(a.stamp(), in)
-	if len(out.Lines) == 0 {
-		return out, nil
+	if err := a.unread(); err != nil || len(out.Lines) == 0 {
+		return out, err
 	}
 	err := a.journal.Append(a.redacted(out.Lines), out.Sync)
 	if a.engine.Index != nil {
 		a.engine.Index.Note(a.path)
 	}
 	return out, err
+}
+
+// unread is why a line of the rollout could not be read again: then nothing that was made
+// of the thread is any good.
+func (a *actor) unread() error {
+	if a.text == nil {
+		return nil
+	}
+	return a.text.Err()
 }
 
 func (a *actor) speak(out core.Output) {

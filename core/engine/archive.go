@@ -125,11 +125,12 @@ func (a *actor) bringBack() (thread protocol.Thread, err error) {
 	if err != nil {
 		return thread, err
 	}
-	contents, err := a.engine.Store.Read(path)
+	t, err := a.engine.loadFrom(a.id, path)
 	if err != nil {
 		return thread, err
 	}
-	thread = a.engine.threadOf(a.id, contents).View(false)
+	defer t.letGo()
+	thread = t.View(false)
 	thread.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	path, err = a.engine.Store.Unarchive(path)
 	thread.Path = &path

@@ -132,6 +132,9 @@ func (a *actor) tellContext(c core.ContextChanged) {
 			n := of()
 			*told = &n
 		}
+		if a.unread() != nil {
+			return // the step ends with all of it told
+		}
 		a.engine.Outbox.Notify(conn, **told)
 	}
 }

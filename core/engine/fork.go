@@ -96,7 +96,7 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	case a.thread != nil:
 		return a.thread, contents, nil
 	}
-	return a.engine.threadOf(a.id, contents), contents, nil
+	return core.Load(a.id, a.engine.options(a.id, path, contents), a.engine.Setup.Defaults(), contents.Lines), contents, nil
 }
 
 // growFrom makes the fork: nothing of it is on the disk before all of it is.

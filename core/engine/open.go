@@ -109,11 +109,10 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 }
 
 func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path string) error {
-	contents, err := a.openLog(path)
+	contents, err := a.openLog(path, false)
 	if err != nil {
 		return err
 	}
-	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
 	settings, scope, err := a.engine.Setup.Resumed(p, a.thread.Settings())
 	if err != nil {
 		return err
@@ -140,10 +139,11 @@ func notReady(err error) bool {
 	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
-// openLog takes the rollout for writing, unless it is archived. What it reads is about to be told, so it is
-// made durable: a crash may have come, or a disk have failed, between its being written
-// and its being synced.
-func (a *actor) openLog(path string) (*rollout.Contents, error) {
+// openLog takes the rollout for writing, unless it is archived, and makes the thread of
+// it; visited is set where that is for one input only. What it reads is about to be told,
+// so it is made durable: a crash may have come, or a disk have failed, between its being
+// written and its being synced.
+func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	if path == "" {
 		found, err := a.engine.Store.Find(a.id)
 		if err != nil {
@@ -154,7 +154,8 @@ func (a *actor) openLog(path string) (*rollout.Contents, error) {
 	if a.engine.Store.IsArchived(path) {
 		return nil, errArchived(a.id)
 	}
-	log, contents, err := a.engine.Store.Open(path)
+	r := reader{id: a.id, settings: a.engine.Setup.Defaults()}
+	log, contents, err := a.engine.Store.OpenTo(path, r.begin)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +165,8 @@ func (a *actor) openLog(path string) (*rollout.Contents, error) {
 	}
 	a.journal, a.path, a.withoutBackup = log, path, contents.Backup.Err
 	a.options = a.engine.options(a.id, path, contents)
+	a.options.Visited = visited
+	a.thread, a.text = r.Thread(a.options), r.text
 	return contents, nil
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math"
+
 	"go.uber.org/zap"
 
 	"appserver/core"
@@ -11,11 +13,16 @@ import (
 // not be appended. Whoever was to be answered is refused. Where the rollout cannot be
 // read either, the thread is unloaded.
 func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
-	a.engine.Log.Error("appending to the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
+	a.engine.Log.Error("the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
-	contents, err := a.engine.Store.Read(a.path)
+	r := reader{id: a.id, settings: a.thread.Settings()}
+	contents, text, err := a.engine.Store.Load(a.path, r.beginBefore(firstOf(lost.Lines)))
+	if err == nil {
+		a.leaveText()
+		a.text = text
+	}
 	if err == nil && a.withoutBackup == nil {
 		err = contents.Backup.Err // without it the thread would be less than clients were told
 	}
@@ -25,22 +32,30 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 		a.letGo()
 		return
 	}
-	held := before(contents.Lines, *lost.Lines[0].Ordinal)
-	a.thread = a.thread.Again(held, contents.Next)
+	a.thread = a.thread.Again(r.Loading, contents.Next)
 	a.speak(a.thread.Step(a.stamp(), failure))
-	if failure.Turn != "" { // at the end of a turn, and the list is that of the disk again
+	if failure.Turn != "" || len(lost.Lines) == 0 { // at the end of a turn, or what was told, and the list is that of the disk again
 		a.say([]core.Message{core.ContextChanged{All: true}})
 	}
 }
 
-// before are the lines up to one that was lost, which the disk may show for a while.
-func before(lines []protocol.RolloutLine, lost int64) []protocol.RolloutLine {
-	for i, l := range lines {
-		if l.Ordinal != nil && *l.Ordinal >= lost {
-			return lines[:i]
-		}
+// firstOf is the least ordinal of lines, which is higher than all where there are none.
+func firstOf(lines []protocol.RolloutLine) int64 {
+	if len(lines) == 0 {
+		return math.MaxInt64
 	}
-	return lines
+	return *lines[0].Ordinal
+}
+
+// leaveText closes what the thread read again.
+func (a *actor) leaveText() {
+	if a.text == nil {
+		return
+	}
+	if err := a.text.Close(); err != nil {
+		a.engine.Log.Warn("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
+	}
+	a.text = nil
 }
 
 // refuseLost answers the callers of a step that is undone, and those that waited.

@@ -245,7 +245,7 @@ func (r *rig) requireKept(thread string) {
 // difference is what thread/read and context/getItems of an idle thread show other than
 // its file, beside the status.
 func (r *rig) difference(thread string) string {
-	got, listed := r.clients.answersTo(r.post(99, read(thread))), r.clients.answersTo(r.post(99, getItems(thread)))
+	got, listed := r.readable(read(thread)), r.readable(getItems(thread))
 	if len(got) != 1 || got[0].err != nil || len(listed) != 1 || listed[0].err != nil {
 		return fmt.Sprintf("they are answered with %v and %v", got, listed)
 	}
@@ -264,6 +264,17 @@ func (r *rig) difference(thread string) string {
 		return d
 	}
 	return unlike(gjson.Parse(listed[0].body.Get("{revision,items,usage}").Raw), gjson.Parse(encode(loaded.ContextItems())))
+}
+
+// readable are the answers to a request, repeated while the disk cannot be read.
+func (r *rig) readable(c call) (got []message) {
+	for range 4 {
+		got = r.clients.answersTo(r.post(99, c))
+		if len(got) != 1 || got[0].err == nil || got[0].err.Data == nil || got[0].err.Data.Kind != protocol.KindStorage {
+			break
+		}
+	}
+	return got
 }
 
 // unlike names the members of two threads that differ.

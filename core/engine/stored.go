@@ -27,20 +27,21 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 
 // read also tells, once, what could not be read of the rollout.
 func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
-	contents, err := e.readStored(p.ThreadID)
-	e.answer(to, func() (any, error) { return e.view(p, contents, err) })
+	t, err := e.loadStored(p.ThreadID)
+	e.answer(to, func() (any, error) { return e.view(p, t, err) })
 	if err == nil {
-		e.warnOnce(to.Conn, &p.ThreadID, flaws(contents)) // it shows all that people see, with or without a backup
+		e.warnOnce(to.Conn, &p.ThreadID, flaws(t.contents)) // it shows all that people see, with or without a backup
+		t.letGo()
 	}
 }
 
-func (e *Engine) view(p *protocol.ThreadReadParams, contents *rollout.Contents, err error) (any, error) {
+func (e *Engine) view(p *protocol.ThreadReadParams, t *loaded, err error) (any, error) {
 	if err != nil {
 		return nil, notLoaded(p.ThreadID, err)
 	}
-	v := e.threadOf(p.ThreadID, contents).View(p.IncludeTurns)
+	v := t.View(p.IncludeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
-	return protocol.ThreadReadResponse{Thread: v}, nil
+	return t.sound(protocol.ThreadReadResponse{Thread: v}, nil)
 }
 
 // ThreadTimelineList lists what happened in a thread, loaded or not.
@@ -67,7 +68,7 @@ func (e *Engine) ThreadItemsList(to protocol.Caller, p *protocol.ThreadItemsList
 // readTurns answers with what is said of a thread's turns. A rewritten rollout keeps all of
 // them, so that its backup is not looked for.
 func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) error {
-	return e.readThread(to, threadID, in, func(id string) (*core.Thread, error) {
+	return e.readThread(to, threadID, in, func(id string) (*loaded, error) {
 		t, err := e.loadStored(id)
 		return t, notLoaded(id, err)
 	})

@@ -34,15 +34,13 @@ func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchi
 // succeedStored loads the thread to see what the new one is to be like.
 func (a *actor) succeedStored(in core.Archive) {
 	path, err := a.findOpen()
-	var contents *rollout.Contents
 	if err == nil {
-		contents, err = a.openLog(path)
+		_, err = a.openLog(path, false)
 	}
 	if err != nil {
 		a.open(in.To, err)
 		return
 	}
-	a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
 	in.Stored = true
 	a.succeed(in)
 	if a.thread != nil {

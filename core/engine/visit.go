@@ -37,13 +37,11 @@ func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, ch
 
 // visit loads a stored thread for one input and lets it go again.
 func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) error) {
-	contents, err := a.openLog("")
+	contents, err := a.openLog("", true)
 	if err == nil {
 		err = contents.Backup.Err // without it the thread would be less than it was
 	}
 	if err == nil {
-		a.options.Visited = true
-		a.thread = core.Load(a.id, a.options, a.engine.Setup.Defaults(), contents.Lines)
 		err = check(a)
 	}
 	if err != nil {
@@ -62,7 +60,7 @@ func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) erro
 
 // readThread steps a thread with an input that only reads: a loaded one, or what load
 // makes of a stored one's rollout now.
-func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*core.Thread, error)) error {
+func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*loaded, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
@@ -87,7 +85,8 @@ func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread, S
 		if err != nil {
 			return nil, err
 		}
-		return look(t, nil)
+		defer t.letGo()
+		return t.sound(look(t.Thread, nil))
 	}
 	found, err := e.post(id, false, request{
 		to: to, do: func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
@@ -100,62 +99,21 @@ func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread, S
 }
 
 // stepStored is the answer of a stored thread, which nothing of it changes.
-func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*core.Thread, error)) (any, error) {
+func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*loaded, error)) (any, error) {
 	t, err := load(id)
 	if err != nil {
 		return nil, err
 	}
+	defer t.letGo()
 	for _, m := range t.Step(e.stamp(), in).Messages {
 		switch m := m.(type) {
 		case core.Reply:
-			return m.Result, nil
+			return t.sound(m.Result, nil)
 		case core.Refusal:
 			return nil, m.Err
 		}
 	}
 	return nil, fmt.Errorf("%T has no answer", in)
-}
-
-// loadStored is a thread as its rollout has it, without its lock.
-func (e *Engine) loadStored(id string) (*core.Thread, error) {
-	contents, err := e.readStored(id)
-	if err != nil {
-		return nil, err
-	}
-	return e.threadOf(id, contents), nil
-}
-
-// loadContext is the same for those who want all items of the context. Who resumes a
-// thread without its backup is warned; whoever only looks would take the list for that of
-// the whole thread.
-func (e *Engine) loadContext(id string) (*core.Thread, error) {
-	contents, err := e.readStored(id)
-	if err == nil {
-		err = contents.Backup.Err
-	}
-	if err != nil {
-		return nil, err
-	}
-	return e.threadOf(id, contents), nil
-}
-
-func (e *Engine) readStored(id string) (*rollout.Contents, error) {
-	path, err := e.Store.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	contents, err := e.Store.Read(path)
-	if err == nil && contents.Backup.Err == nil {
-		return contents, nil
-	}
-	if moved, findErr := e.Store.Find(id); findErr == nil && moved != path {
-		return e.Store.Read(moved) // it was archived, or came back, meanwhile
-	}
-	return contents, err
-}
-
-func (e *Engine) threadOf(id string, c *rollout.Contents) *core.Thread {
-	return core.Load(id, e.options(id, c.Path, c), e.Setup.Defaults(), c.Lines)
 }
 
 // notLoaded says of a thread without a rollout what the reference implementation says

@@ -94,7 +94,7 @@ func oddities(c *rollout.Contents) (list []string) {
 	case meta.ID != "" && c.ThreadID != "" && !strings.EqualFold(meta.ID, c.ThreadID):
 		list = append(list, fmt.Sprintf("%s: session_meta is that of thread %s; the name of the file counts", c.Path, meta.ID))
 	}
-	if n := disordered(c.Lines); n > 0 {
+	if n := c.Disordered; n > 0 {
 		list = append(list, fmt.Sprintf("%s: the ordinals of %d lines are not higher than those before them; lines count in the order in which they stand, and ids of items may be double", c.Path, n))
 	}
 	return list
@@ -102,21 +102,10 @@ func oddities(c *rollout.Contents) (list []string) {
 
 // metaOf is the first session_meta, nil where there is none.
 func metaOf(c *rollout.Contents) *protocol.SessionMeta {
-	for i := range c.Lines {
-		if c.Lines[i].Type == protocol.LineSessionMeta {
-			var meta protocol.SessionMeta
-			_ = json.Unmarshal(c.Lines[i].Payload, &meta) // a member of the wrong type costs that member
-			return &meta
-		}
+	if c.Meta == nil {
+		return nil
 	}
-	return nil
-}
-
-func disordered(lines []protocol.RolloutLine) (n int) {
-	for i := 1; i < len(lines); i++ {
-		if *lines[i].Ordinal <= *lines[i-1].Ordinal {
-			n++
-		}
-	}
-	return n
+	var meta protocol.SessionMeta
+	_ = json.Unmarshal(c.Meta, &meta) // a member of the wrong type costs that member
+	return &meta
 }

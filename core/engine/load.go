@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// loaded is a thread as its rollout has it, which it reads again where it must. Whoever has
+// it lets it go in the same goroutine.
+type loaded struct {
+	*core.Thread
+	contents *rollout.Contents
+	text     *rollout.Text
+	log      *zap.Logger
+}
+
+// sound is what was made of the thread, unless some of it could not be read.
+func (l *loaded) sound(v any, err error) (any, error) {
+	if unread := l.text.Err(); unread != nil {
+		return nil, unread
+	}
+	return v, err
+}
+
+func (l *loaded) letGo() {
+	if err := l.text.Close(); err != nil {
+		l.log.Warn("closing the rollout failed", zap.String("path", l.contents.Path), zap.Error(err))
+	}
+}
+
+// reader makes a thread of the lines that it is given.
+type reader struct {
+	id       string
+	settings core.Settings
+	*core.Loading
+	text *rollout.Text
+}
+
+func (r *reader) begin(text *rollout.Text) rollout.Take {
+	r.text = text
+	r.Loading = core.BeginLoad(r.id, r.settings, text)
+	return r.Apply
+}
+
+// beginBefore takes the lines up to one that was lost, which the disk may show for a while.
+func (r *reader) beginBefore(lost int64) func(*rollout.Text) rollout.Take {
+	return func(text *rollout.Text) rollout.Take {
+		take, gone := r.begin(text), false
+		return func(line *protocol.RolloutLine) {
+			if gone = gone || *line.Ordinal >= lost; !gone {
+				take(line)
+			}
+		}
+	}
+}
+
+// loadStored is a thread as its rollout has it, without its lock.
+func (e *Engine) loadStored(id string) (*loaded, error) {
+	path, err := e.Store.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	l, err := e.loadFrom(id, path)
+	if err == nil && l.contents.Backup.Err == nil {
+		return l, nil
+	}
+	if moved, findErr := e.Store.Find(id); findErr == nil && moved != path { // it was archived, or came back, meanwhile
+		if err == nil {
+			l.letGo()
+		}
+		return e.loadFrom(id, moved)
+	}
+	return l, err
+}
+
+func (e *Engine) loadFrom(id, path string) (*loaded, error) {
+	r := reader{id: id, settings: e.Setup.Defaults()}
+	contents, text, err := e.Store.Load(path, r.begin)
+	if err != nil {
+		return nil, err
+	}
+	return &loaded{r.Thread(e.options(id, path, contents)), contents, text, e.Log}, nil
+}
+
+// loadContext is the same for those who want all items of the context. Who resumes a
+// thread without its backup is warned; whoever only looks would take the list for that of
+// the whole thread.
+func (e *Engine) loadContext(id string) (*loaded, error) {
+	l, err := e.loadStored(id)
+	if err == nil && l.contents.Backup.Err != nil {
+		l.letGo()
+		return nil, l.contents.Backup.Err
+	}
+	return l, err
+}

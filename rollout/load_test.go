@@ -1,0 +1,106 @@
+package rollout_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// FuzzLoad has any bytes as file and backup, as FuzzJoin: what is read in small chunks is
+// what is read in one, and the payload of each line can be read again.
+func FuzzLoad(f *testing.F) {
+	for i, main := range joinSeeds {
+		for _, backup := range joinSeeds {
+			f.Add([]byte(main), []byte(backup), i%2 == 0, uint8(i*7))
+		}
+	}
+	f.Fuzz(func(t *testing.T, main, backup []byte, named bool, size uint8) {
+		if named {
+			sum := crc32.Checksum(backup, crc32.MakeTable(crc32.Castagnoli))
+			main = fmt.Appendf(main, "\n"+`{"type":"context_backup","payload":{"bytes":%d,"crc32c":%d}}`+"\n", len(backup), sum)
+		}
+		store, mem := memStore()
+		path := put(t, mem, store.PathFor(threadA, begin), string(main))
+		put(t, mem, path+".bak", string(backup))
+		want, err := store.Read(path)
+		require.NoError(t, err)
+		requireLoaded(t, store.InChunks(1+int64(size), 1<<20), want)
+	})
+}
+
+// requireLoaded loads a rollout and compares it with what was read of it.
+func requireLoaded(t *testing.T, store *rollout.Store, want *rollout.Contents) {
+	t.Helper()
+	lines := []protocol.RolloutLine{}
+	var payloads []json.RawMessage
+	got, text, err := store.Load(want.Path, func(text *rollout.Text) rollout.Take {
+		return func(line *protocol.RolloutLine) {
+			payloads = append(payloads, text.Payload(len(lines)))
+			lines = append(lines, *line)
+		}
+	})
+	require.NoError(t, err)
+	got.Lines = lines
+	require.Equal(t, want, got)
+	for i := range lines {
+		require.Equal(t, string(lines[i].Payload), string(payloads[i]), "while it is loaded")
+		require.Equal(t, string(lines[i].Payload), string(text.Payload(i)), "later")
+	}
+	require.Nil(t, text.Payload(-1))
+	require.Nil(t, text.Payload(len(lines)))
+	require.NoError(t, text.Err())
+	require.NoError(t, text.Close())
+}
+
+func TestALineThatIsTooLongIsDamage(t *testing.T) {
+	store, mem := memStore()
+	long := `{"type":"long","payload":"` + strings.Repeat("x", 5000) + `"}` + "\n"
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine+long+metaLine+long+long+metaLine)
+	contents, text, err := store.InChunks(64, 1000).Load(path, func(*rollout.Text) rollout.Take { return func(*protocol.RolloutLine) {} })
+	require.NoError(t, err)
+	require.Equal(t, int64(len(long)*3+len(metaLine)*3), contents.Size)
+	require.Equal(t, []rollout.Damage{
+		{Line: 2, Offset: int64(len(metaLine)), Reason: "not JSON"},
+		{Line: 4, Offset: int64(2*len(metaLine) + len(long)), Reason: "not JSON"},
+		{Line: 5, Offset: int64(2*len(metaLine) + 2*len(long)), Reason: "not JSON"},
+	}, contents.Damage)
+	for n := range 3 {
+		require.JSONEq(t, `{"id":"`+threadA+`"}`, string(text.Payload(n)))
+	}
+	require.NoError(t, text.Close())
+}
+
+func TestALineThatChangedIsNotTakenForWhatItWas(t *testing.T) {
+	store := rollout.NewStore(rollout.OS(), t.TempDir())
+	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)
+	_, text, err := store.Load(path, func(*rollout.Text) rollout.Take { return func(*protocol.RolloutLine) {} })
+	require.NoError(t, err)
+	overwrite(t, path, "")
+	require.Nil(t, text.Payload(0))
+	require.Error(t, text.Err())
+	require.NoError(t, text.Close())
+}
+
+func TestAForkIsLoadedWithItsOrigin(t *testing.T) {
+	store, mem := memStore()
+	origin := bytes.NewBufferString(metaLine)
+	for n := range 40 {
+		fmt.Fprintf(origin, `{"ordinal":%d,"type":"event_msg","payload":{"n":%d}}`+"\n", n+1, n)
+	}
+	put(t, mem, store.PathFor(threadA, begin), origin.String())
+	fork := `{"ordinal":0,"type":"session_meta","payload":{"id":"` + threadB + `","history_base":{"thread_id":"` + threadA + `","end_ordinal_exclusive":30}}}` + "\n" +
+		`{"ordinal":30,"type":"event_msg","payload":{"n":"own"}}` + "\n"
+	path := put(t, mem, store.PathFor(threadB, begin), fork)
+	want, err := store.Read(path)
+	require.NoError(t, err)
+	require.Len(t, want.Lines, 31)
+	requireLoaded(t, store.InChunks(50, 1000), want)
+}
