@@ -32,6 +32,8 @@ type Head struct {
 	CreatedAt time.Time
 	// UpdatedAt is when the file was last written.
 	UpdatedAt time.Time
+	// whole is set where all of the file was looked at.
+	whole bool
 }
 
 // The head is the first 64 KiB of a file, and up to 1 MiB where those hold no user
@@ -99,10 +101,10 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 	}
 	defer func() { _ = file.Close() }()
 	var found headScan
+	var data []byte
 	for size := int64(headSize); ; size *= headGrowth {
 		size = min(size, maxHeadSize, info.Size())
-		data, err := r.fill(file, size)
-		if err != nil {
+		if data, err = r.fill(file, size); err != nil {
 			return headScan{}, diskError("read", path, err)
 		}
 		found = headScan{}
@@ -112,6 +114,9 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 		}
 	}
 	found.empty = info.Size() == 0
+	if found.head.whole = info.Size() <= headSize; found.head.whole {
+		found.head.tell(data)
+	}
 	found.head.UpdatedAt = info.ModTime()
 	return found, nil
 }

@@ -20,6 +20,9 @@ func MetadataOf(l protocol.RolloutLine) (m protocol.ThreadMetadata, ok bool) {
 // update makes a head tell what a client has told of the repository last, where that is near
 // the end of the file.
 func (r *headReader) update(h *Head) {
+	if h.whole {
+		return
+	}
 	file, info, err := r.store.open(h.Path, os.O_RDONLY)
 	if err != nil {
 		return // it has been read a moment ago
@@ -29,7 +32,12 @@ func (r *headReader) update(h *Head) {
 	if _, err := file.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
 		return
 	}
-	if m, ok := lastMetadata(tail); ok {
+	h.tell(tail)
+}
+
+// tell takes what lines tell of the repository.
+func (h *Head) tell(lines []byte) {
+	if m, ok := lastMetadata(lines); ok {
 		h.Meta.Git = m.Git
 	}
 }
