@@ -190,12 +190,23 @@ func (t *Thread) findItem(cursor *protocol.ThreadItemCursor, turnID *string, tur
 		return at, false, err
 	}
 	c, ok := t.readPageCursor(cursor.Page, "items")
-	for i := t.momentFrom(c.Position); ok && i < len(t.moments) && t.moments[i].position == c.Position; i++ {
-		if m := t.moments[i]; m.item >= 0 && t.turns[m.turn].items[m.item].id() == c.ID {
-			return i, c.Begins, nil
+	if ok {
+		at, ok = t.findMoment(c.Position, c.ID)
+	}
+	if !ok {
+		err = errCursor("cursor", cursor.Page)
+	}
+	return at, c.Begins, err
+}
+
+// findMoment is that of the item with an id whose line has an ordinal.
+func (t *Thread) findMoment(position int64, id string) (int, bool) {
+	for i := t.momentFrom(position); i < len(t.moments) && t.moments[i].position == position; i++ {
+		if m := t.moments[i]; m.item >= 0 && t.turns[m.turn].items[m.item].id() == id {
+			return i, true
 		}
 	}
-	return 0, false, errCursor("cursor", cursor.Page)
+	return 0, false
 }
 
 func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (int, *protocol.Error) {

@@ -159,6 +159,8 @@ func (s *step) take(in Input) {
 		s.listTurns(in)
 	case ListItems:
 		s.listItems(in)
+	case SearchOccurrences:
+		s.searchOccurrences(in)
 	case SetName:
 		s.setName(in)
 	case Archive:

@@ -39,10 +39,12 @@ type Summary struct {
 
 // View is a thread that is not loaded, as clients see it. It has no turns.
 func View(s Summary) protocol.Thread {
+	spawn := protocol.SpawnOf(s.Meta.Source)
 	created := firstTime(parseTime(s.Meta.Timestamp), s.Began, s.Updated)
 	s.Updated = firstTime(s.Updated, created)
 	v := protocol.Thread{
 		ID: s.ID, SessionID: s.ID, ForkedFromID: s.Meta.ForkedFromID,
+		ParentThreadID: spawn.ParentThreadID, AgentNickname: spawn.Nickname, AgentRole: spawn.Role,
 		Preview: s.Preview, Ephemeral: s.Ephemeral,
 		// Clients of "paginated" threads call more than the methods that list pages here.
 		HistoryMode:   "legacy",

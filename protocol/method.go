@@ -19,6 +19,7 @@ type Handler interface {
 	ThreadRead(to Caller, p *ThreadReadParams) error
 	ThreadList(to Caller, p *ThreadListParams) error
 	ThreadSearch(to Caller, p *ThreadSearchParams) error
+	ThreadSearchOccurrences(to Caller, p *ThreadSearchOccurrencesParams) error
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
 	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
 	ThreadTurnsList(to Caller, p *ThreadTurnsListParams) error
@@ -126,9 +127,12 @@ func Methods() []Method {
 		method[ThreadReadParams, ThreadReadResponse]("thread/read", Handler.ThreadRead,
 			"Reads a conversation without loading it."),
 		method[ThreadListParams, ThreadListResponse]("thread/list", Handler.ThreadList,
-			"Lists stored conversations, newest first."),
+			"Lists stored conversations, newest first.").
+			experimental("ancestorThreadId", "attachedToThreadId", "includeAttachedThreads", "parentThreadId", "projectId"),
 		method[ThreadSearchParams, ThreadSearchResponse]("thread/search", Handler.ThreadSearch,
 			"Finds stored conversations by what was said in them, with a snippet of each.").own(),
+		method[ThreadSearchOccurrencesParams, ThreadSearchOccurrencesResponse]("thread/searchOccurrences", Handler.ThreadSearchOccurrences,
+			"Finds each place of a conversation where a text was said.").own(),
 		method[ThreadLoadedListParams, ThreadLoadedListResponse]("thread/loaded/list", Handler.ThreadLoadedList,
 			"Lists the ids of loaded conversations."),
 		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,

@@ -3,6 +3,8 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/tidwall/gjson"
 )
 
 // The kinds of clients that begin threads, as rollouts name them. SourceMCP is "appServer"
@@ -37,5 +39,24 @@ func SourceView(stored json.RawMessage) json.RawMessage {
 	case bytes.Equal(stored, []byte(`"mcp"`)):
 		return json.RawMessage(`"appServer"`)
 	}
+	if agent := gjson.GetBytes(stored, "subagent"); agent.Exists() {
+		return json.RawMessage(`{"subAgent":` + agent.Raw + `}`)
+	}
 	return stored
+}
+
+// Spawn is what a source tells of a thread that another one's agent has begun.
+type Spawn struct {
+	ParentThreadID *string `json:"parent_thread_id"`
+	Nickname       *string `json:"agent_nickname"`
+	Role           *string `json:"agent_role"`
+}
+
+// SpawnOf is the zero Spawn where no agent has begun the thread.
+func SpawnOf(stored json.RawMessage) (s Spawn) {
+	told := gjson.GetBytes(stored, "subagent.thread_spawn")
+	if told.IsObject() && json.Unmarshal([]byte(told.Raw), &s) != nil {
+		return Spawn{}
+	}
+	return s
 }

@@ -10,8 +10,9 @@ import (
 // Thread is a conversation as clients see it. Times are in Unix seconds. ID is a
 // UUIDv7; Preview the text of the user's first message; Path that of the
 // rollout, null for an ephemeral thread; Cwd an absolute path; Source and Originator
-// tell which client began it. Turns is empty but in the answers that say so. What
-// belongs to sections, projects and agents is always null.
+// tell which client began it; ParentThreadID, AgentNickname and AgentRole, which thread's agent did.
+// Turns is empty but in the answers that say so. What
+// belongs to sections and projects is always null.
 type Thread struct {
 	ID               string          `json:"id"`
 	SessionID        string          `json:"sessionId"`
@@ -47,7 +48,8 @@ type Thread struct {
 }
 
 // GitInfo is the state of the working directory's repository when the thread
-// began: the commit's hash, the branch, and the URL of the remote origin.
+// began, or what a client has told of it since: the commit's hash, the branch, and the URL of
+// the remote origin.
 type GitInfo struct {
 	Sha       *string `json:"sha"`
 	Branch    *string `json:"branch"`
@@ -191,7 +193,9 @@ type ThreadReadResponse struct {
 // page before, with the same other params. SourceKinds null or [] means all but those
 // that no person talks to: exec, appServer and the agents' own threads. At most 100
 // ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no
-// sections: a SectionID that is not null selects nothing.
+// sections: a SectionID that is not null selects nothing. ParentThreadID selects the threads that
+// agents of another have spawned, AncestorThreadID those and what theirs have, whatever the
+// sources unless SourceKinds tells. There are no projects, and no attached threads.
 type ThreadListParams struct {
 	Cursor         *string   `json:"cursor,omitempty"`
 	Limit          *uint32   `json:"limit,omitempty"`
@@ -206,6 +210,12 @@ type ThreadListParams struct {
 	ExcludedThreadIDs []string `json:"excludedThreadIds,omitempty"`
 	Originators       []string `json:"originators,omitempty"`
 	SectionID         *string  `json:"sectionId,omitempty"`
+
+	ParentThreadID         *string `json:"parentThreadId,omitempty"`
+	AncestorThreadID       *string `json:"ancestorThreadId,omitempty"`
+	AttachedToThreadID     *string `json:"attachedToThreadId,omitempty"`
+	IncludeAttachedThreads bool    `json:"includeAttachedThreads,omitempty"`
+	ProjectID              *string `json:"projectId,omitempty"`
 }
 
 // OneOrMany is a string or a list of strings.

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ func (s *Store) isBelow(root, path string) bool {
 // FindArchived is the path of a thread's newest archived rollout, else a
 // *NotArchivedError.
 func (s *Store) FindArchived(id string) (string, error) {
-	path, err := s.findBelow(archivedDir, id)
+	path, err := s.findBelow(archivedDir, threadID, id)
 	if path != "" {
 		return path, nil
 	}
@@ -25,32 +26,80 @@ func (s *Store) FindArchived(id string) (string, error) {
 // CheckArchive is the error, if any, with which Archive would refuse a rollout before it
 // does anything.
 func (s *Store) CheckArchive(path string) error {
-	m, err := s.archiving(path)
-	if err != nil {
-		return err
+	moves, err := s.moves(path, sessionsDir, s.archiving)
+	if err == nil {
+		err = checkAll(moves)
 	}
-	return m.check()
+	return err
 }
 
 // Archive moves a rollout that nobody has open, and its backup, to archived_sessions,
-// durably, and gives the new path. It never takes another file's place. After an error
+// durably, and gives the new path. The other files of a thread that was reverted go first, so
+// that the thread is archived when its newest file is. It never takes another file's place. After an error
 // the rollout is where it was, or where it should be.
 func (s *Store) Archive(path string) (string, error) {
-	m, err := s.archiving(path)
+	moves, err := s.moves(path, sessionsDir, s.archiving)
 	if err != nil {
 		return "", err
 	}
-	return m.to, m.run()
+	to := moves[0].to
+	slices.Reverse(moves)
+	return to, s.runAll(moves)
 }
 
 // Unarchive moves an archived rollout back to the folder of the day in its name, as
-// Archive does the other way.
+// Archive does the other way; the other files of its thread follow it.
 func (s *Store) Unarchive(path string) (string, error) {
-	m, err := s.unarchiving(path)
+	moves, err := s.moves(path, archivedDir, s.unarchiving)
 	if err != nil {
 		return "", err
 	}
-	return m.to, m.run()
+	return moves[0].to, s.runAll(moves)
+}
+
+// moves are those of a rollout and, behind it, of the other files of its thread below a root.
+func (s *Store) moves(path, root string, way func(path string) (*move, error)) ([]*move, error) {
+	newest, err := way(path)
+	if err != nil {
+		return nil, err
+	}
+	moves, has := []*move{newest}, map[string]bool{fileID(path): true}
+	for name, err := range s.walk(walk{root: root}) {
+		if err != nil || threadID(name) != newest.id || has[fileID(name)] {
+			continue // what cannot be read holds nothing that can be moved
+		}
+		has[fileID(name)] = true
+		m, err := way(filepath.Join(s.home, root, name))
+		if err != nil {
+			return nil, err
+		}
+		moves = append(moves, m)
+	}
+	return moves, nil
+}
+
+func checkAll(moves []*move) error {
+	for _, m := range moves {
+		if err := m.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runAll moves, as the thread's one writer.
+func (s *Store) runAll(moves []*move) error {
+	lock, err := s.lock(moves[0].id)
+	if err != nil {
+		return err
+	}
+	err = checkAll(moves)
+	for _, m := range moves {
+		if err == nil {
+			err = m.locked()
+		}
+	}
+	return first(err, diskError(moves[0].op, moves[0].from, lock.release()))
 }
 
 func (s *Store) archiving(path string) (*move, error) {

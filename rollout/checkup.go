@@ -28,6 +28,7 @@ const (
 	FoundName       FindingKind = "wrongName"
 	FoundForeign    FindingKind = "wrongID"
 	FoundBackup     FindingKind = "backup"
+	FoundOrigin     FindingKind = "missingHistory"
 	FoundUnreadable FindingKind = "unreadable"
 	FoundSpecial    FindingKind = "notRegular"
 	FoundLoop       FindingKind = "linkLoop"
@@ -125,6 +126,7 @@ func (s *Store) survey(path string, file File) (*survey, error) {
 	v.lookAtBytes()
 	v.lookAtLines()
 	v.lookAtBackup(s)
+	v.lookAtOrigin(s)
 	return v, nil
 }
 
@@ -214,6 +216,20 @@ func (v *survey) lookAtEnds() {
 		v.meta = &meta
 	}
 	v.found(FoundNoMeta, 1, 0, v.meta != nil, "session_meta, which tells what the thread is, is lost: the name and the turns tell some of it")
+}
+
+// lookAtOrigin makes sure that the file which this one goes on from is there.
+func (v *survey) lookAtOrigin(s *Store) {
+	var o origin
+	if len(v.Contents.Lines) > 0 {
+		o = originOf(&v.Contents.Lines[0])
+	}
+	if o.id == "" {
+		return
+	}
+	if _, err := s.findFile(o.id); err != nil {
+		v.found(FoundOrigin, 1, 0, false, "the history before it, of file %s, cannot be read: %v: put that file back", o.id, err)
+	}
 }
 
 func hasMeta(lines []protocol.RolloutLine) bool {

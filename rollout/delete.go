@@ -5,8 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-
-	"github.com/tidwall/gjson"
+	"slices"
 )
 
 // InUseError tells that another thread's rollout goes on where this one's ends, as forks of
@@ -24,53 +23,100 @@ func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
 	}
-	if by := s.users(context.Background())[id]; by != "" {
-		return &InUseError{id, by}
+	own, others := s.filesOf(id)
+	reader := headReader{store: s}
+	for _, path := range others {
+		if reader.leansOn(path, own) {
+			return &InUseError{id, threadID(path)}
+		}
 	}
 	return nil
+}
+
+// filesOf are the ids of a thread's files, and the paths of all other threads'. What cannot be
+// read has none.
+func (s *Store) filesOf(id string) (own, others []string) {
+	for _, root := range Roots() {
+		for path, err := range s.walk(walk{root: root}) {
+			switch {
+			case err != nil:
+			case threadID(path) == id:
+				own = append(own, fileID(path))
+			default:
+				others = append(others, filepath.Join(s.home, root, path))
+			}
+		}
+	}
+	return own, others
 }
 
 // users are the threads that others go on from, each with one that does; where ctx has ended
 // they are not all.
 func (s *Store) users(ctx context.Context) map[string]string {
-	users := map[string]string{}
+	threads, origins := map[string]string{}, map[string]string{}
 	reader := headReader{store: s}
 	for _, root := range Roots() {
 		for path, err := range s.walk(walk{root: root}) {
 			if ctx.Err() != nil {
-				return users
+				break
 			}
 			if err != nil {
 				continue
 			}
-			for _, used := range reader.origins(filepath.Join(s.home, root, path)) {
-				if id := threadID(path); id != used {
-					users[used] = id
-				}
+			threads[fileID(path)] = threadID(path)
+			if id := reader.originOf(filepath.Join(s.home, root, path)); id != "" {
+				origins[fileID(path)] = id
 			}
+		}
+	}
+	users := map[string]string{}
+	for file, origin := range origins {
+		if used, by := threads[origin], threads[file]; used != by {
+			users[used] = by
 		}
 	}
 	return users
 }
 
-// origins are the threads that a rollout's first line says its history begins in. A file
-// that cannot be read has none.
-func (r *headReader) origins(path string) (ids []string) {
+// originOf is the id of the file in which a rollout's first line says that its history begins,
+// "" where that is its own. A file that cannot be read has none.
+func (r *headReader) originOf(path string) string {
+	line, whole := r.firstLine(path)
+	if whole && !bytes.Contains(line, []byte("history_base")) && !bytes.Contains(line, []byte("forked_from_ordinal_exclusive")) {
+		return ""
+	}
+	found, err := r.readOwn(path)
+	if err != nil {
+		return ""
+	}
+	return found.origin.id
+}
+
+// leansOn tells whether a rollout's first line says that its history begins in one of the
+// files with these ids. A file that cannot be read leans on nothing.
+func (r *headReader) leansOn(path string, ids []string) bool {
+	line, whole := r.firstLine(path)
+	names := func(id string) bool { return bytes.Contains(line, []byte(id)) }
+	if whole && !slices.ContainsFunc(ids, names) {
+		return false
+	}
+	found, err := r.readOwn(path)
+	return err == nil && slices.Contains(ids, found.origin.id)
+}
+
+// firstLine is that of a file, as far as it is in the head; whole is set where it is all of it,
+// or where none can be read.
+func (r *headReader) firstLine(path string) (line []byte, whole bool) {
 	file, info, err := r.store.open(path, 0)
 	if err != nil {
-		return nil
+		return nil, true
 	}
-	defer func() { _ = file.Close() }()
 	data, err := r.fill(file, min(info.Size(), headSize))
-	line, _, _ := bytes.Cut(data, []byte("\n"))
-	if err != nil {
-		return nil
+	if err = first(err, file.Close()); err != nil {
+		return nil, true
 	}
-	meta := gjson.GetManyBytes(line, "payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base.thread_id")
-	if meta[1].Exists() {
-		ids = append(ids, meta[0].Str)
-	}
-	return append(ids, meta[2].Str)
+	line, _, whole = bytes.Cut(data, []byte("\n"))
+	return line, whole
 }
 
 // Delete removes the rollouts of a thread, archived ones too, with their backups, durably
@@ -78,6 +124,15 @@ func (r *headReader) origins(path string) (ids []string) {
 func (s *Store) Delete(id string) error {
 	if err := s.CheckDelete(id); err != nil {
 		return err
+	}
+	return s.Remove(id)
+}
+
+// Remove is Delete for those who know, as an index does, that no other thread goes on from
+// this one.
+func (s *Store) Remove(id string) error {
+	if !isThreadID(id) {
+		return &NotFoundError{id}
 	}
 	lock, err := s.lock(id)
 	if err != nil {
@@ -87,19 +142,27 @@ func (s *Store) Delete(id string) error {
 	return first(s.deleteAll(id), diskError("delete", id, lock.release()))
 }
 
+// deleteAll deletes the newest file first, and fails where there is none. What cannot be read
+// may have others.
 func (s *Store) deleteAll(id string) error {
-	for {
-		path, err := s.Find(id)
-		if missing := new(NotFoundError); errors.As(err, &missing) {
-			return nil
-		}
-		if err == nil {
-			err = diskError("delete", path, s.deleteFile(path))
-		}
-		if err != nil {
-			return err
+	var unread error = &NotFoundError{id}
+	for _, root := range Roots() {
+		for name, err := range s.walk(walk{root: root}) {
+			switch {
+			case err != nil:
+				unread = err
+			case threadID(name) == id:
+				path := s.place(root, name)
+				if err := s.deleteFile(path); err != nil {
+					return diskError("delete", path, err)
+				}
+				if missing := new(NotFoundError); errors.As(unread, &missing) {
+					unread = nil
+				}
+			}
 		}
 	}
+	return unread
 }
 
 // deleteFile also takes what a rewrite that was killed left of the thread.

@@ -37,13 +37,19 @@
 // meanwhile, and be moved; a line that is not what it was is an error. Read and Open
 // keep all lines.
 //
-// # Forks
+// # Forks and reverts
 //
 // A session_meta with forked_from_ordinal_exclusive, or with a history_base, is the first
-// line of a fork of the reference implementation: the lines of another thread's rollout
+// line of a fork of the reference implementation: the lines of another rollout
 // below that ordinal come before its own, which have the ordinals from there on. Loading
 // gives all of them, with that first line in the place of the other's. Head and List
-// look at the file only. This server's own forks have all of their lines.
+// take the first user message from there, and all else from the file. This server's own forks have all of their lines.
+//
+// The reference implementation takes turns back by beginning another file of the thread, which goes on
+// from an earlier one and is named rollout-<time>-<id>_<file's id>.jsonl. A history_base names
+// files by their own ids; that of a thread's first file is the thread's. The last file in the
+// order of paths is the thread: it is listed, read, and appended to. The others are read by
+// those that go on from them. All go to the archive, back, and away together.
 //
 // # Backup
 //
@@ -141,6 +147,8 @@
 // the rollout has its backup beside it. A crash may leave two names of the rollout: the one
 // below sessions counts, and the next move knows the other by its content, an earlier state
 // of the full log. It may leave a backup without a rollout, which nobody reads.
+// The newest file of a thread goes last into the archive, and comes first out of it, so that
+// at each moment it is the one that is found.
 // Programs that know of no backups move the rollout alone. Where the backup that a rollout
 // names is not beside it, it is looked for where such a move would have left it, and Open
 // puts it beside the rollout again.

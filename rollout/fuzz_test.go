@@ -117,7 +117,7 @@ func FuzzHead(f *testing.F) {
 		all.scan(data)
 		half.scan(data[:1+bytes.LastIndexByte(data[:len(data)/2], '\n')])
 		require.False(t, half.hasUser() && !all.hasUser(), "more lines tell more")
-		all.finish(fuzzName, all.head.UpdatedAt)
+		all.finish(fuzzName)
 		require.Equal(t, threadID(fuzzName), all.head.ID)
 		_ = SourceWord(all.head.Meta.Source)
 	})

@@ -23,12 +23,17 @@ type Head struct {
 	Meta protocol.SessionMeta
 	// Context is the first turn_context that stands in the head; nil without one.
 	Context *protocol.TurnContext
-	// Preview is the text of the first user message, whole.
+	// Preview is the text of the first user message, whole, also where that is in the file
+	// that this one goes on from.
 	Preview string
+	// Origin is the id of the file that this one goes on from; "" where it has all lines.
+	Origin string
 	// CreatedAt is the time in Meta, else that in the file's name, else UpdatedAt.
 	CreatedAt time.Time
 	// UpdatedAt is when the file was last written.
 	UpdatedAt time.Time
+	// whole is set where all of the file was looked at.
+	whole bool
 }
 
 // The head is the first 64 KiB of a file, and up to 1 MiB where those hold no user
@@ -62,17 +67,44 @@ func (r *headReader) listed(path string) (Head, bool, error) {
 	return found.head, err == nil && found.hasUser(), err
 }
 
-func (r *headReader) read(path string) (headScan, error) {
+func (r *headReader) read(path string) (headScan, error) { return r.readFrom(path, 0) }
+
+func (r *headReader) readFrom(path string, depth int) (headScan, error) {
+	found, err := r.readOwn(path)
+	if err == nil && found.origin.id != "" && depth < maxOrigins {
+		if before, ok := r.readOrigin(found.origin, depth); ok {
+			found.inherit(before)
+		}
+	}
+	if err == nil {
+		found.finish(path)
+	}
+	return found, err
+}
+
+// readOrigin is the head of the file that another goes on from. One that cannot be read is
+// told of when the thread is.
+func (r *headReader) readOrigin(o origin, depth int) (headScan, bool) {
+	path, err := r.store.findFile(o.id)
+	if err != nil {
+		return headScan{}, false
+	}
+	before, err := r.readFrom(path, depth+1)
+	return before, err == nil
+}
+
+// readOwn is what the file itself tells.
+func (r *headReader) readOwn(path string) (headScan, error) {
 	file, info, err := r.store.open(path, os.O_RDONLY)
 	if err != nil {
 		return headScan{}, err
 	}
 	defer func() { _ = file.Close() }()
 	var found headScan
+	var data []byte
 	for size := int64(headSize); ; size *= headGrowth {
 		size = min(size, maxHeadSize, info.Size())
-		data, err := r.fill(file, size)
-		if err != nil {
+		if data, err = r.fill(file, size); err != nil {
 			return headScan{}, diskError("read", path, err)
 		}
 		found = headScan{}
@@ -82,7 +114,10 @@ func (r *headReader) read(path string) (headScan, error) {
 		}
 	}
 	found.empty = info.Size() == 0
-	found.finish(path, info.ModTime())
+	if found.head.whole = info.Size() <= headSize; found.head.whole {
+		found.head.tell(data)
+	}
+	found.head.UpdatedAt = info.ModTime()
 	return found, nil
 }
 
@@ -106,8 +141,21 @@ type headScan struct {
 	// lines is set once a line was read.
 	lines bool
 	// event is set once an event told the user's first message; item is that of the
-	// first response item that looks like one.
-	event, item *string
+	// first response item that looks like one. Each has its ordinal.
+	event, item     *string
+	eventAt, itemAt int64
+	// origin is what the file goes on from.
+	origin origin
+}
+
+// inherit takes over the user's first message from what the file goes on from.
+func (h *headScan) inherit(before headScan) {
+	if before.event != nil && h.origin.reaches(before.eventAt) {
+		h.event, h.eventAt = before.event, before.eventAt
+	}
+	if before.item != nil && h.origin.reaches(before.itemAt) {
+		h.item, h.itemAt = before.item, before.itemAt
+	}
 }
 
 // hasUser tells whether there is a user message.
@@ -123,7 +171,7 @@ func (h *headScan) scan(data []byte) {
 		}
 		if p, reason := parseLine(line); reason == "" {
 			h.lines = true
-			h.note(p.Type, p.Payload)
+			h.note(p)
 		}
 		if h.event != nil && h.head.Context != nil && h.meta {
 			return
@@ -131,27 +179,31 @@ func (h *headScan) scan(data []byte) {
 	}
 }
 
-func (h *headScan) note(lineType string, payload []byte) {
+func (h *headScan) note(p parsed) {
+	lineType, payload := p.Type, p.Payload
 	switch {
 	case lineType == protocol.LineSessionMeta && !h.meta:
 		h.meta = true
 		// A member of the wrong type costs that member.
 		_ = json.Unmarshal(payload, &h.head.Meta)
+		h.origin = originIn(payload)
+		h.head.Origin = h.origin.id
 	case lineType == protocol.LineTurnContext && h.head.Context == nil:
 		var context protocol.TurnContext
 		if json.Unmarshal(payload, &context) == nil {
 			h.head.Context = &context
 		}
 	case lineType == protocol.LineEventMsg && h.event == nil:
-		h.event = eventText(payload)
+		h.event, h.eventAt = eventText(payload), p.ordinal
 	case lineType == protocol.LineResponseItem && h.item == nil && h.event == nil:
-		h.item = itemText(payload)
+		h.item, h.itemAt = itemText(payload), p.ordinal
 	}
 }
 
-func (h *headScan) finish(path string, modTime time.Time) {
+// finish fills the head in, of which UpdatedAt is known.
+func (h *headScan) finish(path string) {
 	head := &h.head
-	head.Path, head.UpdatedAt = path, modTime
+	head.Path = path
 	switch {
 	case h.event != nil:
 		head.Preview = *h.event
@@ -168,7 +220,7 @@ func (h *headScan) finish(path string, modTime time.Time) {
 	if c := head.Context; c != nil && !h.meta {
 		head.Meta.Cwd, head.Meta.ModelProvider = c.Cwd, c.ModelProvider
 	}
-	head.CreatedAt = modTime
+	head.CreatedAt = head.UpdatedAt
 	if at, ok := nameTimeOf(path); ok {
 		head.CreatedAt = at
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"appserver/protocol"
@@ -36,11 +37,30 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := log.Append(lines, true); err != nil {
+	if err := log.Append(whole(lines), true); err != nil {
 		return "", first(err, log.Discard())
 	}
 	_ = log.Close() // all is on the disk
 	return log.Path(), nil
+}
+
+// whole are lines that may have been read with those that they go on from: their first one does
+// not say any more that they go on from others.
+func whole(lines []protocol.RolloutLine) []protocol.RolloutLine {
+	o := originIn(lines[0].Payload)
+	var members map[string]json.RawMessage
+	if o.id == "" || o.end == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 || json.Unmarshal(lines[0].Payload, &members) != nil {
+		return lines
+	}
+	delete(members, "history_base")
+	delete(members, "forked_from_ordinal_exclusive")
+	payload, err := json.Marshal(members)
+	if err != nil {
+		return lines // members of an object always encode
+	}
+	lines = slices.Clone(lines)
+	lines[0].Payload = payload
+	return lines
 }
 
 // headOf is what the first line says of the thread.

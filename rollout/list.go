@@ -42,9 +42,12 @@ type Query struct {
 	OtherSources []string
 	// Excluded are the ids of threads that are left out.
 	Excluded []string
+	// Parent is the thread that has spawned those of the list, Ancestor one from which a row
+	// of spawns leads to them.
+	Parent, Ancestor string
 	// Sources are sources as session_meta has them: strings such as "cli", or the
-	// first member of an object such as {"subagent": …}; "" selects threads without
-	// one.
+	// first member of an object such as {"subagent": …}, or that and the first of what it
+	// holds, as in "subagent/review"; "" selects threads without one.
 	Sources []string
 }
 
@@ -61,7 +64,7 @@ type Page struct {
 	Skipped []error
 }
 
-// List reads the heads of the rollouts that a query selects. Files without a user
+// List reads the heads of the rollouts that a query selects: of each thread its newest. Files without a user
 // message are left out. Those without a thread's name, those that are empty, and files and
 // folders that cannot be read are left out too, and told of in Page.Skipped. By created_at it opens no more files than
 // the page needs, and one to know whether another page follows. An unusable cursor is
@@ -97,6 +100,7 @@ func (s *Store) List(q Query) (Page, error) {
 		if len(page.Heads) == 0 {
 			page.BackCursor = at.Back()
 		}
+		reader.update(&head)
 		page.Heads = append(page.Heads, head)
 		last = at
 	}
@@ -146,7 +150,7 @@ func (s *Store) positions(q Query, from Position, skip func(error)) iter.Seq2[Po
 		return s.byUpdate(q, from, skip)
 	}
 	return func(yield func(Position, error) bool) {
-		for path, err := range s.walk(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, here: from.Here, strange: skip}) {
+		for path, err := range s.threads(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, here: from.Here, strange: skip}) {
 			if errors.Is(err, fs.ErrPermission) {
 				skip(err)
 				continue
@@ -212,30 +216,46 @@ func (s *Store) selector(q Query) (func(Head) bool, error) {
 	}
 	term := strings.ToLower(q.Search)
 	found := func(text string) bool { return strings.Contains(strings.ToLower(text), term) }
+	related, err := s.related(q)
 	return func(h Head) bool {
-		return among(q.Providers, h.Meta.ModelProvider) &&
+		return related(h) &&
+			among(q.Providers, h.Meta.ModelProvider) &&
 			among(q.Cwds, h.Meta.Cwd) &&
-			among(q.Sources, SourceWord(h.Meta.Source)) &&
-			!slices.Contains(q.OtherSources, SourceWord(h.Meta.Source)) &&
+			(len(q.Sources) == 0 || amongSources(q.Sources, SourceWord(h.Meta.Source))) &&
+			!amongSources(q.OtherSources, SourceWord(h.Meta.Source)) &&
 			!slices.Contains(q.Excluded, h.ID) &&
 			(term == "" || found(h.Preview) || found(names[h.ID]))
-	}, nil
+	}, err
 }
 
 func among(wanted []string, value string) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// SourceWord is a source of session_meta in one word, as Query.Sources has it.
+// SourceWord is a source of session_meta in one word, as Query.Sources has it, or in two with
+// a slash between: "subagent/review".
 func SourceWord(raw []byte) string {
-	source := gjson.ParseBytes(raw)
-	word := source.String()
-	if source.IsObject() {
-		word = ""
-		source.ForEach(func(key, _ gjson.Result) bool {
-			word = key.Str
-			return false
-		})
+	word, detail := firstMember(gjson.ParseBytes(raw))
+	if more, _ := firstMember(detail); more != "" {
+		word += "/" + more
 	}
 	return word
+}
+
+// firstMember is that of an object, and what it holds; else what is there, as a text.
+func firstMember(v gjson.Result) (name string, value gjson.Result) {
+	if !v.IsObject() {
+		return v.String(), value
+	}
+	v.ForEach(func(key, first gjson.Result) bool {
+		name, value = key.Str, first
+		return false
+	})
+	return name, value
+}
+
+// amongSources tells whether a source is on a list, whole or with its first word.
+func amongSources(list []string, source string) bool {
+	word, _, _ := strings.Cut(source, "/")
+	return slices.Contains(list, source) || slices.Contains(list, word)
 }

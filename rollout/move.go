@@ -22,16 +22,7 @@ type move struct {
 	from, to string
 }
 
-// run moves, as the thread's one writer.
-func (m *move) run() error {
-	lock, err := m.store.lock(m.id)
-	if err != nil {
-		return err
-	}
-	err = m.locked()
-	return first(err, diskError(m.op, m.from, lock.release()))
-}
-
+// locked moves. The caller is the thread's one writer.
 func (m *move) locked() error {
 	if err := m.check(); err != nil {
 		return err
@@ -50,8 +41,8 @@ func (m *move) carryOut() error {
 	return nil
 }
 
-// check refuses what is no file, and a place that is taken: by a rollout of the
-// thread, under whatever name, unless that is the trace of a move that broke off.
+// check refuses what is no file, and a place that is taken: by a file of this one's
+// id, under whatever name, unless that is the trace of a move that broke off.
 func (m *move) check() error {
 	info, err := m.store.disk.Lstat(m.from)
 	switch {
@@ -62,7 +53,7 @@ func (m *move) check() error {
 	case !info.Mode().IsRegular():
 		return diskError(m.op, m.from, errMoved)
 	}
-	taken, err := m.store.findBelow(m.root, m.id)
+	taken, err := m.store.findBelow(m.root, fileID, fileID(m.from))
 	if taken == "" {
 		return err
 	}

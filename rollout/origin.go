@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"os"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -13,39 +14,51 @@ const maxOrigins = 64
 
 // origin is where a rollout's first line says that its history begins.
 type origin struct {
+	// id is that of the file.
 	id string
 	// end is the ordinal behind the last line.
 	end int64
+	// endOffset is where that line ends, in bytes; 0 where it is not told.
+	endOffset int64
 }
 
-// originOf is what a fork of the reference implementation goes on from; its zero value, where
-// the rollout has all of its lines.
+// originOf is what a rollout of the reference implementation goes on from, by its first line; its
+// zero value, where the rollout has all of its lines.
 func originOf(line *protocol.RolloutLine) (o origin) {
 	if line.Type != protocol.LineSessionMeta {
 		return o
 	}
-	meta := gjson.GetManyBytes(line.Payload,
-		"history_base.thread_id", "history_base.end_ordinal_exclusive", "forked_from_id", "forked_from_ordinal_exclusive")
+	return originIn(line.Payload)
+}
+
+// originIn is what a session_meta says of it.
+func originIn(payload []byte) (o origin) {
+	meta := gjson.GetManyBytes(payload,
+		"history_base.thread_id", "history_base.end_ordinal_exclusive", "forked_from_id", "forked_from_ordinal_exclusive", "history_base.end_byte_offset")
 	if meta[1].Type == gjson.Number {
-		return origin{meta[0].Str, meta[1].Int()}
+		return origin{meta[0].Str, meta[1].Int(), meta[4].Int()}
 	}
 	if meta[3].Type == gjson.Number {
-		return origin{meta[2].Str, meta[3].Int()}
+		return origin{meta[2].Str, meta[3].Int(), 0}
 	}
 	return o
 }
+
+// reaches tells whether the ordinal of a line in that file is below its end; one that the line
+// does not tell, which is below 0, is not.
+func (o origin) reaches(ordinal int64) bool { return ordinal >= 0 && ordinal < o.end }
 
 // has tells whether a line of the origin is one that the rollout goes on from.
 func (o origin) has(line *protocol.RolloutLine) bool {
 	return line.Type != protocol.LineSessionMeta && *line.Ordinal > 0 && *line.Ordinal < o.end
 }
 
-// findOrigin is the path of a rollout that others, as many as the depth is, go on from.
+// findOrigin is the path of the file that others, as many as the depth is, go on from.
 func (s *Store) findOrigin(id string, depth int) (string, error) {
 	if depth >= maxOrigins {
 		return "", &NotFoundError{id}
 	}
-	return s.Find(id)
+	return s.findFile(id)
 }
 
 // afterOrigin gives take the lines that the rollout goes on from behind its first one,
@@ -88,4 +101,29 @@ func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, place), 
 		}
 	}, depth+1)
 	return before.run()
+}
+
+// Piece is the begin of a file that another one goes on from.
+type Piece struct {
+	Path string
+	// End is where it ends, in bytes.
+	End int64
+}
+
+// History are the pieces of other files that come before a rollout's own lines, the oldest
+// first, as far as they can be found and the files tell where they end.
+func (s *Store) History(path string) (pieces []Piece) {
+	reader := headReader{store: s}
+	for range maxOrigins {
+		found, err := reader.readOwn(path)
+		if err != nil || found.origin.endOffset == 0 {
+			break
+		}
+		if path, err = s.findFile(found.origin.id); err != nil {
+			break
+		}
+		pieces = append(pieces, Piece{path, found.origin.endOffset})
+	}
+	slices.Reverse(pieces)
+	return pieces
 }

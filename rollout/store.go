@@ -27,30 +27,47 @@ func NewStore(disk FS, home string) *Store {
 // Find is the path of a thread's rollout: the newest below sessions, else the newest
 // archived one, else a *NotFoundError. A folder that cannot be read is an error only
 // if the thread was not found elsewhere.
-func (s *Store) Find(id string) (string, error) {
+func (s *Store) Find(id string) (string, error) { return s.find(threadID, id) }
+
+func (s *Store) find(idOf func(path string) string, id string) (string, error) {
 	if !isThreadID(id) {
 		return "", &NotFoundError{id}
 	}
-	path, err := s.findBelow(sessionsDir, id)
+	path, err := s.findBelow(sessionsDir, idOf, id)
 	if path != "" {
 		return path, nil
 	}
-	archived, archivedErr := s.findBelow(archivedDir, id)
+	archived, archivedErr := s.findBelow(archivedDir, idOf, id)
 	if archived != "" {
 		return archived, nil
 	}
 	return "", first(err, archivedErr, &NotFoundError{id})
 }
 
-// findBelow is the path of a thread's newest rollout below a root, "" without one. Where
-// it is not found, the error tells what could not be read.
-func (s *Store) findBelow(root, id string) (path string, unread error) {
+// findFile is the path of the file with an id. That is most often in the folder of the day on
+// which the id was made, so that a look at all folders is rare.
+func (s *Store) findFile(id string) (string, error) {
+	if at, ok := madeAt(id); ok {
+		dir := s.dayDir(at)
+		entries, err := s.disk.ReadDir(dir)
+		for _, e := range entries {
+			if err == nil && !e.IsDir() && fileID(e.Name()) == id {
+				return filepath.Join(dir, e.Name()), nil
+			}
+		}
+	}
+	return s.find(fileID, id)
+}
+
+// findBelow is the path of the newest rollout below a root that has an id, "" without one.
+// Where it is not found, the error tells what could not be read.
+func (s *Store) findBelow(root string, idOf func(path string) string, id string) (path string, unread error) {
 	for f, err := range s.walk(walk{root: root}) {
 		if err != nil {
 			unread = err
 			continue
 		}
-		if threadID(f) == id {
+		if idOf(f) == id {
 			return filepath.Join(s.home, root, f), nil
 		}
 	}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"errors"
 	"io/fs"
 	"iter"
 	"path/filepath"
@@ -27,6 +28,59 @@ type walk struct {
 // yields its error, and the walk goes on behind it.
 func (s *Store) walk(w walk) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) { s.visit(w, "", yield) }
+}
+
+// threads is walk without the files of threads that have a newer one: the last in the order of
+// paths is the one that the reference implementation goes on with. It reads the names of what is
+// before the walk's begin, but where it ascends all of them.
+func (s *Store) threads(w walk) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		newest, err := s.newestBefore(w)
+		if err != nil && !yield("", err) {
+			return
+		}
+		for path, err := range s.walk(w) {
+			if err == nil && newest.note(path) != path {
+				continue
+			}
+			if !yield(path, err) {
+				return
+			}
+		}
+	}
+}
+
+// newestBefore are the newest files of the threads that a walk does not begin with. A folder
+// that must not be read has none.
+func (s *Store) newestBefore(w walk) (newestFiles, error) {
+	newest := newestFiles{}
+	if w.after == "" && !w.ascending {
+		return newest, nil
+	}
+	for path, err := range s.walk(walk{root: w.root}) {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+		case err != nil:
+			return newest, err
+		case !w.ascending && !w.passed(path):
+			return newest, nil
+		default:
+			newest.note(path)
+		}
+	}
+	return newest, nil
+}
+
+// newestFiles are the newest files of threads, by the threads' ids.
+type newestFiles map[string]string
+
+// note takes a path for the newest of its thread, unless there is one, and gives that.
+func (n newestFiles) note(path string) string {
+	id := threadID(path)
+	if n[id] == "" {
+		n[id] = path
+	}
+	return n[id]
 }
 
 // visit walks a folder, which is "" or ends with a slash. It is false when yield has

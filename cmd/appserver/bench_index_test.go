@@ -104,7 +104,7 @@ func awaitIndex(c *client) {
 	c.seen = nil
 }
 
-func removeIndex(b *testing.B, home string) {
+func removeIndex(b testing.TB, home string) {
 	files, err := filepath.Glob(filepath.Join(home, "appserver-index.sqlite*"))
 	require.NoError(b, err)
 	for _, f := range files {

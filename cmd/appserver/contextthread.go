@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"appserver/protocol"
+	"appserver/rollout"
 )
 
 // uuidLength is that of a thread's id.
@@ -66,8 +66,7 @@ func (d *desk) ofRollout(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
-	id, err := d.whole(stem[max(0, len(stem)-uuidLength):])
+	id, err := d.whole(rollout.ThreadID(path))
 	if isKind(err, protocol.KindInvalidThreadID) {
 		return "", fmt.Errorf("%s has no thread id in its name: expected rollout-TIME-ID.jsonl", path)
 	}

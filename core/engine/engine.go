@@ -59,6 +59,9 @@ type Index interface {
 	// Search finds the threads with a text; it waits a moment for an index that is being
 	// built, though not longer than ctx.
 	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
+	// CheckDelete is rollout.Store.CheckDelete for a thread that is there; it is not known where
+	// rollouts have to be read.
+	CheckDelete(id string) (known bool, err error)
 	// Note tells that a rollout was written to. It does not wait.
 	Note(path string)
 	// Diagnose tells how the index is. It does not wait.

@@ -19,6 +19,8 @@ type fakeIndex struct {
 	heads []rollout.Head
 	asked []rollout.Query
 	noted []string
+	// inUse is a thread that goes on from every other.
+	inUse string
 }
 
 func (f *fakeIndex) List(q rollout.Query) (rollout.Page, bool) {
@@ -37,6 +39,13 @@ func (f *fakeIndex) Search(_ context.Context, q rollout.Query) (rollout.Hits, er
 		hits.Hits = append(hits.Hits, rollout.Hit{Head: h, Snippet: "... found"})
 	}
 	return hits, nil
+}
+
+func (f *fakeIndex) CheckDelete(id string) (known bool, err error) {
+	if f.inUse != "" {
+		err = &rollout.InUseError{ID: id, By: f.inUse}
+	}
+	return f.ready, err
 }
 
 func (f *fakeIndex) Note(path string) {
@@ -124,5 +133,18 @@ func TestDiagnoseCountsThreads(t *testing.T) {
 		threads, index = r.Diagnose()
 		require.Equal(t, protocol.ThreadDiagnostics{Loaded: 2, InTurns: 1}, threads)
 		require.Equal(t, protocol.IndexReady, index.State)
+	})
+}
+
+// TestADeletionAsksTheIndex has an index that knows of forks which no rollout tells of, and one
+// that does not know yet.
+func TestADeletionAsksTheIndex(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		f := &fakeIndex{ready: true, inUse: "another"}
+		r.Index = f
+		id := r.begin(1)
+		require.Equal(t, protocol.KindThreadInUse, r.refused(1, deleteThread(id)))
+		f.ready = false
+		r.ask(1, deleteThread(id))
 	})
 }

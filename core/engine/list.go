@@ -22,7 +22,7 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 	if err := checkFilters(p); err != nil {
 		return err
 	}
-	if p.SectionID != nil || p.Cwd != nil && len(p.Cwd) == 0 {
+	if p.SectionID != nil || p.AttachedToThreadID != nil || p.Cwd != nil && len(p.Cwd) == 0 {
 		e.Outbox.Reply(to, protocol.ThreadListResponse{Data: []protocol.Thread{}})
 		return nil
 	}
@@ -54,6 +54,36 @@ func checkFilters(p *protocol.ThreadListParams) error {
 			return protocol.InvalidParams("excludedThreadIds", "invalid excluded thread id: %s", id)
 		}
 	}
+	return checkRelations(p)
+}
+
+// checkRelations refuses wrong ids of other threads, more than one of them, and what there is none of.
+func checkRelations(p *protocol.ThreadListParams) error {
+	related := false
+	for _, f := range []struct {
+		field, words string
+		id           *string
+	}{
+		{"parentThreadId", "parent thread id", p.ParentThreadID},
+		{"ancestorThreadId", "ancestor thread id", p.AncestorThreadID},
+		{"attachedToThreadId", "attached thread parent id", p.AttachedToThreadID},
+	} {
+		switch {
+		case f.id == nil:
+			continue
+		case checkID("", *f.id) != nil:
+			return protocol.InvalidParams(f.field, "invalid %s: %s", f.words, *f.id)
+		case related:
+			return protocol.InvalidParams(f.field, "parentThreadId, ancestorThreadId and attachedToThreadId are mutually exclusive")
+		}
+		related = true
+	}
+	switch {
+	case p.IncludeAttachedThreads && (p.SearchTerm == nil || *p.SearchTerm == ""):
+		return protocol.InvalidParams("includeAttachedThreads", "includeAttachedThreads requires a non-empty searchTerm")
+	case p.ProjectID != nil:
+		return protocol.InvalidParams("projectId", "project not found: %s", *p.ProjectID)
+	}
 	return nil
 }
 
@@ -73,6 +103,7 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	if slices.Contains(q.Providers, e.Setup.Defaults().Provider) {
 		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
 	}
+	q.Parent, q.Ancestor = textOr(p.ParentThreadID), textOr(p.AncestorThreadID)
 	of(&q, p.SourceKinds)
 	if p.SortKey != nil && *p.SortKey == "section_position" { // there are no sections
 		return q
@@ -104,13 +135,31 @@ func sorted(key *string, otherwise rollout.SortKey) rollout.SortKey {
 	return rollout.SortKey(*key)
 }
 
-// of selects kinds of sources; without any, all but those that no person talks to.
+// textOr is "" where there is none.
+func textOr(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// of selects kinds of sources; without any, all but those that no person talks to, or all that
+// a thread has spawned.
 func of(q *rollout.Query, kinds *[]string) {
 	if kinds == nil || len(*kinds) == 0 {
+		if q.Parent != "" || q.Ancestor != "" {
+			return
+		}
 		q.OtherSources = sources([]string{"exec", "appServer", "subAgent"})
 		return
 	}
 	q.Sources = sources(*kinds)
+}
+
+// subAgents is what session_meta says of kinds of sub-agents.
+var subAgents = map[string]string{
+	"subAgent": "", "subAgentReview": "/review", "subAgentCompact": "/compact",
+	"subAgentThreadSpawn": "/thread_spawn", "subAgentOther": "/other",
 }
 
 // sources are the words of session_meta for the protocol's kinds of sources.
@@ -123,7 +172,9 @@ func sources(kinds []string) []string {
 		case kind == "unknown":
 			words = append(words, "", kind)
 		case strings.HasPrefix(kind, "subAgent"):
-			words = append(words, "subagent", "sub_agent", "subAgent")
+			for _, word := range []string{"subagent", "sub_agent", "subAgent"} {
+				words = append(words, word+subAgents[kind])
+			}
 		default:
 			words = append(words, kind)
 		}

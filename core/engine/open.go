@@ -175,8 +175,11 @@ func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	a.step(core.Resume{To: to, Params: p, World: a.world(a.thread.Settings())})
 }
 
-// idInName is the thread's id in the name of its rollout, "" where there is none.
+// idInName is the thread's id in the name of its rollout, or what should be one.
 func idInName(path string) string {
+	if id := rollout.ThreadID(path); id != "" {
+		return id
+	}
 	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	return stem[max(0, len(stem)-36):]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
 )
@@ -17,6 +18,14 @@ func (e *Engine) ThreadSearch(to protocol.Caller, p *protocol.ThreadSearchParams
 	q.Search, q.Archived, q.SortKey = p.SearchTerm, p.Archived != nil && *p.Archived, sorted(p.SortKey, rollout.SortRelevance)
 	of(&q, p.SourceKinds)
 	return e.background(to, func() (any, error) { return e.search(to, q) })
+}
+
+// ThreadSearchOccurrences finds the places of a thread, loaded or not, where a text was said.
+func (e *Engine) ThreadSearchOccurrences(to protocol.Caller, p *protocol.ThreadSearchOccurrencesParams) error {
+	if strings.TrimSpace(p.SearchTerm) == "" {
+		return protocol.InvalidParams("searchTerm", "thread/searchOccurrences requires a non-empty searchTerm")
+	}
+	return e.readTurns(to, p.ThreadID, core.SearchOccurrences{To: to, Term: p.SearchTerm, Cursor: p.Cursor, Limit: p.Limit})
 }
 
 func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {

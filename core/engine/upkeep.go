@@ -71,13 +71,27 @@ func (a *actor) checkDelete() error {
 	if err := a.thread.TurnUnderWay(); err != nil {
 		return err
 	}
-	return a.engine.Store.CheckDelete(a.id)
+	return a.engine.notGoneOnFrom(a.id)
+}
+
+// notGoneOnFrom makes sure that no other thread goes on from the lines of this one.
+func (e *Engine) notGoneOnFrom(id string) error {
+	if e.Index != nil {
+		if known, err := e.Index.CheckDelete(id); known {
+			return err
+		}
+	}
+	return e.Store.CheckDelete(id)
 }
 
 // deleteStored deletes a thread that is not loaded, or not any more. Where that fails, those
 // who had it loaded are told that it is closed.
 func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
-	if err := a.engine.Store.Delete(a.id); err != nil {
+	err := a.engine.notGoneOnFrom(a.id)
+	if err == nil {
+		err = a.engine.Store.Remove(a.id)
+	}
+	if err != nil {
 		a.sayTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		a.engine.Outbox.Refuse(to, notArchived(err))
 		return

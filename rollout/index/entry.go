@@ -23,6 +23,8 @@ const (
 	maxText   = 64 << 10
 	maxCall   = 1 << 10
 	maxPiece  = 4 << 20
+	// maxHistory bounds what is taken in of the files that one goes on from.
+	maxHistory = 4 * maxPiece
 
 	titleLength = 80
 
@@ -69,6 +71,8 @@ type entry struct {
 	listed   bool
 	head     rollout.Head
 	messages []message
+	// metadata is the last of what was read, nil without any.
+	metadata *protocol.ThreadMetadata
 }
 
 type message struct {
@@ -98,7 +102,12 @@ func (r *reader) read(p place, before known, info fs.FileInfo) entry {
 		e.before = known{}
 	}
 	e.offset = e.before.offset
-	r.take(&e, file)
+	heard := hearing{last: map[string]string{}}
+	if e.offset == 0 && e.head.Origin != "" {
+		r.takeHistory(&heard, r.store.History(e.head.Path))
+	}
+	r.take(&e, &heard, file)
+	e.messages = heard.messages
 	e.beginSize = min(beginSize, e.offset)
 	e.beginSum = sum(file, e.beginSize)
 	return e
@@ -118,25 +127,69 @@ func sum(file rollout.File, size int64) int64 {
 	return int64(crc32.ChecksumIEEE(data))
 }
 
+// hearing is what was read of messages. One may stand in a file several times.
+type hearing struct {
+	// last is the last text of each role.
+	last     map[string]string
+	messages []message
+	size     int
+}
+
+func (h *hearing) hear(offset int64, l protocol.RolloutLine) {
+	m, ok := rollout.MessageOf(l)
+	if m.Text = cut(m.Text, limit(m)); ok && h.last[m.Role] != m.Text {
+		h.last[m.Role] = m.Text
+		h.size += len(m.Text)
+		h.messages = append(h.messages, message{m, offset})
+	}
+}
+
 // take takes the messages in. Of a file with much text it takes a piece: then its size is
 // said to be where the piece ends, so that the file seems to have grown.
-func (r *reader) take(e *entry, file rollout.File) {
-	last := map[string]string{}
-	size, full := 0, false
+func (r *reader) take(e *entry, heard *hearing, file rollout.File) {
+	full, before := false, heard.size
 	end, err := r.follower.Follow(file, e.offset, func(offset int64, l protocol.RolloutLine) bool {
-		m, ok := rollout.MessageOf(l)
-		if m.Text = cut(m.Text, limit(m)); ok && last[m.Role] != m.Text {
-			last[m.Role] = m.Text
-			size += len(m.Text)
-			e.messages = append(e.messages, message{m, offset})
+		heard.hear(offset, l)
+		if m, ok := rollout.MetadataOf(l); ok {
+			e.metadata = &m
 		}
-		full = size >= maxPiece
-		return !full && (r.stop == nil || !r.stop.Load())
+		full = heard.size-before >= maxPiece
+		return !full && !r.stopped()
 	})
 	e.offset = end
 	if full && err == nil && end < e.size {
 		e.size = end
 	}
+}
+
+func (r *reader) stopped() bool { return r.stop != nil && r.stop.Load() }
+
+// takeHistory takes in what comes before a file's own lines, up to a bound, so that it is found
+// in this thread too. Its messages have offsets below 0, in their order.
+func (r *reader) takeHistory(heard *hearing, pieces []rollout.Piece) {
+	at := int64(0)
+	for _, p := range pieces {
+		at -= p.End
+	}
+	for _, p := range pieces {
+		r.takePiece(heard, p, at)
+		at += p.End
+	}
+}
+
+func (r *reader) takePiece(heard *hearing, p rollout.Piece, at int64) {
+	root, name, _ := r.store.Place(p.Path)
+	file, _, err := r.store.OpenRead(root, name)
+	if err != nil {
+		return // the thread itself tells that when it is read
+	}
+	defer func() { _ = file.Close() }()
+	_, _ = r.follower.Follow(file, 0, func(offset int64, l protocol.RolloutLine) bool {
+		if offset < p.End {
+			heard.hear(at+offset, l)
+		}
+		return offset < p.End && heard.size < maxHistory && !r.stopped()
+	})
 }
 
 func limit(m rollout.Message) int {
@@ -183,12 +236,20 @@ func storedHead(h rollout.Head) (string, error) {
 	return string(text), err
 }
 
-func loadHead(text string, h *rollout.Head) error {
+// loadHead also takes what a client has told last, "" where none has.
+func loadHead(text, metadata string, h *rollout.Head) error {
 	var s stored
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return err
 	}
 	h.Meta = s.Meta
+	if metadata != "" {
+		var m protocol.ThreadMetadata
+		if err := json.Unmarshal([]byte(metadata), &m); err != nil {
+			return err
+		}
+		h.Meta.Git = m.Git
+	}
 	if s.Context {
 		h.Context = &protocol.TurnContext{Model: s.Model, Effort: s.Effort}
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"appserver/rollout"
@@ -38,11 +39,11 @@ const turns = 3
 // pageLocked is the rows of a page, and one more where there is. They are as the files
 // are now: those that others wrote to were read again.
 func (ix *Index) pageLocked(q rollout.Query, from rollout.Position) ([]row, error) {
-	s, err := selection(ix.options.Store, q, from)
-	if err != nil {
-		return nil, err
-	}
 	for range turns {
+		s, err := selection(ix.db.read, ix.options.Store, q, from)
+		if err != nil {
+			return nil, err
+		}
 		rows, err := s.rows(ix.db.read, ix.options.Store)
 		if err != nil {
 			return nil, err
@@ -105,8 +106,10 @@ type choice struct {
 	where       []string
 	order       string
 	limit       int
-	// withArgs, selectArgs and args belong to with, to rank and named, and to where.
-	withArgs, selectArgs, args []any
+	// table is where rows are looked for.
+	table string
+	// withArgs, selectArgs, tableArgs and args belong to with, to rank and named, to table, and to where.
+	withArgs, selectArgs, tableArgs, args []any
 }
 
 func (c *choice) and(where string, args ...any) {
@@ -127,55 +130,84 @@ func (c *choice) without(column string, list []string) {
 	}
 }
 
+// sources allows, or with not before it forbids, what is on a list whole or with its first word.
+func (c *choice) sources(not string, list []string) {
+	if len(list) > 0 {
+		words := asJSON(list)
+		c.and(not+" (source IN (SELECT value FROM json_each(?)) OR substr(source, 1, instr(source || '/', '/') - 1) IN (SELECT value FROM json_each(?)))", words, words)
+	}
+}
+
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 // asJSON is a list as one argument: SQLite bounds how many there may be.
-func asJSON(list []string) string {
+func asJSON[T int64 | string](list []T) string {
 	raw, err := json.Marshal(list)
 	if err != nil {
-		return "[]" // texts always encode
+		return "[]" // texts and numbers always encode
 	}
 	return string(raw)
 }
 
 // selection is what a query selects, from a position on.
-func selection(store *rollout.Store, q rollout.Query, from rollout.Position) (*choice, error) {
+func selection(db *sql.DB, store *rollout.Store, q rollout.Query, from rollout.Position) (*choice, error) {
 	c := filtered(q)
 	if q.Search != "" {
-		where, args, err := titled(store, q.Search)
+		ids, err := named(store, q.Search)
+		if err == nil {
+			err = c.onlyTitled(db, q.Search, ids)
+		}
 		if err != nil {
 			return nil, err
 		}
+		where, args := titled(q.Search, ids)
 		c.and(where, args...)
 	}
 	c.from(q, from)
 	return c, nil
 }
 
+// isNewest is the condition that a thread has no newer file.
+const isNewest = "NOT EXISTS (SELECT 1 FROM sessions AS newer WHERE newer.root = one.root AND newer.id = one.id AND newer.rollout_path > one.rollout_path)"
+
+// isDescendant is the condition that a thread was spawned by another, or by one that was.
+const isDescendant = `id IN (WITH RECURSIVE spawned(id) AS (SELECT id FROM sessions WHERE parent = ?
+	UNION SELECT next.id FROM sessions AS next JOIN spawned ON next.parent = spawned.id) SELECT id FROM spawned)`
+
 func filtered(q rollout.Query) *choice {
-	c := &choice{rank: "0", named: "0"}
+	c := &choice{rank: "0", named: "0", table: "sessions"}
 	root := rollout.Roots()[0]
 	if q.Archived {
 		root = rollout.Roots()[1]
 	}
 	c.and("listed AND root = ?", root)
+	if q.Parent != "" {
+		c.and("parent = ?", q.Parent)
+	}
+	if q.Ancestor != "" {
+		c.and(isDescendant, q.Ancestor)
+		c.and("id <> ?", q.Ancestor)
+	}
 	c.among("model_provider", q.Providers)
 	c.among("cwd", q.Cwds)
-	c.among("source", q.Sources)
-	c.without("source", q.OtherSources)
+	c.sources("", q.Sources)
+	c.sources("NOT", q.OtherSources)
 	c.without("id", q.Excluded)
+	c.and(isNewest)
 	if q.Limit > 0 {
 		c.limit = q.Limit + 1
 	}
 	return c
 }
 
-// titled is the condition that a preview or a name has a text.
-func titled(store *rollout.Store, text string) (where string, args []any, err error) {
+// titled is the condition that a preview has a text, or a thread one of the ids.
+func titled(text, ids string) (where string, args []any) {
+	return "(instr(folded, ?) > 0 OR id IN (SELECT value FROM json_each(?)))", []any{strings.ToLower(text), ids}
+}
+
+// named are the ids of threads whose names have a text, as JSON.
+func named(store *rollout.Store, text string) (string, error) {
 	names, err := store.Names()
-	if err != nil {
-		return "", nil, err
-	}
 	term := strings.ToLower(text)
 	ids := []string{}
 	for id, name := range names {
@@ -183,8 +215,39 @@ func titled(store *rollout.Store, text string) (where string, args []any, err er
 			ids = append(ids, id)
 		}
 	}
-	list, err := json.Marshal(ids)
-	return "(instr(folded, ?) > 0 OR id IN (SELECT value FROM json_each(?)))", []any{term, string(list)}, err
+	return asJSON(ids), err
+}
+
+// mostTitled is of how many threads a list looks at each. Of more, it looks at all in its
+// order, until the page is full.
+const mostTitled = 2000
+
+// onlyTitled bounds the choice to sessions whose previews may have a text, or which have one
+// of the ids, where that is worth it.
+func (c *choice) onlyTitled(db *sql.DB, text, ids string) error {
+	term := []rune(strings.ToLower(text))
+	if len(term) < gram || strings.Contains(text, "\x00") {
+		return nil
+	}
+	rows, err := db.Query(`SELECT * FROM (SELECT rowid FROM titled WHERE titled MATCH ? LIMIT ?)
+		UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?)) LIMIT ?`,
+		grams(term), mostTitled+1, asJSON(rollout.Roots()), ids, mostTitled+1)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	keys := []int64{}
+	for rows.Next() {
+		var key int64
+		if err := rows.Scan(&key); err != nil {
+			return err
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) <= mostTitled {
+		c.table, c.tableArgs = "(SELECT value AS wanted FROM json_each(?)) AS one_of CROSS JOIN sessions ON sessions.key = one_of.wanted", []any{asJSON(keys)}
+	}
+	return rows.Err()
 }
 
 // from orders the rows, and begins behind or at a position.
@@ -209,12 +272,12 @@ func (c *choice) from(q rollout.Query, from rollout.Position) {
 	c.order = strings.ReplaceAll(columns, ",", direction+",") + direction
 }
 
-const rowColumns = knownColumns + ", key, id, started_at, preview, head"
+const rowColumns = knownColumns + ", key, id, started_at, preview, head, metadata"
 
 func (c *choice) query() (string, []any) {
-	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, " +
-		c.rank + " AS rank, " + c.named + " AS named FROM sessions " + c.join + ") WHERE " + strings.Join(c.where, " AND ") + " ORDER BY " + c.order
-	args := append(append(append([]any{}, c.withArgs...), c.selectArgs...), c.args...)
+	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, " +
+		c.rank + " AS rank, " + c.named + " AS named FROM " + c.table + " " + c.join + ") AS one WHERE " + strings.Join(c.where, " AND ") + " ORDER BY " + c.order
+	args := slices.Concat(c.withArgs, c.selectArgs, c.tableArgs, c.args)
 	if c.limit > 0 {
 		text += " LIMIT ?"
 		args = append(args, c.limit)
@@ -260,10 +323,11 @@ func scan(rows *sql.Rows, store *rollout.Store) (row, error) {
 	var r row
 	var began int64
 	var head string
+	var metadata sql.NullString
 	err := rows.Scan(&r.root, &r.path, &r.inode, &r.size, &r.modTime, &r.offset, &r.beginSize, &r.beginSum,
-		&r.key, &r.head.ID, &began, &r.head.Preview, &head, &r.rank, &r.named)
+		&r.key, &r.head.ID, &began, &r.head.Preview, &head, &metadata, &r.rank, &r.named)
 	if err == nil {
-		err = loadHead(head, &r.head)
+		err = loadHead(head, metadata.String, &r.head)
 	}
 	r.head.Path = store.PathOf(r.root, r.path)
 	r.head.CreatedAt, r.head.UpdatedAt = nanoTime(began), nanoTime(r.modTime)

@@ -30,7 +30,7 @@ func TestTheIndexListsWhatTheFilesList(t *testing.T) {
 		w := &world{rig: rigAt(t, home), t: t, clock: begin}
 		defer func() { require.NoError(t, w.ix.Close(context.Background())) }()
 		t.Repeat(map[string]func(*rapid.T){
-			"make": w.make, "grow": w.grow, "name": w.name, "remove": w.remove, "shrink": w.shrink, "replace": w.replace,
+			"make": w.make, "revert": w.revert, "spawn": w.spawn, "grow": w.grow, "name": w.name, "remove": w.remove, "shrink": w.shrink, "replace": w.replace,
 			"move": w.move, "restart": func(*rapid.T) { w.reopen() }, "": w.check,
 		})
 		require.Empty(t, w.faults)
@@ -61,6 +61,7 @@ func (w *world) pick(t *rapid.T) string {
 
 func lines(t *rapid.T) string {
 	return rapid.SampledFrom([]string{
+		`{"timestamp":"","type":"thread_metadata","payload":{"git":{"branch":"told"}}}` + "\n", `{"timestamp":"","type":"thread_metadata","payload":{}}` + "\n",
 		userLine("Fix the Bug"), userLine("write docs"), agentLine("done: bug"), userLine("ÄRGER über 漢字テスト"),
 		"no JSON\n", `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n", `{"timestamp":"","type":"event_msg","payl`, "\n",
 	}).Draw(t, "lines")
@@ -88,6 +89,43 @@ func (w *world) make(t *rapid.T) {
 		path = filepath.Join(w.home, "archived_sessions", filepath.Base(path))
 	}
 	w.put(path, content(t))
+	w.tick(path)
+	w.files = append(w.files, path)
+}
+
+// revert makes a thread of two files, the first of which nobody touches.
+func (w *world) revert(t *rapid.T) {
+	w.made++
+	path := w.path(w.made)
+	base := numbered(0, metaLine(`"id":"x"`)+userLine("Fix the Bug")+agentLine("done: bug"))
+	w.put(path, base+numbered(5, userLine("write docs")))
+	w.tick(path)
+	end := rapid.SampledFrom([]int{1, 5}).Draw(t, "end")
+	if end == 1 {
+		base = numbered(0, metaLine(`"id":"x"`))
+	}
+	file := fmt.Sprintf("0190a6f8-2222-7aaa-8bbb-%012d", w.made)
+	path = strings.TrimSuffix(path, ".jsonl") + "_" + file + ".jsonl"
+	w.put(path, metaLine(fmt.Sprintf(`"id":"x","history_base":{"thread_id":%q,"end_ordinal_exclusive":%d,"end_byte_offset":%d}`, idOf(w.made), end, len(base)))+lines(t))
+	w.tick(path)
+	w.files = append(w.files, path)
+}
+
+// numbered are lines with ordinals.
+func numbered(from int, text string) (with string) {
+	for line := range strings.Lines(text) {
+		with += strings.Replace(line, "{", fmt.Sprintf(`{"ordinal":%d,`, from), 1)
+		from++
+	}
+	return with
+}
+
+// spawn makes a thread that the agent of another has begun.
+func (w *world) spawn(t *rapid.T) {
+	w.made++
+	path := w.path(w.made)
+	by := idOf(rapid.IntRange(1, w.made).Draw(t, "by"))
+	w.put(path, metaLine(fmt.Sprintf(`"id":"x","source":{"subagent":{"thread_spawn":{"parent_thread_id":%q}}}`, by))+lines(t))
 	w.tick(path)
 	w.files = append(w.files, path)
 }
@@ -164,6 +202,13 @@ func (w *world) check(t *rapid.T) {
 		require.Equal(t, last.Heads[0].Path, back.Heads[0].Path, "turning back begins with the same thread")
 	}
 	w.compareSearch(t)
+	for n := range w.made {
+		known, err := w.ix.CheckDelete(idOf(n + 1))
+		require.True(t, known)
+		if _, found := w.store.Find(idOf(n + 1)); found == nil {
+			require.Equal(t, w.store.CheckDelete(idOf(n+1)) == nil, err == nil)
+		}
+	}
 }
 
 // compareSearch compares what a search finds with what reading everything finds.
@@ -218,9 +263,11 @@ func (w *world) query(t *rapid.T) rollout.Query {
 	return rollout.Query{
 		Limit: rapid.IntRange(0, 3).Draw(t, "limit"), Archived: rapid.Bool().Draw(t, "archived"), Ascending: rapid.Bool().Draw(t, "ascending"),
 		SortKey:   rapid.SampledFrom([]rollout.SortKey{"", rollout.SortCreated, rollout.SortUpdated}).Draw(t, "key"),
-		Providers: some("providers", "a", "b", ""), Cwds: some("cwds", "/x", "/y"), Sources: some("sources", "cli", "subagent", "", "5"),
+		Providers: some("providers", "a", "b", ""), Cwds: some("cwds", "/x", "/y"), Sources: some("sources", "cli", "subagent", "subagent/review", "", "5"),
 		Search: rapid.SampledFrom([]string{"", "", "bug", "DOCS", "ärger", "字"}).Draw(t, "search"), Excluded: some("excluded", idOf(1), idOf(2)),
-		OtherSources: some("other sources", "cli", "subagent"),
+		OtherSources: some("other sources", "cli", "subagent", "subagent/thread_spawn"),
+		Parent:       rapid.SampledFrom([]string{"", "", "", idOf(1), idOf(2)}).Draw(t, "parent"),
+		Ancestor:     rapid.SampledFrom([]string{"", "", "", idOf(1), idOf(2)}).Draw(t, "ancestor"),
 	}
 }
 

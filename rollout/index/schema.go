@@ -17,7 +17,7 @@ import (
 const (
 	// application and version tell our files from those of others, and of others of ours.
 	application = 0x61707369
-	version     = 1
+	version     = 2
 
 	// busyTimeout is how long another server's write is waited for, in milliseconds.
 	busyTimeout = 2000
@@ -27,7 +27,9 @@ const (
 )
 
 // tables are the tables of an index. Times are Unix nanoseconds, offsets and sizes
-// bytes. messages.session is sessions.key: two files may have one thread's id.
+// bytes. messages.session is sessions.key: two files may have one thread's id. parent is the
+// thread that has spawned this one, origin the id of the file that this one goes on from,
+// metadata what a client has told of the repository last, as JSON.
 const tables = `
 CREATE TABLE sessions (
 	key INTEGER PRIMARY KEY,
@@ -38,6 +40,7 @@ CREATE TABLE sessions (
 	cwd TEXT NOT NULL, model_provider TEXT NOT NULL, source TEXT NOT NULL,
 	cli_version TEXT NOT NULL, originator TEXT NOT NULL, git_branch TEXT, git_commit TEXT,
 	title TEXT NOT NULL, preview TEXT NOT NULL, folded TEXT NOT NULL, head TEXT NOT NULL,
+	parent TEXT, origin TEXT, metadata TEXT,
 	UNIQUE (root, rollout_path)
 );
 CREATE INDEX sessions_created ON sessions (root, rollout_path) WHERE listed;
@@ -45,6 +48,9 @@ CREATE INDEX sessions_updated ON sessions (root, last_event_at, rollout_path) WH
 CREATE INDEX sessions_recent ON sessions (last_event_at);
 CREATE INDEX sessions_unlisted ON sessions (last_event_at) WHERE NOT listed;
 CREATE INDEX sessions_folder ON sessions (root, folder);
+CREATE INDEX sessions_thread ON sessions (root, id, rollout_path);
+CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
+CREATE INDEX sessions_origin ON sessions (origin) WHERE origin IS NOT NULL;
 CREATE TABLE messages (
 	number INTEGER PRIMARY KEY AUTOINCREMENT,
 	session INTEGER NOT NULL, offset INTEGER NOT NULL,
@@ -52,6 +58,7 @@ CREATE TABLE messages (
 	UNIQUE (session, offset)
 );
 CREATE VIRTUAL TABLE found USING fts5(text, content='messages', content_rowid='number', tokenize='trigram', detail='none');
+CREATE VIRTUAL TABLE titled USING fts5(folded, content='sessions', content_rowid='key', tokenize='trigram', detail='none');
 `
 
 // errForeign is what a file is told by that is an index of another version, or none.

@@ -79,10 +79,11 @@ const namedRank = 1_000_000
 func searched(store *rollout.Store, q rollout.Query, from rollout.Position) (*choice, error) {
 	c := filtered(q)
 	c.limit = 0
-	where, args, err := titled(store, q.Search)
+	ids, err := named(store, q.Search)
 	if err != nil {
 		return nil, err
 	}
+	where, args := titled(q.Search, ids)
 	condition, value := candidates(strings.ToLower(q.Search))
 	c.with = "WITH hit AS MATERIALIZED (SELECT session, count(*) AS hits FROM messages WHERE " + condition + " GROUP BY session)"
 	c.withArgs = []any{value}
@@ -111,11 +112,17 @@ func candidates(term string) (condition, value string) {
 	if len(runes) < gram { // lower knows ASCII only: all messages are read
 		return "length(?) > 0", term
 	}
-	var grams []string
-	for i := 0; i+gram <= len(runes) && len(grams) < maxGrams; i++ {
-		grams = append(grams, `"`+strings.ReplaceAll(string(runes[i:i+gram]), `"`, `""`)+`"`)
+	return "number IN (SELECT rowid FROM found WHERE found MATCH ?)", grams(runes)
+}
+
+// grams is what FTS5 is asked for to find texts that may have a term, which is no shorter than
+// a gram.
+func grams(term []rune) string {
+	var all []string
+	for i := 0; i+gram <= len(term) && len(all) < maxGrams; i++ {
+		all = append(all, `"`+strings.ReplaceAll(string(term[i:i+gram]), `"`, `""`)+`"`)
 	}
-	return "number IN (SELECT rowid FROM found WHERE found MATCH ?)", strings.Join(grams, " AND ")
+	return strings.Join(all, " AND ")
 }
 
 // found reads candidates until the page is full.

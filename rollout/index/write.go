@@ -16,18 +16,22 @@ func write(db *sql.DB, entries []entry) error {
 		return nil
 	}
 	return within(db, func(tx *sql.Tx) error {
-		var last int64
-		if err := tx.QueryRow("SELECT coalesce(max(number), 0) FROM messages").Scan(&last); err != nil {
+		var last, lastKey int64
+		err := tx.QueryRow("SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(key), 0) FROM sessions)").Scan(&last, &lastKey)
+		if err != nil {
 			return err
 		}
 		for i := range entries {
-			if err := put(tx, &entries[i]); err != nil {
+			if err := put(tx, &entries[i], lastKey); err != nil {
 				return err
 			}
 		}
 		// Numbers are never given twice, so these are the new ones. All at once, behind the rows: FTS5 writes its terms out at every savepoint, and a
 		// trigger would make one for each row.
-		_, err := tx.Exec("INSERT INTO found(rowid, text) SELECT number, text FROM messages WHERE number > ?", last)
+		_, err = tx.Exec("INSERT INTO found(rowid, text) SELECT number, text FROM messages WHERE number > ?", last)
+		if err == nil {
+			_, err = tx.Exec("INSERT INTO titled(rowid, folded) SELECT key, folded FROM sessions WHERE key > ?", lastKey)
+		}
 		return err
 	})
 }
@@ -46,7 +50,8 @@ func within(db *sql.DB, do func(tx *sql.Tx) error) error {
 
 // put puts an entry in, unless another server was quicker: then what the reading went on
 // from is not there any more.
-func put(tx *sql.Tx, e *entry) error {
+// Titles of sessions up to lastKey are settled at once, those of others by the caller.
+func put(tx *sql.Tx, e *entry, lastKey int64) error {
 	key, now, err := find(tx, e.place)
 	if err != nil {
 		return err
@@ -56,6 +61,9 @@ func put(tx *sql.Tx, e *entry) error {
 		err = forget(tx, key)
 	case e.before != now:
 		return nil
+	}
+	if err == nil && key != 0 && key <= lastKey {
+		err = retitle(tx, key, strings.ToLower(e.head.Preview))
 	}
 	if err == nil {
 		key, err = putSession(tx, key, e)
@@ -69,6 +77,25 @@ func put(tx *sql.Tx, e *entry) error {
 		}
 	}
 	return putMessages(tx, key, e.messages)
+}
+
+// retitle makes a session found by another title.
+func retitle(tx *sql.Tx, key int64, folded string) error {
+	var was string
+	err := tx.QueryRow("SELECT folded FROM sessions WHERE key = ?", key).Scan(&was)
+	if err != nil || was == folded {
+		return err
+	}
+	if err := untitle(tx, key, was); err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO titled(rowid, folded) VALUES (?, ?)", key, folded)
+	return err
+}
+
+func untitle(tx *sql.Tx, key int64, was string) error {
+	_, err := tx.Exec("INSERT INTO titled(titled, rowid, folded) VALUES ('delete', ?, ?)", key, was)
+	return err
 }
 
 // unheard leaves out what the last reading ended with: a message may stand in a file as an
@@ -117,10 +144,7 @@ func remove(tx *sql.Tx, gone []place) error {
 	for _, p := range gone {
 		key, _, err := find(tx, p)
 		if err == nil && key != 0 {
-			err = forget(tx, key)
-		}
-		if err == nil {
-			_, err = tx.Exec("DELETE FROM sessions WHERE key = ?", key)
+			err = removeSession(tx, key)
 		}
 		if err != nil {
 			return err
@@ -129,9 +153,24 @@ func remove(tx *sql.Tx, gone []place) error {
 	return nil
 }
 
+func removeSession(tx *sql.Tx, key int64) error {
+	var title string
+	err := tx.QueryRow("SELECT folded FROM sessions WHERE key = ?", key).Scan(&title)
+	if err == nil {
+		err = untitle(tx, key, title)
+	}
+	if err == nil {
+		err = forget(tx, key)
+	}
+	if err == nil {
+		_, err = tx.Exec("DELETE FROM sessions WHERE key = ?", key)
+	}
+	return err
+}
+
 const putSessionSQL = `INSERT OR REPLACE INTO sessions (key, root, folder, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum,
-	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head, parent, origin, metadata)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 	head, err := storedHead(e.head)
@@ -139,15 +178,33 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 		return 0, err
 	}
 	h, meta := &e.head, &e.head.Meta
+	metadata, err := metadataOf(tx, key, e)
+	if err != nil {
+		return 0, err
+	}
 	branch, commit := gitOf(meta)
 	result, err := tx.Exec(putSessionSQL, sql.NullInt64{Int64: key, Valid: key != 0}, e.root, e.folder(), e.path, e.inode, e.size, e.modTime, e.offset, e.beginSize, e.beginSum,
 		e.listed, h.ID, h.CreatedAt.UnixNano(), meta.Cwd, meta.ModelProvider, rollout.SourceWord(meta.Source), meta.CliVersion, meta.Originator, branch, commit,
-		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head)
+		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head, orNull(rollout.SpawnedBy(meta.Source)), orNull(h.Origin), metadata)
 	if err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()
 }
+
+// metadataOf is what the last reading found, where this one went on from that and found none.
+func metadataOf(tx *sql.Tx, key int64, e *entry) (text sql.NullString, err error) {
+	switch {
+	case e.metadata != nil:
+		raw, err := protocol.Marshal(e.metadata)
+		return orNull(string(raw)), err
+	case key != 0 && e.before.offset > 0:
+		err = tx.QueryRow("SELECT metadata FROM sessions WHERE key = ?", key).Scan(&text)
+	}
+	return text, err
+}
+
+func orNull(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
 
 func gitOf(m *protocol.SessionMeta) (branch, commit *string) {
 	if m.Git == nil {

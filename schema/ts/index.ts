@@ -73,6 +73,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/list"; params?: ThreadListParams | null }
   /** Finds stored conversations by what was said in them, with a snippet of each. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/search"; params: ThreadSearchParams }
+  /** Finds each place of a conversation where a text was said. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/searchOccurrences"; params: ThreadSearchOccurrencesParams }
   /** Lists the ids of loaded conversations. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/loaded/list"; params?: ThreadLoadedListParams | null }
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
@@ -614,7 +616,7 @@ export interface FileUpdateChange {
   diff: string;
 }
 
-/** GitInfo is the state of the working directory's repository when the thread began: the commit's hash, the branch, and the URL of the remote origin. */
+/** GitInfo is the state of the working directory's repository when the thread began, or what a client has told of it since: the commit's hash, the branch, and the URL of the remote origin. */
 export interface GitInfo {
   sha: string | null;
   branch: string | null;
@@ -1047,7 +1049,7 @@ export interface TextInput {
   text_elements?: Array<unknown>;
 }
 
-/** Thread is a conversation as clients see it. Times are in Unix seconds. ID is a UUIDv7; Preview the text of the user's first message; Path that of the rollout, null for an ephemeral thread; Cwd an absolute path; Source and Originator tell which client began it. Turns is empty but in the answers that say so. What belongs to sections, projects and agents is always null. */
+/** Thread is a conversation as clients see it. Times are in Unix seconds. ID is a UUIDv7; Preview the text of the user's first message; Path that of the rollout, null for an ephemeral thread; Cwd an absolute path; Source and Originator tell which client began it; ParentThreadID, AgentNickname and AgentRole, which thread's agent did. Turns is empty but in the answers that say so. What belongs to sections and projects is always null. */
 export interface Thread {
   id: string;
   sessionId: string;
@@ -1298,7 +1300,7 @@ export interface ThreadItemsListResponse {
   backwardsCursor: string | null;
 }
 
-/** ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] means all but those that no person talks to: exec, appServer and the agents' own threads. At most 100 ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no sections: a SectionID that is not null selects nothing. */
+/** ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] means all but those that no person talks to: exec, appServer and the agents' own threads. At most 100 ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no sections: a SectionID that is not null selects nothing. ParentThreadID selects the threads that agents of another have spawned, AncestorThreadID those and what theirs have, whatever the sources unless SourceKinds tells. There are no projects, and no attached threads. */
 export interface ThreadListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -1312,6 +1314,16 @@ export interface ThreadListParams {
   excludedThreadIds?: Array<string> | null;
   originators?: Array<string> | null;
   sectionId?: string | null;
+  /** Only with the capability experimentalApi. */
+  parentThreadId?: string | null;
+  /** Only with the capability experimentalApi. */
+  ancestorThreadId?: string | null;
+  /** Only with the capability experimentalApi. */
+  attachedToThreadId?: string | null;
+  /** Only with the capability experimentalApi. */
+  includeAttachedThreads?: boolean | null;
+  /** Only with the capability experimentalApi. */
+  projectId?: string | null;
 }
 
 /** ThreadListResponse is a page of threads. NextCursor is null on the last page. BackwardsCursor leads, in the other direction, to the page that begins with the first thread of this one; it is null where there is none. */
@@ -1433,6 +1445,29 @@ export interface ThreadRollbackResponse {
   thread: Thread;
 }
 
+/** ThreadSearchOccurrence is a place in a message. Snippet is the message's text around it, with "... " before and " ..." behind where that is not all. TurnCursor is a cursor of thread/turns/list: the page begins with this turn. */
+export interface ThreadSearchOccurrence {
+  turnId: string;
+  itemId: string;
+  snippet: string;
+  snippetMatchRange: ThreadSearchTextRange;
+  turnCursor: string;
+}
+
+/** ThreadSearchOccurrencesParams asks where in the messages of a thread, the user's and the agent's, a text stands; case does not matter. A page has by default 50 occurrences, at least 1 and at most 250, in the order of the messages. Cursor is the nextCursor of a page for the same thread and text. */
+export interface ThreadSearchOccurrencesParams {
+  threadId: string;
+  searchTerm: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ThreadSearchOccurrencesResponse is a page of occurrences. NextCursor is null at the end. */
+export interface ThreadSearchOccurrencesResponse {
+  data: Array<ThreadSearchOccurrence>;
+  nextCursor: string | null;
+}
+
 /** ThreadSearchParams looks for a text in what was said in stored threads, and in their previews and names; case does not matter, and parts of words are found. SortKey is relevance by default: first the threads whose preview or name has the text, then those with the most messages that have it. SortDirection, SourceKinds, Archived, Cursor and Limit are as in ThreadListParams; threads of all providers are found. */
 export interface ThreadSearchParams {
   searchTerm: string;
@@ -1456,6 +1491,12 @@ export interface ThreadSearchResponse {
 export interface ThreadSearchResult {
   thread: Thread;
   snippet: string;
+}
+
+/** ThreadSearchTextRange is a part of a snippet, in UTF-16 code units; End is behind it. */
+export interface ThreadSearchTextRange {
+  start: number;
+  end: number;
 }
 
 /** ThreadSessionStartedNotification tells of the provider session that the next model request opens, and what it begins with. */
@@ -1821,6 +1862,8 @@ export interface Methods {
   "thread/list": { params: ThreadListParams; result: ThreadListResponse };
   /** Finds stored conversations by what was said in them, with a snippet of each. */
   "thread/search": { params: ThreadSearchParams; result: ThreadSearchResponse };
+  /** Finds each place of a conversation where a text was said. */
+  "thread/searchOccurrences": { params: ThreadSearchOccurrencesParams; result: ThreadSearchOccurrencesResponse };
   /** Lists the ids of loaded conversations. */
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */

@@ -1,0 +1,46 @@
+package index
+
+import (
+	"database/sql"
+	"errors"
+
+	"appserver/rollout"
+)
+
+// CheckDelete is rollout's, without reading rollouts: a *rollout.InUseError where another
+// thread goes on from this one. It is false where the files have to be asked.
+func (ix *Index) CheckDelete(id string) (known bool, err error) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if !ix.freshLocked() {
+		return false, nil
+	}
+	by, err := goesOnFrom(ix.db.read, id)
+	if err != nil {
+		ix.failLocked(err)
+		return false, nil
+	}
+	if by != "" {
+		return true, &rollout.InUseError{ID: id, By: by}
+	}
+	return true, nil
+}
+
+// goesOnFrom is a thread that goes on from one of the files of another, "" where none does.
+func goesOnFrom(db *sql.DB, id string) (by string, err error) {
+	files := []string{}
+	for _, root := range rollout.Roots() {
+		known, err := knownFiles(db, "WHERE root = ? AND id = ?", root, id)
+		if err != nil {
+			return "", err
+		}
+		for p := range known {
+			files = append(files, rollout.FileID(p.path))
+		}
+	}
+	err = db.QueryRow("SELECT id FROM sessions WHERE origin IN (SELECT value FROM json_each(?)) AND id <> ? ORDER BY root, rollout_path LIMIT 1", asJSON(files), id).Scan(&by)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return by, err
+}
