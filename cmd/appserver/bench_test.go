@@ -182,19 +182,7 @@ func streamingProvider(deltas int, gap time.Duration) *httptest.Server {
 	}))
 }
 
-func residentKiB(b testing.TB, pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(b, err)
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.Atoi(strings.Fields(value)[0])
-			require.NoError(b, err)
-			return kib
-		}
-	}
-	b.Fatal("no VmRSS")
-	return 0
-}
+func residentKiB(b testing.TB, pid int) int { return statusKiB(b, pid, "VmRSS:") }
 
 // cpuTime is the user and system time of the server, in steps of 10 ms.
 func cpuTime(b testing.TB, c *client) time.Duration {
