@@ -124,7 +124,7 @@ func join(c *config.Config, home string, p engine.Parts) *process {
 	}
 	e := engine.New(p)
 	if ix != nil {
-		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) })
+		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Platform: platform(), Terminal: terminal(os.Getenv)}))
 	return &process{srv, e, ix, p.Log}

@@ -59,6 +59,8 @@ type Index interface {
 	// Search finds the threads with a text; it waits a moment for an index that is being
 	// built, though not longer than ctx.
 	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
+	// Skipped are as those of rollout.Page, of what was come across since the last call.
+	Skipped() []error
 	// Note tells that a rollout was written to. It does not wait.
 	Note(path string)
 }

@@ -39,6 +39,8 @@ func (f *fakeIndex) Search(_ context.Context, q rollout.Query) (rollout.Hits, er
 	return hits, nil
 }
 
+func (f *fakeIndex) Skipped() []error { return nil }
+
 func (f *fakeIndex) Note(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

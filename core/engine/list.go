@@ -33,7 +33,7 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 			answer, skipped, err = e.list(to, q)
 			return answer, err
 		})
-		e.tellSkipped(to.Conn, q.Archived, skipped)
+		e.tellSkipped(to.Conn, skipped)
 	})
 }
 

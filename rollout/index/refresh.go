@@ -21,7 +21,7 @@ var errTooMuch = errors.New("index: too much is new")
 // went, by the times of their folders; those that this process has written; and of those
 // that others write, the ones written last. Every other file is looked at by a sweep.
 func (ix *Index) refreshLocked() error {
-	s := survey{store: ix.options.Store, knows: byFolder(ix.db.read), old: ix.folders}
+	s := survey{store: ix.options.Store, knows: byFolder(ix.db.read), old: ix.folders, skip: ix.skip}
 	err := s.run()
 	if err == nil {
 		err = ix.checkLocked(&s)
@@ -77,11 +77,19 @@ func (ix *Index) applyLocked(s *survey) error {
 	entries := make([]entry, len(s.changed))
 	for i, f := range s.changed {
 		entries[i] = r.read(f.place, f.known, f.info)
+		ix.skipUnread(&entries[i])
 	}
 	if err := write(ix.db.write, entries); err != nil {
 		return err
 	}
 	return removeAll(ix.db.write, s.gone)
+}
+
+// skipUnread tells of a file that could not be read.
+func (ix *Index) skipUnread(e *entry) {
+	if e.size == unread {
+		ix.skip(ix.options.Store.Unlistable(e.root, e.path))
+	}
 }
 
 func removeAll(db *sql.DB, gone []place) error {

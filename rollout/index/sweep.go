@@ -25,6 +25,7 @@ func (ix *Index) sweepLocked() {
 	ix.sweeping = done
 	ix.work.Go(func() {
 		folders, err := ix.sweep()
+		ix.announce()
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
 		close(done)
@@ -44,7 +45,7 @@ func (ix *Index) sweep() (map[place]folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := survey{store: ix.options.Store}
+	s := survey{store: ix.options.Store, skip: ix.skip}
 	if s.knows, s.old, err = atOnce(db.read); err != nil {
 		return nil, err
 	}
@@ -67,6 +68,7 @@ func (ix *Index) readAll(db *database, files []file) error {
 	for done, f := range files {
 		for more := true; more; {
 			e := r.read(f.place, f.known, f.info)
+			ix.skipUnread(&e)
 			if ix.closing.Load() {
 				return errClosing
 			}
