@@ -23,7 +23,7 @@ const benchPatience = 120 * time.Second
 // contender is a server that is measured.
 type contender struct {
 	name  string
-	start func(b *testing.B, home string) *client
+	start func(b testing.TB, home string) *client
 	// await returns once the server has read all threads, as far as it tells.
 	await func(c *client, h *benchHome) bool
 }
@@ -39,7 +39,7 @@ func contenders() []contender {
 	if path == "" {
 		return all
 	}
-	start := func(b *testing.B, home string) *client {
+	start := func(b testing.TB, home string) *client {
 		cmd := processCommand(b, home, path, "app-server", "-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its program is started by a script
 		c := dial(b, cmd)

@@ -147,12 +147,13 @@ type Engine struct {
 	errands  *errands
 	readers  chan struct{}
 	work     sync.WaitGroup // actors and background reads
+	tidied   sync.Once
 
 	mu       sync.Mutex
 	threads  map[string]*actor
 	order    []string // ids of threads, oldest first
 	closing  bool
-	said     map[string]bool // what is said, and looked for, once
+	said     map[string]bool // what is said once
 	prepared map[string]bool // models whose tokens can be counted at once
 	watchers map[uint64]bool // connections that are told how far the index is
 	ended    chan struct{}   // closed when closing is set

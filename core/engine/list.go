@@ -34,7 +34,16 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 			return answer, err
 		})
 		e.tellSkipped(to.Conn, skipped)
+		e.tidied.Do(e.tidy)
 	})
+}
+
+// tidy removes what writers left that were killed. The first list is a moment at which
+// somebody waits for the folders anyway, and no turn for the disk.
+func (e *Engine) tidy() {
+	if err := e.Store.RemoveLeftovers(); err != nil {
+		e.Log.Warn("temporary files of rollouts could not be removed", zap.Error(err))
+	}
 }
 
 // maxExcluded is how many threads a list may leave out by their ids.
