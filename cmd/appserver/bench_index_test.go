@@ -42,7 +42,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// page measures a first page, and then tells whether there is any use in measuring another.
+// page measures a first page. It is false where there is no use in measuring another.
 func (r *row) page(b *testing.B, c *client, h *benchHome, list int) bool {
 	b.StartTimer()
 	answered, right, ok := c.firstPage(listed[list].params, h.newest(listed[list].term))
@@ -57,13 +57,14 @@ func (r *row) page(b *testing.B, c *client, h *benchHome, list int) bool {
 
 // spawn starts a server and initializes. That is measured, too: the reference implementation
 // reads all threads before it answers to initialize.
-func (r *row) spawn(b *testing.B, s contender, h *benchHome) *client {
+func (r *row) spawn(b *testing.B, s contender, h *benchHome) (c *client, ok bool) {
 	b.StartTimer()
 	began := time.Now()
-	c := s.start(b, h.path)
+	c, ok = s.start(b, h.path)
 	r.started += time.Since(began)
 	b.StopTimer()
-	return c
+	r.late = r.late || !ok
+	return c, ok
 }
 
 // row is what a row of a table of lists has.
@@ -96,10 +97,10 @@ func (s contender) cold(b *testing.B, h *benchHome, list int) {
 	var r row
 	for range b.N {
 		h.reset(b)
-		c := r.spawn(b, s, h)
-		more := r.page(b, c, h, list)
+		c, ok := r.spawn(b, s, h)
+		ok = ok && r.page(b, c, h, list)
 		c.end()
-		if !more {
+		if !ok {
 			break
 		}
 	}
@@ -112,21 +113,29 @@ func (s contender) prepare(b *testing.B, h *benchHome) {
 	if h.ready {
 		return
 	}
-	c := s.start(b, h.path)
-	if h.ready = s.await(c, h); h.ready {
+	c, ok := s.start(b, h.path)
+	if h.ready = ok && s.await(c, h); h.ready {
 		c.close()
 	}
 	c.end()
+}
+
+// prepared is a server that has read all threads.
+func (s contender) prepared(b *testing.B, h *benchHome) (c *client, r row) {
+	s.prepare(b, h)
+	c, ok := s.start(b, h.path)
+	b.Cleanup(c.end)
+	return c, row{late: !ok || !s.await(c, h)}
 }
 
 func (s contender) spawned(b *testing.B, h *benchHome, list int) {
 	s.prepare(b, h)
 	var r row
 	for range b.N {
-		c := r.spawn(b, s, h)
-		more := r.page(b, c, h, list)
+		c, ok := r.spawn(b, s, h)
+		ok = ok && r.page(b, c, h, list)
 		c.end()
-		if !more {
+		if !ok {
 			break
 		}
 	}
@@ -134,14 +143,9 @@ func (s contender) spawned(b *testing.B, h *benchHome, list int) {
 }
 
 func (s contender) warm(b *testing.B, h *benchHome, list int) {
-	s.prepare(b, h)
-	c := s.start(b, h.path)
-	defer c.end()
-	s.await(c, h)
-	c.firstPage(listed[list].params, h.newest(listed[list].term))
-	var r row
+	c, r := s.prepared(b, h)
 	for range b.N {
-		if !r.page(b, c, h, list) {
+		if r.late || !r.page(b, c, h, list) {
 			break
 		}
 	}
@@ -161,12 +165,11 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func (s contender) search(b *testing.B, h *benchHome, term string) {
-	s.prepare(b, h)
-	c := s.start(b, h.path)
-	defer c.end()
-	s.await(c, h)
-	r := row{}
+	c, r := s.prepared(b, h)
 	for range b.N {
+		if r.late {
+			break
+		}
 		b.StartTimer()
 		began := time.Now()
 		found, ok := c.answerBy(began.Add(benchPatience), "thread/search", object{"searchTerm": term})
@@ -174,7 +177,7 @@ func (s contender) search(b *testing.B, h *benchHome, term string) {
 		r.answered += time.Since(began)
 		r.pages++
 		r.peak = max(r.peak, peakMB(b, c.cmd.Process.Pid))
-		if r.late = !ok; r.late {
+		if r.late = !ok; !ok {
 			break
 		}
 		require.Len(b, gjson.GetBytes(found, "data").Array(), len(h.newest(term)))
