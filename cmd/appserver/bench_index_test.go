@@ -28,7 +28,7 @@ var listed = []struct {
 // a process that has read all.
 func BenchmarkList(b *testing.B) {
 	for _, count := range []int{2000, 10_000, mostThreads} {
-		for _, s := range contenders() {
+		for _, s := range contenders(b) {
 			h := newBenchHome(b, count)
 			for _, row := range []struct {
 				name string
@@ -156,7 +156,7 @@ func (s contender) warm(b *testing.B, h *benchHome, list int) {
 // BenchmarkSearch searches all threads for a rare text, one that is in one of a hundred
 // threads, one that is in all, and one that is in none.
 func BenchmarkSearch(b *testing.B) {
-	for _, s := range contenders() {
+	for _, s := range contenders(b) {
 		h := newBenchHome(b, mostThreads)
 		for _, term := range []string{"question 7777:", "question 77", "question", "no such text"} {
 			b.Run(fmt.Sprintf("%s/%d/%s", s.name, mostThreads, term), func(b *testing.B) { s.search(b, h, term) })

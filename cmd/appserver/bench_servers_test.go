@@ -31,7 +31,9 @@ type contender struct {
 
 // contenders are ours and, where REFERENCE_BINARY names its program, the reference
 // implementation.
-func contenders() []contender {
+func contenders(b *testing.B) []contender {
+	_, err := binary() // building it is in no row
+	require.NoError(b, err)
 	ours := func(b testing.TB, home string) (*client, bool) { return benchServer(b, home), true }
 	all := []contender{{"ours", ours, func(c *client, _ *benchHome) bool {
 		awaitIndex(c)
