@@ -113,10 +113,11 @@
 // backup as it was, longer by a part or all of what is new, or just made; or the
 // new file with its backup. It may leave the .tmp file, too, which nobody reads and the
 // next rewrite removes: it may be a second name of the rollout, so none is written to.
+// [Store.RemoveLeftovers] removes those of all threads that have no writer.
 //
 // A thread that begins with lines of another is written whole to a file with .tmp behind
 // the rollout's name, which gets that name once it is durable. A crash before that may leave
-// the .tmp file, which nobody reads.
+// the .tmp file, a leftover like that of a rewrite.
 //
 // # Repair
 //

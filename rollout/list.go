@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,34 +104,6 @@ func (s *Store) List(q Query) (Page, error) {
 		last = at
 	}
 	return page, nil
-}
-
-// Skipped are the errors that Page.Skipped of a list of all has, for those who need not read
-// the files. Each is opened.
-func (s *Store) Skipped(archived bool) (errs []error) {
-	q := Query{Archived: archived}
-	skip := func(err error) { errs = append(errs, err) }
-	for at, err := range s.positions(q, Position{}, skip) {
-		if err == nil {
-			err = s.opens(at.in(s.root(q)))
-		}
-		if err != nil {
-			skip(err)
-		}
-	}
-	return errs
-}
-
-// opens tells why a file cannot be listed.
-func (s *Store) opens(path string) error {
-	file, info, err := s.open(path, os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	if info.Size() == 0 {
-		err = diskError("list", path, errEmpty)
-	}
-	return first(err, file.Close())
 }
 
 func (q Query) dir() string {

@@ -59,6 +59,29 @@ func (l *writerLock) release() error {
 	return l.held.Close()
 }
 
+// Locked tells whether a thread has a writer, in whichever process. The gate is shut
+// meanwhile, so that nobody who wants to be the writer finds the lock taken by this look.
+func (s *Store) Locked(id string) (bool, error) {
+	path := filepath.Join(s.home, locksDir, id+".lock")
+	if _, err := s.disk.Lstat(path); absent(err) {
+		return false, nil
+	}
+	gate, err := s.await(gatePath(filepath.Dir(path)), Exclusive)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = gate.Close() }()
+	held, err := s.disk.Lock(path, Shared)
+	if errors.Is(err, ErrHeld) {
+		return true, nil
+	}
+	if err != nil {
+		return false, diskError("lock", path, err)
+	}
+	_ = s.disk.Remove(path) // of a writer that was killed
+	return false, held.Close()
+}
+
 func gatePath(dir string) string { return filepath.Join(dir, gateName) }
 
 // await takes a lock that others hold for no longer than a moment.

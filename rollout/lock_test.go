@@ -58,6 +58,30 @@ func TestAThreadHasOneWriter(t *testing.T) {
 	require.NoError(t, reopened.Close())
 }
 
+func TestALookAtALockTakesNone(t *testing.T) {
+	store, mem := memStore()
+	requireFree := func() {
+		held, err := store.Locked(threadA)
+		require.NoError(t, err)
+		require.False(t, held)
+		require.Empty(t, mem.Held())
+	}
+	requireFree()
+	require.Empty(t, mem.Files(locks), "nothing was made for it")
+	log, err := store.Create(threadA, begin)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(0, 1), true))
+	held, err := store.Locked(threadA)
+	require.NoError(t, err)
+	require.True(t, held)
+	require.NoError(t, log.Append(linesFrom(1, 1), true))
+	require.NoError(t, log.Close())
+	requireFree()
+	put(t, mem, filepath.Join(locks, threadA+".lock"), "") // of a server that was killed
+	requireFree()
+	require.NotContains(t, mem.Files(locks), filepath.Join(locks, threadA+".lock"))
+}
+
 func TestLocksAreThoseOfTheReferenceImplementation(t *testing.T) {
 	dir := t.TempDir()
 	store := rollout.NewStore(rollout.OS(), dir)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,8 @@ type Folder struct {
 	ModTime time.Time
 	// Files are the names of rollouts, Folders those of folders.
 	Files, Folders []string
+	// Skipped are as Page.Skipped: files that may be rollouts and have no thread's name.
+	Skipped []error
 }
 
 // Folder reads a folder of a root; dir has slashes, and "" is the root itself.
@@ -42,6 +45,8 @@ func (s *Store) Folder(root, dir string) (Folder, error) {
 			f.Folders = append(f.Folders, e.Name())
 		case threadID(e.Name()) != "":
 			f.Files = append(f.Files, e.Name())
+		case strings.HasSuffix(e.Name(), nameSuffix):
+			f.Skipped = append(f.Skipped, &NameError{filepath.Join(full, e.Name())})
 		}
 	}
 	return f, nil
@@ -68,6 +73,23 @@ func (s *Store) ListedHead(root, place string) (h Head, listed bool) {
 	reader := headReader{store: s}
 	head, listed, err := reader.listed(s.place(root, place))
 	return head, listed && err == nil
+}
+
+// Unlistable is why List passes over a file of a root, as Page.Skipped tells it; nil where it
+// does not, and of one that is gone.
+func (s *Store) Unlistable(root, place string) error {
+	path := s.place(root, place)
+	if _, err := s.disk.Lstat(path); err != nil {
+		return nil
+	}
+	file, info, err := s.open(path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		err = diskError("list", path, errEmpty)
+	}
+	return first(err, file.Close())
 }
 
 // OpenRead opens a rollout to read it.

@@ -138,7 +138,7 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
-func benchServer(b *testing.B, home string) *client {
+func benchServer(b testing.TB, home string) *client {
 	c := startServer(b, home, "-c", "model_provider="+providerOf(home), "-c", "compat.turn_completed_floor_ms=0")
 	c.initialize()
 	return c
@@ -182,19 +182,7 @@ func streamingProvider(deltas int, gap time.Duration) *httptest.Server {
 	}))
 }
 
-func residentKiB(b testing.TB, pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(b, err)
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.Atoi(strings.Fields(value)[0])
-			require.NoError(b, err)
-			return kib
-		}
-	}
-	b.Fatal("no VmRSS")
-	return 0
-}
+func residentKiB(b testing.TB, pid int) int { return statusKiB(b, pid, "VmRSS:") }
 
 // cpuTime is the user and system time of the server, in steps of 10 ms.
 func cpuTime(b testing.TB, c *client) time.Duration {
@@ -209,7 +197,7 @@ func cpuTime(b testing.TB, c *client) time.Duration {
 }
 
 // beginRollout makes a thread with a turn, whose rollout can be written on.
-func beginRollout(b *testing.B, home string) (thread string, rollout *os.File) {
+func beginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
 	c := benchServer(b, home)
 	thread = c.startThread(object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
 	c.turn(thread, "hello")
@@ -224,7 +212,7 @@ func beginRollout(b *testing.B, home string) (thread string, rollout *os.File) {
 
 // writeLongRollout writes a thread of that many turns, each of a question, a command
 // with 4 KB of output, and an answer: about 9.8 KB a turn.
-func writeLongRollout(b *testing.B, home string, turns int) string {
+func writeLongRollout(b testing.TB, home string, turns int) string {
 	thread, f := beginRollout(b, home)
 	defer f.Close()
 	text := strings.Repeat("All work and no play makes a dull log. ", 12)

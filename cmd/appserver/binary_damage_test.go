@@ -119,3 +119,50 @@ func (s sick) requireRead(c *client) {
 	require.Equal(c.t, s.warns == "", told == "", told)
 	require.Contains(c.t, told, s.warns)
 }
+
+// TestBinaryTellsOfRolloutsThatTurnUpSick has a server list with and without an index; then
+// what no list shows turns up: the next list tells of it, and none after that.
+func TestBinaryTellsOfRolloutsThatTurnUpSick(t *testing.T) {
+	t.Parallel()
+	home, id, path := stored(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(strings.ReplaceAll(string(text), id, strangerID), "\n")
+	for name, s := range sicknesses {
+		for _, index := range []string{"true", "false"} {
+			if s.lists == "" {
+				continue
+			}
+			t.Run(name+", index "+index, func(t *testing.T) {
+				t.Parallel()
+				home := copyHome(t, home)
+				give(t, home)
+				c := dial(t, asUser(t, offlineCommand(t, home, "-c", "index.enabled="+index), home))
+				c.initialize()
+				if index == "true" {
+					awaitIndex(c)
+				}
+				c.call("thread/list", object{})
+				require.Empty(t, c.warnings())
+				path := rolloutName(home, strangerID)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				require.NoError(t, s.put(path, lines))
+				give(t, home)
+				for range 3 {
+					require.Contains(t, string(c.call("thread/list", object{})), id)
+				}
+				c.close()
+				require.Len(t, c.warnings(), 1, "told once")
+				require.Contains(t, c.warnings()[0], s.lists)
+			})
+		}
+	}
+}
+
+// copyHome is a home with the threads of another.
+func copyHome(t *testing.T, home string) string {
+	t.Helper()
+	other := t.TempDir()
+	require.NoError(t, os.CopyFS(filepath.Join(other, "sessions"), os.DirFS(filepath.Join(home, "sessions"))))
+	return other
+}

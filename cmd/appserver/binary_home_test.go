@@ -34,28 +34,6 @@ func stored(t *testing.T) (home, id, path string) {
 	return home, id, path
 }
 
-// TestBinaryHasOneWriterForEachThread starts a second server on the same home.
-func TestBinaryHasOneWriterForEachThread(t *testing.T) {
-	t.Parallel()
-	home, id, _ := stored(t)
-	first := startOffline(t, home)
-	first.call("thread/resume", object{"threadId": id})
-	second := startOffline(t, home)
-	refusal := second.refused("thread/resume", object{"threadId": id})
-	require.Contains(t, refusal.Message, "thread "+id+" already has an active writer")
-	require.Equal(t, "threadLocked", refusal.Data.Kind)
-	require.Equal(t, "threadLocked", second.refused("thread/name/set", object{"threadId": id, "name": "mine"}).Data.Kind)
-	require.Equal(t, first.readThread(id).Turns, second.readThread(id).Turns)
-	require.Contains(t, string(second.call("thread/list", object{})), id)
-	require.Equal(t, "completed", first.turn(id, "the third").Status)
-
-	first.signal(syscall.SIGKILL)
-	first.drain()
-	require.Len(t, second.threadOf("thread/resume", object{"threadId": id}).Turns, 3)
-	require.Equal(t, "completed", second.turn(id, "the fourth").Status)
-	second.close()
-}
-
 // TestBinaryPassesOverALineOfGigabytes has a hole in the midst of a rollout.
 func TestBinaryPassesOverALineOfGigabytes(t *testing.T) {
 	t.Parallel()

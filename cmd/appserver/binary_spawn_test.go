@@ -105,3 +105,11 @@ func TestBinaryListsWhatWasToldOfTheRepository(t *testing.T) {
 	require.Empty(t, branch())
 	c.close()
 }
+
+func removeIndex(t testing.TB, home string) {
+	files, err := filepath.Glob(filepath.Join(home, "appserver-index.sqlite*"))
+	require.NoError(t, err)
+	for _, f := range files {
+		require.NoError(t, os.Remove(f))
+	}
+}

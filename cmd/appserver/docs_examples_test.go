@@ -23,6 +23,8 @@ var shownDocs = []struct {
 		"context/preview", "context/getPrompt", "context/undo", "context/redo", "context/listEdits", "context/restore"}},
 	{"trim-and-compact.md", "story_sessions", []string{
 		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start", "thread/compact/propose", "thread/compact/commit"}},
+	{"threads.md", "story_threads", []string{
+		"thread/list", "thread/search", "thread/turns/list", "thread/items/list", "thread/fork", "thread/revert"}},
 }
 
 var exampleBlocks = regexp.MustCompile("(<!-- example: (\\S+)(?: in (\\S+))? -->\n```text\n)(?:[^`]|`[^`])*(```\n)")
@@ -79,6 +81,8 @@ var (
 	usages   = regexp.MustCompile(`("usage"|"before"|"after"):\{"totalTokens":[^\]]*\]\}`)
 	ofPrompt = regexp.MustCompile(`"promptTokens":(\d+)`)
 	prompts  = regexp.MustCompile(`"content":"(You are a coding agent\.)(?:[^"\\]|\\.)*"`)
+	threads  = regexp.MustCompile(`"sessionId":"[^"]*",("forkedFromId":[^,]*),"parentThreadId":null,("preview":"(?:[^"\\]|\\.)*"),"ephemeral":.*?"contextTrimPoints":\[[^\]]*\]\}`)
+	cursors  = regexp.MustCompile(`("(?:cursor|nextCursor|backwardsCursor)":"\w{6})\w{6,}"`)
 	tools    = regexp.MustCompile(`"tools":\[.*\],"tokens"`)
 )
 
@@ -92,6 +96,7 @@ func shortened(message, method string) string {
 			return name + `:{…,` + ofPrompt.FindString(usage) + `,…}`
 		})
 	}
+	message = cursors.ReplaceAllString(threads.ReplaceAllString(message, "$1,$2,…}"), `$1…"`)
 	message = tools.ReplaceAllString(prompts.ReplaceAllString(message, `"content":"$1…"`), `"tools":[…],"tokens"`)
 	if strings.Contains(message, `"method":"ContextItems"`) && method != "context/setInclusion" {
 		return `{"method":"ContextItems",…}`

@@ -293,6 +293,11 @@ func (x *interchange) locks() {
 	theirs.call("thread/resume", resume)
 	ours = x.ours()
 	require.Contains(x.t, ours.refused("thread/resume", resume).Message, refusal)
+	turn := ours.refused("turn/start", object{"threadId": id, "input": textInput("mine")})
+	require.Contains(x.t, turn.Message, refusal)
+	require.Equal(x.t, "threadLocked", turn.Data.Kind)
+	theirs.turn(id, "second") // its lock is its own still
+	require.Len(x.t, ours.readThread(id).Turns, 2)
 	theirs.close()
 	ours.call("thread/resume", resume)
 	ours.close()

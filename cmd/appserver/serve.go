@@ -127,7 +127,7 @@ func join(c *config.Config, home string, p engine.Parts) *process {
 	}
 	e := engine.New(p)
 	if ix != nil {
-		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) })
+		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	e.Retain(retentionOf(c.History))
 	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: confinement(), Platform: platform(), Terminal: terminal(os.Getenv)}))

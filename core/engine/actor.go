@@ -169,8 +169,20 @@ func (a *actor) attend(r request) {
 	case r.absent != nil:
 		r.absent(a)
 	default:
-		a.engine.Outbox.Refuse(r.to, errNotLoaded(a.id))
+		a.engine.Outbox.Refuse(r.to, a.absence())
 	}
+}
+
+// absence is why a request for the loaded thread cannot be served.
+func (a *actor) absence() *protocol.Error {
+	locked, err := a.engine.Store.Locked(a.id)
+	if err != nil {
+		a.engine.Log.Warn("the lock of a thread cannot be looked at", zap.String("thread", a.id), zap.Error(err))
+	}
+	if locked {
+		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id), &rollout.LockedError{ID: a.id})
+	}
+	return errNotLoaded(a.id)
 }
 
 func errNotLoaded(id string) *protocol.Error {

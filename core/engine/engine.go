@@ -62,6 +62,8 @@ type Index interface {
 	// CheckDelete is rollout.Store.CheckDelete for a thread that is there; it is not known where
 	// rollouts have to be read.
 	CheckDelete(id string) (known bool, err error)
+	// Skipped are as those of rollout.Page, of what was come across since the last call.
+	Skipped() []error
 	// Note tells that a rollout was written to. It does not wait.
 	Note(path string)
 	// Diagnose tells how the index is. It does not wait.
@@ -154,12 +156,13 @@ type Engine struct {
 	readers  chan struct{}
 	work     sync.WaitGroup // actors and background reads
 	haveList chan struct{}  // holds a token once a list was answered
+	tidied   sync.Once
 
 	mu       sync.Mutex
 	threads  map[string]*actor
 	order    []string // ids of threads, oldest first
 	closing  bool
-	said     map[string]bool // what is said, and looked for, once
+	said     map[string]bool // what is said once
 	prepared map[string]bool // models whose tokens can be counted at once
 	watchers map[uint64]bool // connections that are told how far the index is
 	ended    chan struct{}   // closed when closing is set

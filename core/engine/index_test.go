@@ -48,6 +48,8 @@ func (f *fakeIndex) CheckDelete(id string) (known bool, err error) {
 	return f.ready, err
 }
 
+func (f *fakeIndex) Skipped() []error { return nil }
+
 func (f *fakeIndex) Note(path string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -33,9 +33,18 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 			answer, skipped, err = e.list(to, q)
 			return answer, err
 		})
-		e.tellSkipped(to.Conn, q.Archived, skipped)
+		e.tellSkipped(to.Conn, skipped)
 		e.noteListed()
+		e.tidied.Do(e.tidy)
 	})
+}
+
+// tidy removes what writers left that were killed. The first list is a moment at which
+// somebody waits for the folders anyway, and no turn for the disk.
+func (e *Engine) tidy() {
+	if err := e.Store.RemoveLeftovers(); err != nil {
+		e.Log.Warn("temporary files of rollouts could not be removed", zap.Error(err))
+	}
 }
 
 // maxExcluded is how many threads a list may leave out by their ids.

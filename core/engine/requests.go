@@ -10,15 +10,13 @@ import (
 	"appserver/protocol"
 )
 
-// toThread posts a request to a loaded thread.
+// toThread posts a request to a loaded thread. Whether one that is not loaded is so in
+// another process is found out in the thread's turn: a request before this may load it.
 func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
-	found, err := e.post(id, false, request{to: to, do: do})
-	if err == nil && !found {
-		err = errNotLoaded(id)
-	}
+	_, err := e.post(id, true, request{to: to, do: do})
 	return err
 }
 

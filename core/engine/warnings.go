@@ -3,6 +3,8 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"appserver/protocol"
@@ -26,17 +28,27 @@ func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 	}
 }
 
-// tellSkipped tells of files that are not in a list. An index does not know of them: then
-// they are looked for after the first list.
-func (e *Engine) tellSkipped(conn uint64, archived bool, skipped []error) {
-	if e.Index != nil && len(skipped) == 0 && len(e.unsaid([]string{fmt.Sprintf("list archived=%v", archived)})) > 0 {
-		skipped = e.Store.Skipped(archived)
+// tellSkipped tells of files that are not in a list, and of those that the index has come
+// across.
+func (e *Engine) tellSkipped(conn uint64, skipped []error) {
+	if e.Index != nil {
+		skipped = append(skipped, e.Index.Skipped()...)
 	}
 	messages := make([]string, 0, len(skipped))
 	for _, err := range skipped {
 		messages = append(messages, "not listed: "+err.Error())
 	}
 	e.warnOnce(conn, nil, messages)
+}
+
+// IndexSkipped tells the newest of those who list or search what the index has come across.
+func (e *Engine) IndexSkipped() {
+	e.mu.Lock()
+	conns := slices.Sorted(maps.Keys(e.watchers))
+	e.mu.Unlock()
+	if len(conns) > 0 {
+		e.tellSkipped(conns[len(conns)-1], nil)
+	}
 }
 
 // unsaid are messages that are asked about for the first time.

@@ -40,6 +40,7 @@ type Progress struct{ Done, Total int }
 type Index struct {
 	options Options
 	watch   func(p Progress)
+	found   func()
 	closing atomic.Bool
 	work    sync.WaitGroup // sweeps
 
@@ -47,6 +48,10 @@ type Index struct {
 
 	noting sync.Mutex
 	noted  map[place]bool
+
+	skipping sync.Mutex
+	skipped  []error
+	told     map[string]bool // what was ever in skipped
 
 	mu sync.Mutex
 	// db is nil while the file is not open.
@@ -61,11 +66,50 @@ type Index struct {
 }
 
 // New touches nothing: the file is opened when it is first needed.
-func New(o Options) *Index { return &Index{options: o, noted: map[place]bool{}} }
+func New(o Options) *Index {
+	return &Index{options: o, noted: map[place]bool{}, told: map[string]bool{}}
+}
 
-// Watch tells of the progress while many files are read, and at the end of that. It is to be
-// called before all others, once.
-func (ix *Index) Watch(tell func(p Progress)) { ix.watch = tell }
+// Watch has progress called while many files are read and at the end of that, and skipped
+// at the end of a sweep that came across what Skipped gives. It is to be called before all
+// others, once.
+func (ix *Index) Watch(progress func(p Progress), skipped func()) {
+	ix.watch, ix.found = progress, skipped
+}
+
+// Skipped are the errors, as those of Page.Skipped, that tell why files and folders which may
+// be of threads are in no list, archived or not: what was come across since this was last
+// asked, each once.
+func (ix *Index) Skipped() []error {
+	ix.skipping.Lock()
+	defer ix.skipping.Unlock()
+	skipped := ix.skipped
+	ix.skipped = nil
+	return skipped
+}
+
+// skip takes why something is in no list; nil for what is.
+func (ix *Index) skip(err error) {
+	if err == nil {
+		return
+	}
+	ix.skipping.Lock()
+	defer ix.skipping.Unlock()
+	if message := err.Error(); !ix.told[message] {
+		ix.told[message] = true
+		ix.skipped = append(ix.skipped, err)
+	}
+}
+
+// announce tells that there are such.
+func (ix *Index) announce() {
+	ix.skipping.Lock()
+	some := len(ix.skipped) > 0
+	ix.skipping.Unlock()
+	if some && ix.found != nil {
+		ix.found()
+	}
+}
 
 // Note tells that this process has written a rollout. It never waits for the disk.
 func (ix *Index) Note(path string) {

@@ -48,7 +48,7 @@ func (ix *Index) pageLocked(q rollout.Query, from rollout.Position) ([]row, erro
 		if err != nil {
 			return nil, err
 		}
-		look := survey{store: ix.options.Store}
+		look := survey{store: ix.options.Store, skip: ix.skip}
 		for _, r := range rows {
 			look.check(r.place, r.known)
 		}

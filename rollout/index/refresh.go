@@ -22,7 +22,7 @@ var errTooMuch = errors.New("index: too much is new")
 // went, by the times of their folders; those that this process has written; and of those
 // that others write, the ones written last. Every other file is looked at by a sweep.
 func (ix *Index) refreshLocked() error {
-	s := survey{store: ix.options.Store, knows: byFolder(ix.db.read), old: ix.folders}
+	s := survey{store: ix.options.Store, knows: byFolder(ix.db.read), old: ix.folders, skip: ix.skip}
 	err := s.run()
 	if err == nil {
 		err = ix.checkLocked(&s)
@@ -78,6 +78,7 @@ func (ix *Index) applyLocked(s *survey) error {
 	entries := make([]entry, len(s.changed))
 	for i, f := range s.changed {
 		entries[i] = r.read(f.place, f.known, f.info)
+		ix.skipUnread(&entries[i])
 	}
 	err := write(ix.db.write, entries)
 	if err == nil {
@@ -92,6 +93,13 @@ func (ix *Index) applyLocked(s *survey) error {
 // countChanges tells whether there are more files, or fewer, than the index knows.
 func (s *survey) countChanges() bool {
 	return len(s.gone) > 0 || slices.ContainsFunc(s.changed, func(f file) bool { return f.known == known{} })
+}
+
+// skipUnread tells of a file that could not be read.
+func (ix *Index) skipUnread(e *entry) {
+	if e.size == unread {
+		ix.skip(ix.options.Store.Unlistable(e.root, e.path))
+	}
 }
 
 func removeAll(db *sql.DB, gone []place) error {

@@ -38,6 +38,8 @@ type survey struct {
 	old, seen map[place]folder
 	changed   []file
 	gone      []place
+	// skip is told why a list passes over something.
+	skip func(error)
 }
 
 func (s *survey) run() error {
@@ -61,6 +63,7 @@ func (s *survey) run() error {
 func (s *survey) visit(at place) error {
 	now, err := s.look(at)
 	if errors.Is(err, fs.ErrPermission) {
+		s.skip(err)
 		return s.lose(at)
 	}
 	if err != nil {
@@ -87,6 +90,9 @@ func (s *survey) look(at place) (folder, error) {
 	if err == nil {
 		err = s.compare(at, f.Files)
 	}
+	for _, strange := range f.Skipped {
+		s.skip(strange)
+	}
 	return folder{f.ModTime, began.Sub(f.ModTime) > settled && !f.ModTime.IsZero(), f.Folders}, err
 }
 
@@ -98,15 +104,18 @@ func (s *survey) compare(at place, names []string) error {
 	}
 	for _, name := range names {
 		p := place{at.root, path.Join(at.path, name)}
-		s.check(p, known[p.path])
+		if !s.check(p, known[p.path]) {
+			s.skip(s.store.Unlistable(p.root, p.path))
+		}
 		delete(known, p.path)
 	}
 	s.loseAll(at.root, known)
 	return nil
 }
 
-// check looks whether a file has changed.
-func (s *survey) check(p place, k known) {
+// check looks whether a file has changed. It is false where there is nothing in it, as far
+// as that can be told.
+func (s *survey) check(p place, k known) bool {
 	info, err := s.store.Stat(p.root, p.path)
 	if err == nil && stateOf(info) != k.state {
 		s.changed = append(s.changed, file{p, info, k})
@@ -114,6 +123,7 @@ func (s *survey) check(p place, k known) {
 	if err != nil && k != (known{}) {
 		s.gone = append(s.gone, p)
 	}
+	return err == nil && info.Size() > 0
 }
 
 func (s *survey) lose(at place) error {

@@ -31,6 +31,7 @@ func (ix *Index) sweepLocked() {
 	}
 	ix.work.Go(func() {
 		folders, err := ix.sweep()
+		ix.announce()
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
 		close(done)
@@ -52,7 +53,7 @@ func (ix *Index) sweep() (map[place]folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := survey{store: ix.options.Store}
+	s := survey{store: ix.options.Store, skip: ix.skip}
 	if s.knows, s.old, err = atOnce(db.read); err != nil {
 		return nil, err
 	}
@@ -76,6 +77,7 @@ func (ix *Index) readAll(db *database, files []file) error {
 		ix.health.reach(done, len(files))
 		for more := true; more; {
 			e := r.read(f.place, f.known, f.info)
+			ix.skipUnread(&e)
 			if ix.closing.Load() {
 				return errClosing
 			}

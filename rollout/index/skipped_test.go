@@ -1,0 +1,75 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout"
+)
+
+// unlistable puts things into a folder that may be threads and cannot be listed.
+var unlistable = map[string]func(path string) error{
+	"empty":       func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	"nameless":    func(path string) error { return os.WriteFile(filepath.Dir(path)+"/copy.jsonl", []byte("{}\n"), 0o600) },
+	"named pipe":  func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	"lost link":   func(path string) error { return os.Symlink("gone", path) },
+	"loop":        func(path string) error { return os.Symlink(filepath.Base(path), path) },
+	"link to dir": func(path string) error { return os.Symlink("/", path) },
+}
+
+// TestFilesThatNoListShowsAreToldOfOnce has them there before the first list, and appear
+// after it; what is told of them is what the files themselves tell a list.
+func TestFilesThatNoListShowsAreToldOfOnce(t *testing.T) {
+	for name, put := range unlistable {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.put(r.path(1), thread(`"id":"x"`, "sound"))
+			place := func(n int) string {
+				require.NoError(t, os.MkdirAll(filepath.Dir(r.path(n)), 0o700))
+				return r.path(n)
+			}
+			require.NoError(t, put(place(2)))
+			swept := make(chan struct{}, 16)
+			r.ix.Watch(nil, func() { swept <- struct{}{} })
+			r.list(rollout.Query{})
+			<-swept
+			require.Equal(t, r.skipped(), messages(r.ix.Skipped()))
+			r.list(rollout.Query{})
+			require.Empty(t, r.ix.Skipped(), "each once")
+
+			require.NoError(t, put(place(9)))
+			require.Equal(t, "sound", previews(r.list(rollout.Query{})))
+			told := messages(r.ix.Skipped())
+			require.Len(t, told, 1)
+			require.Subset(t, r.skipped(), told)
+			r.list(rollout.Query{})
+			require.Empty(t, r.ix.Skipped(), "each once")
+
+			r.reopen()
+			r.list(rollout.Query{})
+			require.Equal(t, r.skipped(), messages(r.ix.Skipped()), "by another process, though the index knew of them")
+		})
+	}
+}
+
+// skipped is what a list of all files tells.
+func (r *rig) skipped() []string {
+	page, err := r.store.List(rollout.Query{})
+	require.NoError(r.t, err)
+	require.NotEmpty(r.t, page.Skipped)
+	return messages(page.Skipped)
+}
+
+func messages(errs []error) []string {
+	var all []string
+	for _, err := range errs {
+		all = append(all, err.Error())
+	}
+	slices.Sort(all)
+	return all
+}
