@@ -103,6 +103,17 @@ func TestABookmarkGoesWithItsThread(t *testing.T) {
 	require.NoFileExists(t, bookmark)
 }
 
+func TestABookmarkGoesWhenSecretsDo(t *testing.T) {
+	store, path, bookmark := bookmarked(t)
+	_, err := store.Redact(path, hide{}, false)
+	require.NoError(t, err)
+	require.FileExists(t, bookmark)
+	_, err = store.Redact(path, hide{}, true)
+	require.NoError(t, err)
+	require.NoFileExists(t, bookmark)
+	require.Equal(t, 100, load(t, store, path))
+}
+
 // FuzzBookmark loads any bytes, and again with any others behind them.
 func FuzzBookmark(f *testing.F) {
 	for _, first := range joinSeeds {
@@ -123,4 +134,14 @@ func FuzzBookmark(f *testing.F) {
 		load(t, store, path)
 		load(t, store, path)
 	})
+}
+
+// hide takes a word out of lines.
+type hide struct{}
+
+func (hide) Text(text string) string { return strings.ReplaceAll(text, "longer", "******") }
+
+func (hide) Line(line protocol.RolloutLine) protocol.RolloutLine {
+	line.Payload = []byte(hide{}.Text(string(line.Payload)))
+	return line
 }

@@ -181,7 +181,7 @@ var remedies = []struct {
 	{fs.ErrExist, "move that file away, or use another thread id"},
 	{fs.ErrNotExist, "check the path"},
 	{ErrHeld, "another program holds it; end that and try again"},
-	{errTooLarge, "move it away"},
+	{errTooLarge, "it is left as it is, and can be resumed and read"},
 	{errClosed, "open it again"},
 	{errPayload, "nothing was written; this is a fault of the caller"},
 	{errMoved, "it is left as it is; open the file itself"},

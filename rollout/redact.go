@@ -91,6 +91,9 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 	if err == nil {
 		r.done.Names, err = s.redactNames(threadID(path), by, write)
 	}
+	if write {
+		s.forget(threadID(path))
+	}
 	return r.done, err
 }
 

@@ -288,6 +288,7 @@ func (s *Store) retire(t Resting) error {
 	if !t.delete {
 		return s.archiveFound(t)
 	}
+	s.forget(t.ID)
 	for _, f := range t.files {
 		if err := s.deleteFile(f.path); err != nil {
 			return diskError(t.op(), f.path, err)

@@ -29,6 +29,9 @@ func (l *Log) rewrite(p Projection) error {
 	if l.refused != nil {
 		return fmt.Errorf("cannot rewrite %s: %w", l.path, l.refused)
 	}
+	if l.tail.good > maxSize {
+		return diskError("rewrite", l.path, errTooLarge)
+	}
 	w, err := l.beginRewrite()
 	if err != nil {
 		return diskError("rewrite", l.path, err)

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,9 +76,9 @@ func BenchmarkDeltas(b *testing.B) {
 	thread := c.startThread(object{})
 	var cpu time.Duration
 	for b.Loop() {
-		before := cpuTime(b, c)
+		before := treeTime(b, c.cmd.Process.Pid)
 		c.turn(thread, "stream")
-		cpu += cpuTime(b, c) - before
+		cpu += treeTime(b, c.cmd.Process.Pid) - before
 		c.seen = nil
 	}
 	total := float64(deltas * b.N)
@@ -111,31 +112,6 @@ func BenchmarkConcurrentTurns(b *testing.B) {
 	}
 	b.ReportMetric(1.3, "budget-×ideal")
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/ideal.Seconds(), "×ideal")
-}
-
-// BenchmarkResume resumes a thread of 5,000 turns, 49 MB, in a new process.
-func BenchmarkResume(b *testing.B) {
-	for _, exclude := range []bool{true, false} {
-		b.Run(fmt.Sprintf("excludeTurns=%v", exclude), func(b *testing.B) {
-			home := b.TempDir()
-			thread := writeLongRollout(b, home, 5000)
-			var kib int
-			for b.Loop() {
-				b.StopTimer()
-				c := benchServer(b, home)
-				b.StartTimer()
-				c.call("thread/resume", object{"threadId": thread, "excludeTurns": exclude})
-				b.StopTimer()
-				kib = residentKiB(b, c.cmd.Process.Pid)
-				c.close()
-				b.StartTimer()
-			}
-			b.ReportMetric(150, "budget-ms")
-			b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N), "ms")
-			b.ReportMetric(120, "budget-MB")
-			b.ReportMetric(float64(kib)/1024, "MB")
-		})
-	}
 }
 
 func benchServer(b testing.TB, home string) *client {
@@ -184,18 +160,6 @@ func streamingProvider(deltas int, gap time.Duration) *httptest.Server {
 
 func residentKiB(b testing.TB, pid int) int { return statusKiB(b, pid, "VmRSS:") }
 
-// cpuTime is the user and system time of the server, in steps of 10 ms.
-func cpuTime(b testing.TB, c *client) time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
-	require.NoError(b, err)
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+2:]))
-	user, err := strconv.Atoi(fields[11])
-	require.NoError(b, err)
-	system, err := strconv.Atoi(fields[12])
-	require.NoError(b, err)
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
 // beginRollout makes a thread with a turn, whose rollout can be written on.
 func beginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
 	c := benchServer(b, home)
@@ -210,19 +174,32 @@ func beginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
 	return thread, rollout
 }
 
-// writeLongRollout writes a thread of that many turns, each of a question, a command
-// with 4 KB of output, and an answer: about 9.8 KB a turn.
+// longTurns are the turns of a rollout that is written for a benchmark: each a question, a
+// command with an output of so many lines of 56 bytes, and an answer. Every so many turns a
+// compaction leaves a summary; 0 is none.
+type longTurns struct{ turns, output, compactEvery int }
+
+// writeLongRollout writes a thread of that many turns, each with 4 KB of output: about 9.8 KB a
+// turn.
 func writeLongRollout(b testing.TB, home string, turns int) string {
+	return longTurns{turns: turns, output: 64}.write(b, home)
+}
+
+func (l longTurns) write(b testing.TB, home string) string {
 	thread, f := beginRollout(b, home)
 	defer f.Close()
+	begun, err := os.ReadFile(f.Name())
+	require.NoError(b, err)
+	out, ordinal := bufio.NewWriter(f), bytes.Count(begun, []byte("\n"))
 	text := strings.Repeat("All work and no play makes a dull log. ", 12)
-	output := strings.Repeat("drwxr-xr-x 2 user user 4096 Nov 21 12:00 some/file.go\\n", 64)
-	for i := range turns {
+	output := strings.Repeat("drwxr-xr-x 2 user user 4096 Nov 21 12:00 some/file.go\\n", l.output)
+	line := func(kind, format string, args ...any) {
+		_, err := fmt.Fprintf(out, `{"timestamp":"2026-11-21T11:45:07.000Z","ordinal":%d,"type":%q,"payload":%s}`+"\n", ordinal, kind, fmt.Sprintf(format, args...))
+		require.NoError(b, err)
+		ordinal++
+	}
+	for i := range l.turns {
 		turn := fmt.Sprintf("01a1fdec-a59f-7270-ac57-%012d", i)
-		line := func(kind, format string, args ...any) {
-			_, err := fmt.Fprintf(f, `{"timestamp":"2026-11-21T11:45:07.000Z","type":%q,"payload":%s}`+"\n", kind, fmt.Sprintf(format, args...))
-			require.NoError(b, err)
-		}
 		item := func(format string, args ...any) {
 			line("event_msg", `{"type":"item_completed","thread_id":%q,"turn_id":%q,"item":%s,"started_at_ms":1795261507011,"completed_at_ms":1795261507011}`,
 				thread, turn, fmt.Sprintf(format, args...))
@@ -236,7 +213,11 @@ func writeLongRollout(b testing.TB, home string, turns int) string {
 		line("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}`, text)
 		item(`{"type":"AgentMessage","id":"m%d","content":[{"type":"Text","text":"%s"}]}`, i, text)
 		line("event_msg", `{"type":"task_complete","turn_id":%q,"last_agent_message":null,"started_at":1795261506,"completed_at":1795261507,"duration_ms":100}`, turn)
+		if l.compactEvery > 0 && i%l.compactEvery == l.compactEvery-1 {
+			line("compacted", `{"message":"All of it.","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"All of it."}]}]}`)
+		}
 	}
+	require.NoError(b, out.Flush())
 	info, err := f.Stat()
 	require.NoError(b, err)
 	b.Logf("the rollout has %d MB", info.Size()>>20)

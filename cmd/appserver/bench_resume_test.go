@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkResume resumes a thread of 5,000 turns, 49 MB, in a new process.
+func BenchmarkResume(b *testing.B) {
+	for _, exclude := range []bool{true, false} {
+		b.Run(fmt.Sprintf("excludeTurns=%v", exclude), func(b *testing.B) {
+			home := b.TempDir()
+			thread := writeLongRollout(b, home, 5000)
+			var kib int
+			for b.Loop() {
+				b.StopTimer()
+				c := benchServer(b, home)
+				b.StartTimer()
+				c.call("thread/resume", object{"threadId": thread, "excludeTurns": exclude})
+				b.StopTimer()
+				kib = residentKiB(b, c.cmd.Process.Pid)
+				c.close()
+				b.StartTimer()
+			}
+			b.ReportMetric(150, "budget-ms")
+			b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N), "ms")
+			b.ReportMetric(120, "budget-MB")
+			b.ReportMetric(float64(kib)/1024, "MB")
+		})
+	}
+}
+
+// resumed is a rollout of about that many megabytes.
+type resumed struct {
+	megabytes int
+	longTurns
+}
+
+// benchResumed are the rollouts that are resumed: those whose sizes APPSERVER_BENCH_MB
+// names, else all but the largest, which takes a minute to write. A compaction comes every
+// 50 turns.
+func benchResumed() (chosen []resumed) {
+	want := os.Getenv("APPSERVER_BENCH_MB")
+	if want == "" {
+		want = "5,49,1000"
+	}
+	for _, r := range []resumed{
+		{5, longTurns{510, 64, 50}}, {49, longTurns{5000, 64, 50}}, {1000, longTurns{8600, 1024, 50}}, {10000, longTurns{21800, 4096, 50}},
+	} {
+		for _, size := range strings.Split(want, ",") {
+			if size == strconv.Itoa(r.megabytes) {
+				chosen = append(chosen, r)
+			}
+		}
+	}
+	return chosen
+}
+
+// BenchmarkResumeSize resumes threads, without their turns, in new processes: one that the
+// home has not opened before, and again.
+func BenchmarkResumeSize(b *testing.B) {
+	for _, size := range benchResumed() {
+		stock := b.TempDir()
+		thread := size.write(b, stock)
+		for _, server := range contenders(b) {
+			home := b.TempDir()
+			require.NoError(b, exec.Command("cp", "-a", filepath.Join(stock, "sessions"), home).Run())
+			if server.name != "ours" { // which has the provider that the thread is of
+				config := "[model_providers.offline]\nname = \"offline\"\nbase_url = \"http://127.0.0.1:9/v1\"\n"
+				require.NoError(b, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+			}
+			for _, row := range []string{"first", "again"} {
+				b.Run(fmt.Sprintf("%s/%d MB/%s", server.name, size.megabytes, row), func(b *testing.B) {
+					resumeOnce(b, server, home, thread, row == "first")
+				})
+			}
+			require.NoError(b, os.RemoveAll(home))
+		}
+		require.NoError(b, os.RemoveAll(stock))
+	}
+}
+
+// resumeOnce resumes a thread as often as it takes, each time in a new process.
+func resumeOnce(b *testing.B, server contender, home, thread string, first bool) {
+	var took, busy time.Duration
+	var peak float64
+	for range b.N {
+		if first {
+			require.NoError(b, os.RemoveAll(filepath.Join(home, "appserver-cache")))
+		}
+		c, ok := server.start(b, home)
+		began := time.Now()
+		if ok {
+			_, ok = c.answerBy(began.Add(benchPatience), "thread/resume", object{"threadId": thread, "excludeTurns": true})
+		}
+		took += time.Since(began)
+		peak = max(peak, peakMB(b, c.cmd.Process.Pid))
+		busy += treeTime(b, c.cmd.Process.Pid)
+		c.end()
+		if !ok {
+			b.ReportMetric(1, "not-within-120s")
+		}
+	}
+	b.ReportMetric(took.Seconds()*1e3/float64(b.N), "ms")
+	b.ReportMetric(busy.Seconds()*1e3/float64(b.N), "CPU-ms")
+	b.ReportMetric(peak, "peak-MB")
+}
+
+// treeTime is what a process and its children have used, as far as they have not ended.
+func treeTime(b testing.TB, pid int) (used time.Duration) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(b, err)
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	for _, ticks := range fields[11:13] { // utime and stime, in hundredths of a second
+		n, err := strconv.Atoi(ticks)
+		require.NoError(b, err)
+		used += time.Duration(n) * 10 * time.Millisecond
+	}
+	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	require.NoError(b, err)
+	for _, file := range children {
+		text, err := os.ReadFile(file)
+		require.NoError(b, err)
+		for _, child := range strings.Fields(string(text)) {
+			id, err := strconv.Atoi(child)
+			require.NoError(b, err)
+			used += treeTime(b, id)
+		}
+	}
+	return used
+}
