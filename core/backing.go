@@ -66,6 +66,33 @@ func (s *stored) leave() {
 	}
 }
 
+// Lines counts the lines that the thread was made of.
+func (t *Thread) Lines() int { return int(t.log.line) }
+
+// Leave lets the thread read lines again that came last, from the first on, instead of
+// holding them: those that the rollout has as they are, and that are worth it. What the next
+// request needs of them is held as long as that is so.
+func (t *Thread) Leave(lines Lines, first int, worth func(line int) bool) {
+	if t.left == nil || t.left.lines != lines {
+		t.left = &backing{lines: lines}
+	}
+	since := t.next - int64(t.Lines()-first)
+	for i := len(t.items) - 1; i >= 0 && t.items[i].ordinal >= since; i-- {
+		if c := &t.items[i]; c.part == none && worth(int(c.line)) {
+			c.from, c.raw = t.left, nil
+		}
+	}
+	for i := len(t.moments) - 1; i >= 0 && t.moments[i].position >= since; i-- {
+		m := t.moments[i]
+		if m.item < 0 {
+			continue
+		}
+		if r := &t.turns[m.turn].items[m.item]; r.raw != nil && worth(int(r.line)) {
+			r.from, r.raw = t.left, nil
+		}
+	}
+}
+
 // stored is a payload of the line that is applied, or the part of one.
 func (l *log) stored(part int, raw json.RawMessage) stored {
 	return stored{raw: raw, from: l.from, line: l.line, part: int32(part)}

@@ -32,6 +32,8 @@ type log struct {
 	// from is set while lines are applied that can be read again, line is their count.
 	from *backing
 	line int32
+	// left is what lines are read from that were appended since.
+	left *backing
 }
 
 // maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.

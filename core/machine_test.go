@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -104,6 +106,9 @@ func (m *machine) take(in core.Input) core.Output {
 		return m.lose(in, out, before)
 	}
 	m.lines = append(m.lines, out.Lines...)
+	if first := len(m.lines) - len(out.Lines); len(out.Lines) > 0 && m.thread.Lines() == len(m.lines) {
+		m.thread.Leave(machineDisk{m}, first, func(line int) bool { return line%3 > 0 })
+	}
 	for _, e := range out.Effects {
 		if effectID(e) != 0 {
 			m.running = append(m.running, e)
@@ -113,6 +118,12 @@ func (m *machine) take(in core.Input) core.Output {
 	m.witness.see(m, in, out)
 	return out
 }
+
+// machineDisk are the lines of a machine.
+type machineDisk struct{ *machine }
+
+// Payload is that of a line.
+func (d machineDisk) Payload(n int) json.RawMessage { return bytes.Clone(d.lines[n].Payload) }
 
 func (m *machine) noteDraft(out core.Output) {
 	for _, message := range out.Messages {

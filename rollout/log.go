@@ -16,7 +16,8 @@ type Log struct {
 	// lock and tail are nil until the first append of a new thread.
 	lock *writerLock
 	tail *appender
-	// text reads the lines again that were there when it was opened.
+	// text reads the lines again that were there when it was opened, and those that were
+	// appended; nil where it has not all.
 	text *Text
 	// seed are the lines that the first append writes before its own.
 	seed []protocol.RolloutLine
@@ -100,6 +101,10 @@ func (l *Log) load(to Reader) (*Contents, error) {
 	return r.Contents, nil
 }
 
+// Text reads the log's lines again, in the order in which they were loaded and appended; nil
+// where it cannot. It is the log's.
+func (l *Log) Text() *Text { return l.text }
+
 // Path is the rollout's, whether it exists yet or not.
 func (l *Log) Path() string { return l.path }
 
@@ -131,6 +136,7 @@ func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	if err := l.tail.append(encoded, commit); err != nil {
 		return diskError("append to", l.path, err)
 	}
+	l.text.follow(encoded, l.tail.good-int64(len(encoded)))
 	l.dirty, l.appended = !sync, true
 	return nil
 }
@@ -155,7 +161,8 @@ func (l *Log) begin() (err error) {
 		if err != nil {
 			return err
 		}
-		l.tail, l.fresh = &appender{file: file}, true
+		l.tail, l.fresh, l.text = &appender{file: file}, true, &Text{}
+		l.text.add(file, l.path, false)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -63,6 +64,20 @@ func (t *Text) Close() error {
 	}
 	t.files, t.places = nil, nil
 	return err
+}
+
+// Lines is how many lines it has.
+func (t *Text) Lines() int { return len(t.places) }
+
+// follow takes lines that were appended to the first file at an offset.
+func (t *Text) follow(lines []byte, offset int64) {
+	if t == nil || t.files == nil {
+		return
+	}
+	for line := range bytes.Lines(lines) {
+		t.places = append(t.places, place{offset, uint32(len(line) - 1), 0})
+		offset += int64(len(line))
+	}
 }
 
 // add takes a file, and gives the number by which places name it.

@@ -38,6 +38,23 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
+// BenchmarkMemoryOfALongSession has turns with an output of 80 KB each, and compactions.
+func BenchmarkMemoryOfALongSession(b *testing.B) {
+	for b.Loop() {
+		c := startServer(b, b.TempDir(), "-c", "model_provider=offline", "-c", "compat.turn_completed_floor_ms=0", "-c", "model_auto_compact_token_limit=60000")
+		c.initialize()
+		thread := c.startThread(object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
+		for n := range 150 {
+			require.Equal(b, "completed", c.turn(thread, "run: head -c 60000 /dev/urandom | base64 -w 100").Status)
+			if c.seen = nil; n == 49 {
+				b.ReportMetric(float64(residentKiB(b, c.cmd.Process.Pid))/1024, "MB-after-50")
+			}
+		}
+		b.ReportMetric(float64(residentKiB(b, c.cmd.Process.Pid))/1024, "MB-after-150")
+		c.close()
+	}
+}
+
 // resumed is a rollout of about that many megabytes.
 type resumed struct {
 	megabytes int

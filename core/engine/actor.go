@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -22,6 +23,8 @@ type Journal interface {
 	Close() error
 	// Discard closes it too, and leaves nothing of a thread that began with it.
 	Discard() error
+	// Text reads again what it has; nil where it cannot.
+	Text() *rollout.Text
 	// CloseRewritten closes it too, and leaves a file that plain readers make of what
 	// the projection leaves; nil leaves all.
 	CloseRewritten(p rollout.Projection) error
@@ -33,6 +36,7 @@ type ephemeral struct{}
 func (ephemeral) Append([]protocol.RolloutLine, bool) error { return nil }
 func (ephemeral) Close() error                              { return nil }
 func (ephemeral) Discard() error                            { return nil }
+func (ephemeral) Text() *rollout.Text                       { return nil }
 func (ephemeral) CloseRewritten(rollout.Projection) error   { return nil }
 
 const (
@@ -285,12 +289,36 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	if err := a.unread(); err != nil || len(out.Lines) == 0 {
 		return out, err
 	}
-	err := a.journal.Append(a.redacted(out.Lines), out.Sync)
+	lines := a.redacted(out.Lines)
+	err := a.journal.Append(lines, out.Sync)
+	if err == nil {
+		a.leaveLines(out.Lines, lines)
+	}
 	if a.engine.Index != nil {
 		a.engine.Index.Note(a.path)
 	}
 	return out, err
 }
+
+// leaveLines lets the thread read lines again that were appended as they are, instead of
+// holding them. Where the journal does not have all that the thread was told, it holds them.
+func (a *actor) leaveLines(told, kept []protocol.RolloutLine) {
+	text := a.journal.Text()
+	if text == nil || text.Lines() != a.thread.Lines() {
+		return
+	}
+	if a.text == nil {
+		a.text = text
+	}
+	first := text.Lines() - len(kept)
+	a.thread.Leave(text, first, func(n int) bool {
+		payload := kept[n-first].Payload
+		return len(payload) >= worthLeaving && bytes.Equal(told[n-first].Payload, payload)
+	})
+}
+
+// worthLeaving is how long a payload is, in bytes, that is read again rather than held.
+const worthLeaving = 1 << 10
 
 // unread is why a line of the rollout could not be read again: then nothing that was made
 // of the thread is any good.
