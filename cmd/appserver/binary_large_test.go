@@ -52,7 +52,7 @@ func TestBinaryGoesOnWithALargeThread(t *testing.T) {
 
 	c = startOffline(t, home)
 	c.call("thread/resume", object{"threadId": id, "excludeTurns": true})
-	c.call("context/setInclusion", object{"threadId": id, "indices": []int{3}, "included": true})
+	c.call("context/setInclusion", object{"threadId": id, "indices": []int{1, 6}, "included": false})
 	c.close() // which rewrites the file, with all of it in a backup
 	backups, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.bak"))
 	require.NoError(t, err)
