@@ -130,27 +130,3 @@ func resumeOnce(b *testing.B, server contender, home, thread string, first bool)
 	b.ReportMetric(busy.Seconds()*1e3/float64(b.N), "CPU-ms")
 	b.ReportMetric(peak, "peak-MB")
 }
-
-// treeTime is what a process and its children have used, as far as they have not ended.
-func treeTime(b testing.TB, pid int) (used time.Duration) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	require.NoError(b, err)
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	for _, ticks := range fields[11:13] { // utime and stime, in hundredths of a second
-		n, err := strconv.Atoi(ticks)
-		require.NoError(b, err)
-		used += time.Duration(n) * 10 * time.Millisecond
-	}
-	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	require.NoError(b, err)
-	for _, file := range children {
-		text, err := os.ReadFile(file)
-		require.NoError(b, err)
-		for _, child := range strings.Fields(string(text)) {
-			id, err := strconv.Atoi(child)
-			require.NoError(b, err)
-			used += treeTime(b, id)
-		}
-	}
-	return used
-}

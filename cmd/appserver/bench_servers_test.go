@@ -114,9 +114,33 @@ func (c *client) firstPage(params object, want []string) (answered, right time.D
 	}
 }
 
-// peakMB is the most memory that a process and its children have had resident.
-func peakMB(b testing.TB, pid int) float64 {
-	peak := float64(statusKiB(b, pid, "VmHWM:")) / 1024
+// peakMB is the most memory that one of a process and its children has had resident.
+func peakMB(b testing.TB, pid int) (peak float64) {
+	for _, pid := range family(b, pid) {
+		peak = max(peak, float64(statusKiB(b, pid, "VmHWM:"))/1024)
+	}
+	return peak
+}
+
+// treeTime is the user and system time of a process and its children, in steps of 10 ms, as far
+// as these have not ended.
+func treeTime(b testing.TB, pid int) (used time.Duration) {
+	for _, pid := range family(b, pid) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		require.NoError(b, err)
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		for _, ticks := range fields[11:13] {
+			n, err := strconv.Atoi(ticks)
+			require.NoError(b, err)
+			used += time.Duration(n) * 10 * time.Millisecond
+		}
+	}
+	return used
+}
+
+// family is a process with its children, and theirs.
+func family(b testing.TB, pid int) []int {
+	pids := []int{pid}
 	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	require.NoError(b, err)
 	for _, file := range children {
@@ -125,10 +149,10 @@ func peakMB(b testing.TB, pid int) float64 {
 		for _, child := range strings.Fields(string(text)) {
 			id, err := strconv.Atoi(child)
 			require.NoError(b, err)
-			peak = max(peak, peakMB(b, id))
+			pids = append(pids, family(b, id)...)
 		}
 	}
-	return peak
+	return pids
 }
 
 func statusKiB(b testing.TB, pid int, name string) int {
