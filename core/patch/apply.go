@@ -38,6 +38,8 @@ type Change struct {
 type File struct {
 	Path          string
 	Before, After *string
+	// From is the file that the content was moved from, "" for none.
+	From string
 }
 
 // Result is what a patch does. Each file is in Files once, whatever the patch says of
@@ -113,7 +115,7 @@ func (t *tree) apply(s *section) error {
 	switch s.kind {
 	case Add:
 		content := s.content.String()
-		e.after = &content
+		e.after, e.from = &content, nil
 		return nil
 	case Delete:
 		if e.after == nil {
@@ -174,7 +176,7 @@ func (t *tree) result() *Result {
 	}
 	for _, e := range t.order {
 		if !same(e.before, e.after) {
-			r.Files = append(r.Files, File{e.path, e.before, e.after})
+			r.Files = append(r.Files, e.file())
 		}
 		switch {
 		case e.from == nil || moved[e.from] != e:
@@ -184,6 +186,14 @@ func (t *tree) result() *Result {
 		}
 	}
 	return r
+}
+
+func (e *entry) file() File {
+	f := File{Path: e.path, Before: e.before, After: e.after}
+	if e.from != nil {
+		f.From = e.from.path
+	}
+	return f
 }
 
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
