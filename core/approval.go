@@ -7,15 +7,24 @@ import (
 	"appserver/protocol"
 )
 
-// ask shows the command and asks the client whether it may run.
+// ask shows the command, or the patch, and asks the client whether it may be done.
 func (s *step) ask(c *toolCall) {
 	c.state, c.request = callAsking, s.NextRequest()
 	s.notifyStatus()
-	s.show(c, protocol.SourceAgent, nil)
+	if c.patch != nil {
+		s.showPatch(c)
+	} else {
+		s.show(c, protocol.SourceAgent, nil)
+	}
 	s.say(s.request(c))
 }
 
 func (s *step) request(c *toolCall) Request {
+	if c.patch != nil {
+		return Request{ID: c.request, Method: protocol.MethodFileChangeApproval, Params: protocol.FileChangeRequestApprovalParams{
+			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+		}}
+	}
 	item := c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
 	return Request{ID: c.request, Method: protocol.MethodCommandApproval, Params: protocol.CommandExecutionRequestApprovalParams{
 		Kind: "command", ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
@@ -42,33 +51,68 @@ func (s *step) repeatRequests(to uint64) {
 	}
 }
 
-// clientAnswer takes the decision on a command. Answers that make no sense, and
+// clientAnswer takes the decision on a command or a patch. Answers that make no sense, and
 // refusals to answer, decline it.
 func (s *step) clientAnswer(in ClientAnswer) {
 	c := s.asked(in.Request)
 	if c == nil {
 		return
 	}
-	var answer protocol.CommandExecutionRequestApprovalResponse
-	if in.Err != nil || json.Unmarshal(in.Result, &answer) != nil {
-		answer.Decision.Word = protocol.DecisionDecline
-	}
 	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
-	switch answer.Decision.Word {
+	switch c.decision(in) {
 	case protocol.DecisionAcceptForSession, protocol.DecisionAcceptWithAmendment:
-		s.allow(c.command.key())
+		for _, key := range c.keys() {
+			s.allow(key)
+		}
 		s.accept(c)
 	case protocol.DecisionAccept:
 		s.accept(c)
 	case protocol.DecisionCancel:
-		s.decline(c, "The user declined this command and stopped the turn.")
+		s.decline(c, c.declined()+" and stopped the turn.")
 		s.notifyStatus()
 		s.interrupt()
 	default:
-		s.decline(c, "The user declined this command. It was not run.")
+		s.decline(c, c.declined()+". "+c.notDone())
 		s.notifyStatus()
 		s.advance()
 	}
+}
+
+// decision is the word of an answer.
+func (c *toolCall) decision(in ClientAnswer) string {
+	var command protocol.CommandExecutionRequestApprovalResponse
+	var files protocol.FileChangeRequestApprovalResponse
+	switch {
+	case in.Err != nil:
+		return protocol.DecisionDecline
+	case c.patch != nil && json.Unmarshal(in.Result, &files) == nil:
+		return files.Decision
+	case c.patch == nil && json.Unmarshal(in.Result, &command) == nil:
+		return command.Decision.Word
+	}
+	return protocol.DecisionDecline
+}
+
+// keys are what acceptForSession remembers.
+func (c *toolCall) keys() []string {
+	if c.patch != nil {
+		return c.patch.keys()
+	}
+	return []string{c.command.key()}
+}
+
+func (c *toolCall) declined() string {
+	if c.patch != nil {
+		return "The user declined this patch"
+	}
+	return "The user declined this command"
+}
+
+func (c *toolCall) notDone() string {
+	if c.patch != nil {
+		return "No file was changed."
+	}
+	return "It was not run."
 }
 
 func (s *step) asked(request uint64) *toolCall {
@@ -93,11 +137,19 @@ func (s *step) allow(key string) {
 func (s *step) accept(c *toolCall) {
 	c.state = callRunning
 	s.notifyStatus()
+	if c.patch != nil {
+		s.writePatch(c)
+		return
+	}
 	s.runCommand(c)
 }
 
-// decline ends a command that did not run.
+// decline ends a command that did not run, or a patch that was not applied.
 func (s *step) decline(c *toolCall, reason string) {
+	if c.patch != nil {
+		s.endPatch(c, protocol.PatchDeclined, reason)
+		return
+	}
 	item := s.show(c, protocol.SourceAgent, nil)
 	item.Status = protocol.CommandDeclined
 	s.completed(c.item, c.command.argv)

@@ -42,7 +42,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 var commands = map[string]command{
 	"start": input(startInput), "turn-start": input(turnStartInput), "steer": input(steerInput), "interrupt": input(interruptInput),
 	"piece": input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
-	"tool-started": input(toolStartedInput), "tool-output": input(toolOutputInput), "tool-done": input(toolDoneInput),
+	"tool-started": input(toolStartedInput), "tool-output": input(toolOutputInput), "tool-done": input(toolDoneInput), "patch-planned": input(planInput), "patch-written": input(writtenInput),
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
 	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,

@@ -61,7 +61,7 @@ func (t *Thread) view(index, place int) protocol.ContextItem {
 	}
 	if tool := t.toolOf(place); *tool != "" {
 		v.ToolName = tool
-		if shellNames[*tool] {
+		if shellNames[*tool] || *tool == patchTool.Name {
 			v.ItemID = v.CallID
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/patch"
 	"appserver/protocol"
 )
 
@@ -47,6 +48,9 @@ func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
 		case "run":
 			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{
 				ID: fmt.Sprintf("call-%d-%d", id, i+1), Name: "shell", Arguments: encode(map[string]string{"command": o.value})})
+		case "patch":
+			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{ID: fmt.Sprintf("call-%d-%d", id, i+1), Name: "apply_patch",
+				Arguments: encode(map[string]string{"input": "*** Begin Patch\n" + o.value + "\n*** End Patch"})})
 		case "call":
 			parts := append(strings.SplitN(o.value, ":", 3), "", "")
 			in.Answer.Calls = append(in.Answer.Calls, core.ToolCall{ID: parts[0], Name: parts[1], Arguments: parts[2]})
@@ -122,6 +126,47 @@ func toolDoneInput(m *machine, a arguments) (core.Input, error) {
 		r.Failure = "killed"
 	}
 	return core.ToolDone{Effect: id, Result: r}, nil
+}
+
+// planInput reads the files of the command's options, and is what the patch under way
+// does to them.
+func planInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.PlanPatch](m))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range m.running {
+		if p, ok := e.(core.PlanPatch); ok && p.ID == id {
+			return planned(p, a), nil
+		}
+	}
+	return core.PatchPlanned{Effect: id, Err: errors.New("late")}, nil
+}
+
+func planned(e core.PlanPatch, files patch.Files) core.PatchPlanned {
+	p, err := patch.Parse(e.Text)
+	if err != nil {
+		return core.PatchPlanned{Effect: e.ID, Err: err}
+	}
+	r, err := p.Apply(files)
+	return core.PatchPlanned{Effect: e.ID, Result: r, Err: err}
+}
+
+// Read is the option with the file's name.
+func (a arguments) Read(name string) (content string, exists bool, err error) {
+	if v := a.option(name); v != nil {
+		return *v, true, nil
+	}
+	return "", false, nil
+}
+
+func writtenInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.WritePatch](m))
+	in := core.PatchWritten{Effect: id}
+	if v := a.option("error"); v != nil {
+		in.Err = errors.New(*v)
+	}
+	return in, err
 }
 
 func timerInput(m *machine, a arguments) (core.Input, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"appserver/core/patch"
 	"appserver/protocol"
 )
 
@@ -206,6 +207,20 @@ type ToolResult struct {
 	Duration time.Duration
 }
 
+// PatchPlanned ends a PlanPatch: with what the patch does, or with why it cannot be
+// applied.
+type PatchPlanned struct {
+	Effect EffectID
+	Result *patch.Result
+	Err    error
+}
+
+// PatchWritten ends a WritePatch. Err says why no file was changed.
+type PatchWritten struct {
+	Effect EffectID
+	Err    error
+}
+
 // ClientAnswer is the client's answer to a request of the server. Err is set where
 // the client refused.
 type ClientAnswer struct {
@@ -233,5 +248,7 @@ func (SampleFailed) input()  {}
 func (ToolStarted) input()   {}
 func (ToolOutput) input()    {}
 func (ToolDone) input()      {}
+func (PatchPlanned) input()  {}
+func (PatchWritten) input()  {}
 func (ClientAnswer) input()  {}
 func (TimerFired) input()    {}

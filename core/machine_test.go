@@ -177,6 +177,10 @@ func effectID(e core.Effect) core.EffectID {
 		return e.ID
 	case core.RunTool:
 		return e.ID
+	case core.PlanPatch:
+		return e.ID
+	case core.WritePatch:
+		return e.ID
 	case core.Timer:
 		return e.ID
 	}
@@ -193,6 +197,12 @@ func ends(in core.Input, e core.Effect) bool {
 	case core.RunTool:
 		done, isDone := in.(core.ToolDone)
 		return isDone && done.Effect == e.ID
+	case core.PlanPatch:
+		planned, isPlanned := in.(core.PatchPlanned)
+		return isPlanned && planned.Effect == e.ID
+	case core.WritePatch:
+		written, isWritten := in.(core.PatchWritten)
+		return isWritten && written.Effect == e.ID
 	case core.Timer:
 		fired, isFired := in.(core.TimerFired)
 		return isFired && fired.Effect == e.ID

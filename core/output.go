@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"appserver/core/patch"
 	"appserver/protocol"
 )
 
@@ -83,6 +84,26 @@ type Command struct {
 	Sandbox protocol.SandboxPolicy
 }
 
+// PlanPatch reads the files that a patch names, below Dir, and changes none. It fails
+// where Dir leads out of Root by a link; "" is for no Root.
+type PlanPatch struct {
+	ID     EffectID
+	TurnID string
+	Root   string
+	Dir    string
+	Text   string
+}
+
+// WritePatch makes files below Dir what they are to be, all or none. It fails where
+// one is not what it was when the patch was planned, and as PlanPatch does.
+type WritePatch struct {
+	ID     EffectID
+	TurnID string
+	Root   string
+	Dir    string
+	Files  []patch.File
+}
+
 // Timer fires once, after Delay.
 type Timer struct {
 	ID    EffectID
@@ -98,6 +119,8 @@ type RecordName struct{ Name string }
 
 func (Sample) effect()     {}
 func (RunTool) effect()    {}
+func (PlanPatch) effect()  {}
+func (WritePatch) effect() {}
 func (Timer) effect()      {}
 func (Cancel) effect()     {}
 func (RecordName) effect() {}

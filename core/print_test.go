@@ -201,7 +201,7 @@ func itemText(i gjson.Result) string {
 		text = words(text, shortIf("", part), shortIf("", part.Get("text")), shortIf("image=", part.Get("url")), shortIf("path=", part.Get("path")))
 	}
 	for _, change := range i.Get("changes").Array() {
-		text = words(text, change.Get("path").Str, change.Get("kind.type").Str, shortIf("", change.Get("diff")))
+		text = words(text, change.Get("path").Str, change.Get("kind.type").Str, shortIf("to ", change.Get("kind.move_path")), shortIf("", change.Get("diff")))
 	}
 	if code := i.Get("exitCode"); code.Type == gjson.Number {
 		text = words(text, "exit="+code.Raw)
@@ -253,6 +253,14 @@ func effectText(e core.Effect) string {
 		return text
 	case core.RunTool:
 		return fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type)
+	case core.PlanPatch:
+		return fmt.Sprintf("plan patch %d in %q of %q, %s", e.ID, e.Dir, e.Root, short(e.Text))
+	case core.WritePatch:
+		text := fmt.Sprintf("write %d in %s:", e.ID, e.Dir)
+		for _, f := range e.Files {
+			text = words(text, f.Path)
+		}
+		return text
 	case core.Timer:
 		return fmt.Sprintf("timer %d, %v", e.ID, e.Delay)
 	case core.Cancel:

@@ -32,7 +32,7 @@ func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
 		Instructions: t.systemPrompt(),
-		Tools:        []ToolSpec{shellTool, planTool},
+		Tools:        []ToolSpec{shellTool, patchTool, planTool},
 	}
 	set(&p.Effort, t.settings.Effort)
 	set(&p.ServiceTier, t.settings.ServiceTier)

@@ -87,6 +87,9 @@ var (
 		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
 		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
 		{Name: "browse", Arguments: `{}`}, {},
+		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
+		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`}, {Name: "apply_patch", Arguments: `{}`},
+		{Name: "shell", Arguments: `{"command":"cd d && apply_patch <<'E'\n*** Begin Patch\n*** Update File: f\n+x\n*** End Patch\nE\n"}`},
 	})
 )
 
@@ -287,10 +290,22 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	switch effect := effect.(type) {
 	case core.RunTool:
 		return core.ToolDone{Effect: effect.ID, Result: result(t)}
+	case core.PlanPatch:
+		return planned(effect, anyFiles(rapid.IntRange(0, 3).Draw(t, "files")))
+	case core.WritePatch:
+		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write")}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}
 	return sampleEnd(t, effectID(effect))
+}
+
+// anyFiles is a disk on which every file exists, unless it is 0.
+type anyFiles int
+
+// Read is the same for all files.
+func (n anyFiles) Read(string) (content string, exists bool, err error) {
+	return "a\nb\n", n > 0, nil
 }
 
 func result(t *rapid.T) core.ToolResult {
@@ -339,6 +354,7 @@ func (e *explorer) late(t *rapid.T) {
 		core.ModelPiece{Effect: id, Piece: core.Piece{Kind: core.PieceReasoning, Text: "late"}},
 		core.ToolStarted{Effect: id, ProcessID: "9"}, core.ToolOutput{Effect: id, Text: "late"},
 		core.ToolDone{Effect: id, Result: core.ToolResult{Failure: "late"}},
+		core.PatchPlanned{Effect: id, Err: errDiskFull}, core.PatchWritten{Effect: id},
 		core.SampleDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
 		core.SampleFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
 		core.TimerFired{Effect: id},
@@ -363,6 +379,10 @@ func calmEnd(effect core.Effect) core.Input {
 	switch effect := effect.(type) {
 	case core.RunTool:
 		return core.ToolDone{Effect: effect.ID, Result: core.ToolResult{ExitCode: new(0)}}
+	case core.PlanPatch:
+		return core.PatchPlanned{Effect: effect.ID, Err: errDiskFull}
+	case core.WritePatch:
+		return core.PatchWritten{Effect: effect.ID}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}

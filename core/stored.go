@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/patch"
 	"appserver/protocol"
 )
 
@@ -101,6 +102,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storedReasoning{storedReasoningItem, v.ID, v.Summary, v.Content}
 	case *protocol.CommandExecutionItem:
 		return storeCommand(v, argv)
+	case *protocol.FileChangeItem:
+		return storeFileChange(v)
 	case *protocol.ContextCompactionItem:
 		return storedMark{storedCompaction, v.ID}
 	}
@@ -221,14 +224,42 @@ func pathOf(text string) string {
 }
 
 type storedChanges struct {
-	ID      string `json:"id"`
-	Status  string `json:"status"`
-	Changes map[string]struct {
-		Type        string  `json:"type"`
-		Content     string  `json:"content"`
-		UnifiedDiff string  `json:"unified_diff"`
-		MovePath    *string `json:"move_path"`
-	} `json:"changes"`
+	Type    string                  `json:"type"`
+	ID      string                  `json:"id"`
+	Changes map[string]storedChange `json:"changes"`
+	Status  string                  `json:"status"`
+}
+
+// storedChange is a file that was added, changed or deleted; the members are those of
+// its kind.
+type storedChange struct {
+	Type        string
+	Content     string
+	UnifiedDiff string  `json:"unified_diff"`
+	MovePath    *string `json:"move_path"`
+}
+
+// MarshalJSON writes the members of the kind alone.
+func (c storedChange) MarshalJSON() ([]byte, error) {
+	if c.Type == string(patch.Update) {
+		return protocol.Marshal(map[string]any{"type": c.Type, "unified_diff": c.UnifiedDiff, "move_path": c.MovePath})
+	}
+	return protocol.Marshal(map[string]any{"type": c.Type, "content": c.Content})
+}
+
+func storeFileChange(v *protocol.FileChangeItem) storedChanges {
+	s := storedChanges{storedFileChange, v.ID, map[string]storedChange{}, protocol.SnakeCase(v.Status)}
+	for _, c := range v.Changes {
+		kind := gjson.GetManyBytes(c.Kind, "type", "move_path")
+		change := storedChange{Type: kind[0].Str, MovePath: optional(kind[1].Str)}
+		if change.Type == string(patch.Update) {
+			change.UnifiedDiff = c.Diff
+		} else {
+			change.Content = c.Diff
+		}
+		s.Changes[c.Path] = change
+	}
+	return s
 }
 
 // loadFileChange lists the changes by path. The diff of a file that was added or
@@ -241,15 +272,7 @@ func loadFileChange(raw json.RawMessage) protocol.ThreadItemVariant {
 	item := &protocol.FileChangeItem{ID: s.ID, Changes: []protocol.FileUpdateChange{}, Status: protocol.CamelCase(s.Status)}
 	for _, path := range slices.Sorted(maps.Keys(s.Changes)) {
 		c := s.Changes[path]
-		members := map[string]any{"type": c.Type}
-		if c.Type == "update" {
-			members["move_path"] = c.MovePath
-		}
-		kind, err := protocol.Marshal(members)
-		if err != nil {
-			return nil
-		}
-		item.Changes = append(item.Changes, protocol.FileUpdateChange{Path: path, Kind: kind, Diff: c.Content + c.UnifiedDiff})
+		item.Changes = append(item.Changes, protocol.FileUpdateChange{Path: path, Kind: changeKind(c.Type, c.MovePath), Diff: c.Content + c.UnifiedDiff})
 	}
 	return item
 }

@@ -195,6 +195,10 @@ func (s *step) takeResult(in Input) {
 		s.toolOutput(in)
 	case ToolDone:
 		s.toolDone(in)
+	case PatchPlanned:
+		s.patchPlanned(in)
+	case PatchWritten:
+		s.patchWritten(in)
 	case ClientAnswer:
 		s.clientAnswer(in)
 	case TimerFired:

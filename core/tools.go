@@ -14,10 +14,11 @@ import (
 type toolCall struct {
 	call    ToolCall
 	command *shellCommand // nil for other tools than the shell
+	patch   *patchCall    // nil for all but patches
 	state   callState
 	effect  EffectID
 	request uint64
-	// item is the command's item, nil until it was shown.
+	// item is that of the command or of the patch, nil until it was shown.
 	item *protocol.ThreadItem
 }
 
@@ -107,10 +108,12 @@ func (s *step) begin(c *toolCall) {
 	switch {
 	case shellNames[c.call.Name]:
 		s.beginShell(c)
+	case c.call.Name == patchTool.Name:
+		s.beginPatch(c)
 	case c.call.Name == planTool.Name:
 		s.answer(c, s.updatePlan(c.call.Arguments))
 	default:
-		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s.", c.call.Name, shellTool.Name, planTool.Name))
+		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s, %s.", c.call.Name, shellTool.Name, patchTool.Name, planTool.Name))
 	}
 }
 
@@ -125,6 +128,10 @@ func (s *step) beginShell(c *toolCall) {
 	if !s.prepare(c) {
 		_, err := s.parseShell(c.call.Arguments)
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		return
+	}
+	if p := patchIn(c.command); p != nil {
+		s.planPatch(c, p)
 		return
 	}
 	switch s.verdict(c.command) {

@@ -88,7 +88,7 @@ func TestPromptTools(t *testing.T) {
 			require.True(t, schema.Get("properties."+name.Str).Exists(), "%s requires %s", tool.Name, name.Str)
 		}
 	}
-	require.Len(t, p.Tools, 2)
+	require.Len(t, p.Tools, 3)
 }
 
 // TestPromptIsASnapshot keeps the request that is under way as it was sent.

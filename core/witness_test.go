@@ -202,6 +202,10 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			}
 		case core.RunTool:
 			w.belongs(m, e.TurnID)
+		case core.PlanPatch:
+			w.belongs(m, e.TurnID)
+		case core.WritePatch:
+			w.belongs(m, e.TurnID)
 		}
 		id := effectID(e)
 		if w.effects[id] != nil {

@@ -29,6 +29,25 @@ type CommandExecutionRequestApprovalResponse struct {
 	Decision ApprovalDecision `json:"decision"`
 }
 
+// FileChangeRequestApprovalParams asks the client whether the files of a fileChange
+// item may be changed. It follows the item's item/started, which has the changes.
+// StartedAtMs is in Unix milliseconds. GrantRoot is a directory below which more is to
+// be written.
+type FileChangeRequestApprovalParams struct {
+	ThreadID    string  `json:"threadId"`
+	TurnID      string  `json:"turnId"`
+	ItemID      string  `json:"itemId"`
+	StartedAtMs int64   `json:"startedAtMs"`
+	Reason      *string `json:"reason"`
+	GrantRoot   *string `json:"grantRoot"`
+}
+
+// FileChangeRequestApprovalResponse is the client's decision, in the words of an
+// ApprovalDecision. acceptForSession holds for these files.
+type FileChangeRequestApprovalResponse struct {
+	Decision string `json:"decision" oneof:"accept acceptForSession decline cancel"`
+}
+
 // ApprovalDecision is "accept", "acceptForSession", "decline", "cancel", or
 // {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": [<word of a command>]}}.
 type ApprovalDecision struct {

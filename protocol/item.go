@@ -163,6 +163,14 @@ type FileChangeItem struct {
 	Status  string             `json:"status" oneof:"inProgress completed failed declined"`
 }
 
+// The states of a patch.
+const (
+	PatchInProgress = "inProgress"
+	PatchCompleted  = "completed"
+	PatchFailed     = "failed"
+	PatchDeclined   = "declined"
+)
+
 // FileUpdateChange is the change of one file. Kind is {"type": "add"}, {"type":
 // "delete"} or {"type": "update", "move_path": <path or null>}; Diff is a unified
 // diff, of an added or deleted file its content.

@@ -230,6 +230,9 @@ type ServerRequest struct {
 // MethodCommandApproval asks whether a command may run.
 const MethodCommandApproval = "item/commandExecution/requestApproval"
 
+// MethodFileChangeApproval asks whether files may be changed.
+const MethodFileChangeApproval = "item/fileChange/requestApproval"
+
 // ServerRequests lists the requests that the server sends to the client.
 func ServerRequests() []ServerRequest {
 	return []ServerRequest{{
@@ -237,6 +240,11 @@ func ServerRequests() []ServerRequest {
 		reflect.TypeFor[CommandExecutionRequestApprovalParams](),
 		reflect.TypeFor[CommandExecutionRequestApprovalResponse](),
 		"Asks whether a command may run.",
+	}, {
+		MethodFileChangeApproval,
+		reflect.TypeFor[FileChangeRequestApprovalParams](),
+		reflect.TypeFor[FileChangeRequestApprovalResponse](),
+		"Asks whether files may be changed.",
 	}}
 }
 

@@ -128,7 +128,9 @@ func TestReferenceTakesSessions(t *testing.T) {
 	for _, text := range []string{"run: exit 3", "plan", "fail", "fail"} {
 		c.turn(id, text)
 	}
+	c.turn(id, runs(aPatch))
 	c.onAsk = func(message) any { return object{"decision": "decline"} }
+	c.turn(id, runs(aPatch))
 	c.turn(id, "run: touch other")
 	for _, end := range []string{"turn/interrupt", "turn/steer"} {
 		turn := c.beginTurn(id, "run: cat; sleep 600")

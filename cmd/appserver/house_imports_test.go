@@ -25,16 +25,17 @@ type importRule struct {
 func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
-		{"core", []string{"protocol", "core/command", "core/digest"}, "it is a pure function of its inputs"},
+		{"core", []string{"protocol", "core/command", "core/digest", "core/patch"}, "it is a pure function of its inputs"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
 		{"core/config", []string{"protocol", "core", "core/redact"}, "it turns files into settings, whoever uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},
 		{"core/model/sse", nil, "it reads a text format"},
 		{"core/token", nil, "it counts text, whoever asks"},
-		{"core/tool", []string{"protocol", "core"}, "it runs what the core asks for, whoever carries the question"},
+		{"core/tool", []string{"protocol", "core", "core/patch"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
 		{"core/digest", []string{"protocol", "core/command"}, "it reads items, and knows no thread"},
 		{"core/export", []string{"protocol"}, "it makes documents of what clients are shown"},
+		{"core/patch", nil, "it reads and applies a text format, whoever has the files"},
 		{"core/redact", []string{"protocol"}, "it reads lines, and knows neither threads nor files"},
 		{"core/slash", []string{"protocol"}, "it reads a text, and knows methods by their names and params"},
 		{"core/engine", []string{"protocol", "core", "rollout", "core/workspace"}, "models, tools and clients reach it through interfaces of its own"},
@@ -178,7 +179,7 @@ func checkLibrary(s *houseSource, name string) string {
 // purePackages are the core and what it imports: equal inputs give equal steps, so
 // that a replay of a rollout gives the state back.
 func purePackages() []string {
-	return []string{"protocol", "core", "core/command", "core/digest", "core/slash"}
+	return []string{"protocol", "core", "core/command", "core/digest", "core/patch", "core/slash"}
 }
 
 // impureImports are packages, with all below them, that reach beyond the inputs.

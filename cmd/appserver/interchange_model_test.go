@@ -22,7 +22,7 @@ const (
 
 // bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
 // what it was told. "run: COMMAND" is answered with a call of the shell and, after its
-// output, "done"; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
+// output, "done", where ⏎ is a newline; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
 type bilingual struct {
 	server *httptest.Server
 
@@ -80,7 +80,7 @@ func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
 		return modelAnswer{text: "answer to " + text}, nil
 	}
 	m.calls++
-	return r.shellCall(fmt.Sprintf("call_%d", m.calls), script)
+	return r.shellCall(fmt.Sprintf("call_%d", m.calls), strings.ReplaceAll(script, "⏎", "\n"))
 }
 
 // told is what the last request on a path told the model.

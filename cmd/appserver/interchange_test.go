@@ -108,6 +108,8 @@ func TestReferenceInterchange(t *testing.T) {
 		{"there and back", (*interchange).thereAndBack},
 		{"from ours", func(x *interchange) { x.handOver(x.ours, x.reference, responsesPath, "") }},
 		{"from reference", func(x *interchange) { x.handOver(x.reference, x.ours, chatPath, "aborted by user") }},
+		{"patches of ours", func(x *interchange) { x.patches(x.ours, x.reference) }},
+		{"patches of reference", func(x *interchange) { x.patches(x.reference, x.ours) }},
 		{"settings", (*interchange).settings},
 		{"names", (*interchange).names},
 		{"pruned", (*interchange).pruned},
@@ -192,6 +194,31 @@ func (x *interchange) handOver(from, to func() *client, path, output string) {
 		"user: run: sleep 30", "call call_2: sleep 30", "output call_2: " + output, "user: <turn_aborted>",
 		"user: third",
 	}, x.model.told(path))
+	c.close()
+}
+
+// patches has a file patched, and shows that by the other server. Of a file that is moved
+// the two do not show the same: the reference implementation adds the new name to the
+// diff, which would then not apply; both tell it in the kind.
+func (x *interchange) patches(from, to func() *client) {
+	c := from()
+	id := x.begin(c)
+	c.turn(id, "run: "+strings.ReplaceAll(aPatch, "\n", "⏎"))
+	c.turn(id, "run: "+strings.NewReplacer("\n", "⏎", "Add File: notes/new\n+", "Update File: notes/new⏎@@⏎+more⏎-").Replace(aPatch))
+	told := c.answer("thread/resume", id)
+	c.close()
+	content, err := os.ReadFile(x.project + "/notes/new")
+	require.NoError(x.t, err)
+	require.Equal(x.t, "more\n", string(content))
+	require.Len(x.t, told.Thread.Turns, 2)
+	for _, turn := range told.Thread.Turns {
+		require.Equal(x.t, "fileChange", turn.Items[1]["type"])
+		require.Equal(x.t, "completed", turn.Items[1]["status"])
+	}
+
+	c = to()
+	require.Equal(x.t, told, c.answer("thread/resume", id))
+	require.Equal(x.t, told.Thread, c.answer("thread/read", id).Thread)
 	c.close()
 }
 

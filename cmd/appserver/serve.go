@@ -91,6 +91,7 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 		return nil, err
 	}
 	parts.Tools = shell(c)
+	parts.Patches = tool.Patcher{Closed: []string{home}}
 	return join(c, home, parts), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/patch"
 	"appserver/core/token"
 	"appserver/rollout"
 )
@@ -88,7 +90,7 @@ func (p *player) start() {
 	models, err := providers(c, p.home)
 	require.NoError(p.t, err)
 	proc := join(c, p.home, engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, NewID: p.newID, Log: zap.NewNop(),
+		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}, NewID: p.newID, Log: zap.NewNop(),
 		Setup: &setup{c, p.home, "/", zap.NewNop()}, Tokens: token.New(),
 	})
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
@@ -201,6 +203,41 @@ func (p *player) do(line string) {
 	default:
 		p.t.Fatalf("unknown directive %q", line)
 	}
+}
+
+// fakeFiles are files of a disk that is none.
+type fakeFiles map[string]string
+
+// Plan reads them.
+func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
+	p, err := patch.Parse(e.Text)
+	if err != nil {
+		return core.PatchPlanned{Effect: e.ID, Err: err}
+	}
+	r, err := p.Apply(fakeFolder{f, e.Dir})
+	return core.PatchPlanned{Effect: e.ID, Result: r, Err: err}
+}
+
+// Write changes them.
+func (f fakeFiles) Write(e core.WritePatch) core.PatchWritten {
+	for _, file := range e.Files {
+		delete(f, path.Join(e.Dir, file.Path))
+		if file.After != nil {
+			f[path.Join(e.Dir, file.Path)] = *file.After
+		}
+	}
+	return core.PatchWritten{Effect: e.ID}
+}
+
+type fakeFolder struct {
+	files fakeFiles
+	dir   string
+}
+
+// Read is a file's content.
+func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
+	content, exists = f.files[path.Join(f.dir, name)]
+	return content, exists, nil
 }
 
 // fakeTools know echo, sleep and exit, so that transcripts need no machine.

@@ -26,6 +26,10 @@ func (a *actor) start(e core.Effect) {
 			Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
 	case core.RunTool:
 		a.launch(e.ID, a.runTool(e), core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
+	case core.PlanPatch:
+		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
+	case core.WritePatch:
+		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the writing did not end; files may have changed")})
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:
@@ -149,6 +153,15 @@ func (a *actor) runTool(e core.RunTool) work {
 			func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
 		return core.ToolDone{Effect: e.ID, Result: r}
 	}
+}
+
+func (a *actor) planPatch(e core.PlanPatch) work {
+	return func(context.Context, func(core.Input)) core.Input { return a.engine.Patches.Plan(e) }
+}
+
+// writePatch is not cancelled: it is short, and half of it would be worse.
+func (a *actor) writePatch(e core.WritePatch) work {
+	return func(context.Context, func(core.Input)) core.Input { return a.engine.Patches.Write(e) }
 }
 
 func (a *actor) startTimer(e core.Timer) {

@@ -40,6 +40,14 @@ type Tools interface {
 	Run(ctx context.Context, c core.Command, started func(pid string), output func(text string)) core.ToolResult
 }
 
+// Patches apply patches.
+type Patches interface {
+	// Plan is what a patch does; it changes nothing.
+	Plan(core.PlanPatch) core.PatchPlanned
+	// Write changes the files, all or none.
+	Write(core.WritePatch) core.PatchWritten
+}
+
 // Outbox takes what is said to clients. Its methods do not block.
 type Outbox interface {
 	Reply(to protocol.Caller, result any)
@@ -118,9 +126,10 @@ type Template struct {
 
 // Parts are what an engine is made of.
 type Parts struct {
-	Store *rollout.Store
-	Model Model
-	Tools Tools
+	Store   *rollout.Store
+	Model   Model
+	Tools   Tools
+	Patches Patches
 	// Tokens may be nil: then a token is counted for every four bytes.
 	Tokens Tokens
 	Outbox Outbox

@@ -1,5 +1,6 @@
 // Package tool runs commands: real processes, whose output is passed on as it
-// comes, and of which nothing is left when a run ends.
+// comes, and of which nothing is left when a run ends. And it writes the files of
+// patches ([Patcher]), all of a patch or none.
 //
 // # Order
 //

@@ -113,7 +113,8 @@ func (c *client) call(method string, params object) (any, error) {
 	}
 }
 
-// turn sends input and follows the turn to its end. Commands are allowed.
+// turn sends input and follows the turn to its end. Commands and changes of files are
+// allowed.
 func (c *client) turn(thread, text string) error {
 	input := []any{object{"type": "text", "text": text}}
 	if _, err := c.call("turn/start", object{"threadId": thread, "input": input}); err != nil {
@@ -125,7 +126,7 @@ func (c *client) turn(thread, text string) error {
 			return err
 		}
 		switch m["method"] {
-		case "item/commandExecution/requestApproval":
+		case "item/commandExecution/requestApproval", "item/fileChange/requestApproval":
 			if err := c.send(object{"id": m["id"], "result": object{"decision": "accept"}}); err != nil {
 				return err
 			}

@@ -609,6 +609,21 @@ export interface FileChangeItem {
   completedAtMs: number | null;
 }
 
+/** FileChangeRequestApprovalParams asks the client whether the files of a fileChange item may be changed. It follows the item's item/started, which has the changes. StartedAtMs is in Unix milliseconds. GrantRoot is a directory below which more is to be written. */
+export interface FileChangeRequestApprovalParams {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  startedAtMs: number;
+  reason: string | null;
+  grantRoot: string | null;
+}
+
+/** FileChangeRequestApprovalResponse is the client's decision, in the words of an ApprovalDecision. acceptForSession holds for these files. */
+export interface FileChangeRequestApprovalResponse {
+  decision: "accept" | "acceptForSession" | "decline" | "cancel";
+}
+
 /** FileUpdateChange is the change of one file. Kind is {"type": "add"}, {"type": "delete"} or {"type": "update", "move_path": <path or null>}; Diff is a unified diff, of an added or deleted file its content. */
 export interface FileUpdateChange {
   path: string;
@@ -950,7 +965,9 @@ export type ServerNotification =
 /** A request of the server. */
 export type ServerRequest =
   /** Asks whether a command may run. */
-  | { jsonrpc: "2.0"; id: RequestId; method: "item/commandExecution/requestApproval"; params: CommandExecutionRequestApprovalParams };
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/commandExecution/requestApproval"; params: CommandExecutionRequestApprovalParams }
+  /** Asks whether files may be changed. */
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/fileChange/requestApproval"; params: FileChangeRequestApprovalParams };
 
 /** ServerRequestResolvedNotification tells that a request of the server needs no answer any more: it was answered, or its turn ended. RequestID is the id that the request was sent with. */
 export interface ServerRequestResolvedNotification {

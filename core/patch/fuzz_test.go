@@ -1,0 +1,37 @@
+package patch_test
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core/patch"
+)
+
+// FuzzApply: whatever a patch says, it is refused or says of every file it names what
+// it was and what it is to be, and names no file outside.
+func FuzzApply(f *testing.F) {
+	f.Add(wrap("*** Update File: f", "@@ a", "-b", "+x", " ", "*** End of File", "@@", "+y"), "a\nb\n\n")
+	f.Add(wrap("*** Update File: f", "*** Move to: g", " a", "*** Add File: f", "+x", "*** Delete File: g"), "a\r\nb")
+	f.Add("<<'EOF'\n"+wrap("*** Delete File: .git/config")+"EOF", "\xff")
+	f.Fuzz(func(t *testing.T, text, content string) {
+		files := disk{"f": content, "d/g": "“a” – b\n"}
+		r, err := apply(text, files)
+		if err != nil {
+			require.NotEmpty(t, err.Error())
+			return
+		}
+		files.with(t, r)
+		for _, file := range r.Files {
+			require.Equal(t, path.Clean(file.Path), file.Path)
+			require.False(t, path.IsAbs(file.Path) || strings.HasPrefix(file.Path, "..") || strings.Contains("/"+file.Path+"/", "/.git/"), file.Path)
+		}
+		for _, c := range r.Changes {
+			if c.Kind == patch.Update && files[c.Path] != "" {
+				require.Equal(t, c.Content, patched(files[c.Path], c.Diff))
+			}
+		}
+	})
+}

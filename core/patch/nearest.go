@@ -1,0 +1,155 @@
+package patch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxShown is how many lines of a file, or of a hunk, an error shows, and maxWidth how
+// many bytes of each.
+const (
+	maxShown = 12
+	maxWidth = 200
+)
+
+// maxCompared is how many lines of a hunk are looked for loosely, and maxSimilar how
+// many are compared word by word, with as many lines of the file as maxSearched.
+const (
+	maxCompared = 100
+	maxSimilar  = 3
+	maxSearched = 20_000
+)
+
+// noContext is the error for a context line that is not in the file.
+func (s *section) noContext(i int, t text, from int) error {
+	wanted := []string{*s.hunks[i].context}
+	return s.mismatch(i, fmt.Sprintf("the line after %s, %q, is not in the file%s", hunkMark, shorten(wanted[0]), behind(from)), t, wanted)
+}
+
+// noLines is the error for a hunk that is not in the file.
+func (s *section) noLines(i int, t text, from int) error {
+	wanted := old(s.hunks[i].ops)
+	where := behind(from)
+	if s.hunks[i].atEnd {
+		where = " at its end"
+	}
+	message := "the file does not have these lines" + where + ":\n" + show(wanted, nil)
+	return s.mismatch(i, message, t, wanted)
+}
+
+func behind(from int) string {
+	if from == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" behind line %d, where the hunk before it or its %s line ends", from, hunkMark)
+}
+
+// mismatch adds the lines of the file that are nearest to those wanted.
+func (s *section) mismatch(i int, message string, t text, wanted []string) error {
+	if at := nearest(t.lines, wanted); at != none {
+		end := min(at+min(len(wanted), maxShown), len(t.lines))
+		var lines []string
+		for _, l := range t.lines[at:end] {
+			lines = append(lines, l.text)
+		}
+		message = strings.TrimSuffix(message, "\n") + "\nThe nearest lines of the file are:\n" + show(lines, func(k int) int { return at + k + 1 })
+	} else {
+		message = strings.TrimSuffix(message, "\n") + "\nNo line of the file is like them. Read the file again before you change it."
+	}
+	return &Error{Kind: Mismatch, Path: s.path, Hunk: i + 1, Line: s.hunks[i].line, Message: strings.TrimSuffix(message, "\n")}
+}
+
+// show lists lines, with their numbers where there are any.
+func show(lines []string, number func(int) int) string {
+	var b strings.Builder
+	for k, text := range lines {
+		if k == maxShown {
+			fmt.Fprintf(&b, "  … and %d more\n", len(lines)-k)
+			break
+		}
+		if number != nil {
+			fmt.Fprintf(&b, "  %d", number(k))
+		}
+		b.WriteString("  " + shorten(text) + "\n")
+	}
+	return b.String()
+}
+
+// shorten cuts a long line.
+func shorten(text string) string {
+	if len(text) <= maxWidth {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWidth], "") + "…"
+}
+
+// nearest is the index at which the most of the wanted lines are, loosely read; where
+// none is anywhere, that of the line that shares the most words with one of them.
+func nearest(lines []line, wanted []string) int {
+	wanted = wanted[:min(len(wanted), maxCompared)]
+	at, best := none, 0
+	scores := map[int]int{}
+	places := map[string][]int{}
+	for i, w := range wanted {
+		if w = plain(w); w != "" {
+			places[w] = append(places[w], i)
+		}
+	}
+	for i, l := range lines {
+		for _, k := range places[plain(l.text)] {
+			start := max(i-k, 0)
+			scores[start]++
+			if score := scores[start]; score > best || score == best && start < at {
+				at, best = start, score
+			}
+		}
+	}
+	if at == none {
+		return similar(lines, wanted)
+	}
+	return at
+}
+
+// similar is the index of the line that shares the most words with a wanted one, none
+// where no line shares half of them.
+func similar(lines []line, wanted []string) int {
+	lines = lines[:min(len(lines), maxSearched)]
+	at, best := none, 0.5
+	for k, w := range wanted[:min(len(wanted), maxSimilar)] {
+		words := wordsOf(w)
+		for i, l := range lines {
+			if score := shared(words, wordsOf(l.text)); score > best {
+				at, best = max(i-k, 0), score
+			}
+		}
+		if at != none {
+			return at
+		}
+	}
+	return none
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return r < 0x80 && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_'
+	})
+}
+
+// shared is the part of all words that both lists have, from 0 to 1.
+func shared(a, b []string) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	left := map[string]int{}
+	for _, w := range a {
+		left[w]++
+	}
+	both := 0
+	for _, w := range b {
+		if left[w] > 0 {
+			left[w]--
+			both++
+		}
+	}
+	return float64(2*both) / float64(len(a)+len(b))
+}

@@ -1,0 +1,126 @@
+package patch_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core/patch"
+)
+
+// wrap makes a patch of sections.
+func wrap(sections ...string) string {
+	return "*** Begin Patch\n" + strings.Join(sections, "\n") + "\n*** End Patch\n"
+}
+
+func TestRefusalsNameTheFileTheHunkAndTheNearestLines(t *testing.T) {
+	files := disk{"d/f.go": "package d\n\nfunc first() {\n\treturn one\n}\n\nfunc second() {\n\treturn two\n}\n", "bin": "\xff\n"}
+	for _, c := range []struct {
+		name, patch string
+		kind        patch.ErrorKind
+		message     string
+	}{
+		{"second hunk", wrap("*** Update File: d/f.go", "@@", "-package d", "+package e", "@@ func second() {", "-\treturn three", "-}", "+}"), patch.Mismatch,
+			"d/f.go, hunk 2 (line 6 of the patch): the file does not have these lines behind line 7, where the hunk before it or its @@ line ends:\n" +
+				"  \treturn three\n  }\nThe nearest lines of the file are:\n  4  \treturn one\n  5  }"},
+		{"similar", wrap("*** Update File: d/f.go", "@@", "-func second(x int) {", "+}"), patch.Mismatch,
+			"d/f.go, hunk 1 (line 3 of the patch): the file does not have these lines:\n  func second(x int) {\n" +
+				"The nearest lines of the file are:\n  7  func second() {"},
+		{"context", wrap("*** Update File: d/f.go", "@@ func third() {", "-}", "+)"), patch.Mismatch,
+			"d/f.go, hunk 1 (line 3 of the patch): the line after @@, \"func third() {\", is not in the file\n" +
+				"No line of the file is like them. Read the file again before you change it."},
+		{"end", wrap("*** Update File: d/f.go", "@@", "-package d", "*** End of File"), patch.Mismatch,
+			"d/f.go, hunk 1 (line 3 of the patch): the file does not have these lines at its end:\n  package d\n" +
+				"The nearest lines of the file are:\n  1  package d"},
+		{"missing", wrap("*** Update File: g", "@@", "+x"), patch.Missing, "g: there is no such file to update"},
+		{"deleted", wrap("*** Delete File: d/f.go", "*** Delete File: d/f.go"), patch.Missing, "d/f.go: there is no such file to delete"},
+		{"no text", wrap("*** Update File: bin", "@@", "+x"), patch.Missing, "bin: the file is no UTF-8 text; change it by a command"},
+		{"absolute", wrap("*** Delete File: /etc/passwd"), patch.Forbidden, "/etc/passwd: the name is absolute; give it relative to the working directory"},
+		{"parent", wrap("*** Add File: a/../../b", "+x"), patch.Forbidden, "a/../../b: the name has .. in it; give it without, from the working directory"},
+		{"git", wrap("*** Update File: d/f.go", "*** Move to: sub/.GIT/hooks/pre-commit", "@@", "+x"), patch.Forbidden,
+			"sub/.GIT/hooks/pre-commit: the name leads into .git, which patches do not change"},
+		{"control", wrap("*** Add File: a\x1b[2Jb", "+x"), patch.Forbidden, "a\x1b[2Jb: the name has a control character in it"},
+		{"directory", wrap("*** Add File: d/", "+x"), patch.Forbidden, "d/: the name is that of a directory"},
+		{"no name", wrap("*** Add File: .", "+x"), patch.Malformed, "line 2 of the patch: the file's name is missing"},
+		{"nothing", wrap("*** Environment ID: local"), patch.Malformed, "the patch changes no file"},
+		{"no header", wrap("x"), patch.Malformed, `line 2 of the patch: "x" is no header; write *** Add File: NAME, *** Delete File: NAME or *** Update File: NAME`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := apply(c.patch, files)
+			var refused *patch.Error
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, c.kind, refused.Kind)
+			require.Equal(t, c.message, err.Error())
+		})
+	}
+}
+
+func TestALongHunkIsCutInItsRefusal(t *testing.T) {
+	lines := []string{"*** Update File: f", "@@", "-" + strings.Repeat("ü", 300)}
+	for range 20 {
+		lines = append(lines, "-x")
+	}
+	_, err := apply(wrap(lines...), disk{"f": "a\n"})
+	require.ErrorContains(t, err, strings.Repeat("ü", 100)+"…\n")
+	require.ErrorContains(t, err, "  … and 9 more\n")
+}
+
+func TestEachFileChangesOnceWhateverAPatchSaysOfIt(t *testing.T) {
+	files := disk{"f": "a\nb\n", "g": "z\n"}
+	for _, c := range []struct {
+		name    string
+		patch   string
+		changes []patch.Change
+	}{
+		{"add", wrap("*** Add File: d/n", "+x"), []patch.Change{{Path: "d/n", Kind: patch.Add, Content: "x\n", Diff: "x\n"}}},
+		{"add over a file", wrap("*** Add File: f", "+a"), []patch.Change{{Path: "f", Kind: patch.Update, Content: "a\n", Diff: "@@ -1,2 +1 @@\n a\n-b\n"}}},
+		{"delete", wrap("*** Delete File: f"), []patch.Change{{Path: "f", Kind: patch.Delete, Content: "a\nb\n", Diff: "a\nb\n"}}},
+		{"update twice", wrap("*** Update File: f", "@@", "-a", "+x", "*** Update File: ./f", "@@", "-b", "+y"),
+			[]patch.Change{{Path: "f", Kind: patch.Update, Content: "x\ny\n", Diff: "@@ -1,2 +1,2 @@\n-a\n-b\n+x\n+y\n"}}},
+		{"add and update", wrap("*** Add File: n", "+x", "*** Update File: n", "@@", "-x", "+y"),
+			[]patch.Change{{Path: "n", Kind: patch.Add, Content: "y\n", Diff: "y\n"}}},
+		{"add and delete", wrap("*** Add File: n", "+x", "*** Delete File: n"), nil},
+		{"delete and add", wrap("*** Delete File: f", "*** Add File: f", "+a", "+b"), []patch.Change{{Path: "f", Kind: patch.Update, Content: "a\nb\n"}}},
+		{"move", wrap("*** Update File: f", "*** Move to: d/m", "@@", "-a", "+x"),
+			[]patch.Change{{Path: "f", Kind: patch.Update, MovePath: "d/m", Content: "x\nb\n", Diff: "@@ -1,2 +1,2 @@\n-a\n+x\n b\n"}}},
+		{"move onto itself", wrap("*** Update File: f", "*** Move to: ./f", "@@", "-a", "+x"),
+			[]patch.Change{{Path: "f", Kind: patch.Update, Content: "x\nb\n", Diff: "@@ -1,2 +1,2 @@\n-a\n+x\n b\n"}}},
+		{"move on", wrap("*** Update File: f", "*** Move to: m", "@@", "-a", "+x", "*** Update File: m", "*** Move to: n", "@@", "-b", "+y"),
+			[]patch.Change{{Path: "f", Kind: patch.Update, MovePath: "n", Content: "x\ny\n", Diff: "@@ -1,2 +1,2 @@\n-a\n-b\n+x\n+y\n"}}},
+		{"move over a file", wrap("*** Update File: f", "*** Move to: g", "@@", " a"),
+			[]patch.Change{{Path: "f", Kind: patch.Update, MovePath: "g", Content: "a\nb\n"}, {Path: "g", Kind: patch.Delete, Content: "z\n", Diff: "z\n"}}},
+		{"move there and back", wrap("*** Update File: f", "*** Move to: m", "@@", " a", "*** Update File: m", "*** Move to: f", "@@", "-b", "+y"),
+			[]patch.Change{{Path: "f", Kind: patch.Update, Content: "a\ny\n", Diff: "@@ -1,2 +1,2 @@\n a\n-b\n+y\n"}}},
+		{"swap", wrap("*** Update File: f", "*** Move to: t", "@@", " a", "*** Update File: g", "*** Move to: f", "@@", " z",
+			"*** Update File: t", "*** Move to: g", "@@", " b"),
+			[]patch.Change{{Path: "f", Kind: patch.Update, Content: "z\n", Diff: "@@ -1,2 +1 @@\n-a\n-b\n+z\n"},
+				{Path: "g", Kind: patch.Update, Content: "a\nb\n", Diff: "@@ -1 +1,2 @@\n-z\n+a\n+b\n"}}},
+		{"move and delete", wrap("*** Update File: f", "*** Move to: m", "@@", " a", "*** Delete File: m"),
+			[]patch.Change{{Path: "f", Kind: patch.Delete, Content: "a\nb\n", Diff: "a\nb\n"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := apply(c.patch, files)
+			require.NoError(t, err)
+			require.Equal(t, c.changes, r.Changes)
+			files.with(t, r)
+		})
+	}
+}
+
+// broken is a disk whose files cannot be read.
+type broken struct{ err error }
+
+// Read fails.
+func (b broken) Read(string) (content string, exists bool, err error) { return "", false, b.err }
+
+func TestWhatTheDiskRefusesIsNamed(t *testing.T) {
+	p, err := patch.Parse(wrap("*** Add File: link/f", "+x"))
+	require.NoError(t, err)
+	outside := errors.New("it leads outside")
+	_, err = p.Apply(broken{outside})
+	require.ErrorIs(t, err, outside)
+	require.EqualError(t, err, "link/f: it leads outside")
+	require.Equal(t, []string{"link/f"}, p.Paths())
+}

@@ -1,0 +1,255 @@
+package core
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"appserver/core/command"
+	"appserver/core/patch"
+	"appserver/protocol"
+)
+
+var patchTool = ToolSpec{
+	Name: "apply_patch",
+	Description: "Adds, changes, moves and deletes files by a patch, all of it or nothing. The patch is lines between \"*** Begin Patch\" and \"*** End Patch\". " +
+		"Each file has a header: \"*** Add File: NAME\", followed by the lines of the file, each after a +; \"*** Delete File: NAME\"; or \"*** Update File: NAME\", " +
+		"optionally \"*** Move to: NAME\", and then hunks. A hunk begins with \"@@\", or with \"@@ LINE\" where LINE is one that stands before it, such as that of the function. " +
+		"Its lines have a space before those that stay, - before those that go and + before those that come; give three lines of context before and after a change. " +
+		"\"*** End of File\" ends a hunk at the file's end. Names are relative to the working directory.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"input":{"type":"string","description":"The patch."}},` +
+		`"required":["input"],"additionalProperties":false}`),
+}
+
+// patchCall is a patch that the model wants applied.
+type patchCall struct {
+	dir, text string
+	// root is the workspace's directory that dir is below, "" for none.
+	root string
+	// result is what it does, nil until the files were read.
+	result *patch.Result
+}
+
+// parsePatch reads the arguments of a call of the patch tool.
+func (s *step) parsePatch(arguments string) (*patchCall, error) {
+	var a struct {
+		Input string `json:"input"`
+	}
+	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(a.Input) == "" {
+		return nil, errors.New("input is missing")
+	}
+	return &patchCall{dir: s.settings.Cwd, text: a.Input}, nil
+}
+
+// patchIn is the patch that a command hands to apply_patch, nil where it does
+// anything else.
+func patchIn(c *shellCommand) *patchCall {
+	dir, text, ok := command.Patch(c.script)
+	if !ok {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.cwd, dir)
+	}
+	return &patchCall{dir: dir, text: text}
+}
+
+func (s *step) beginPatch(c *toolCall) {
+	p, err := s.parsePatch(c.call.Arguments)
+	if err != nil {
+		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		return
+	}
+	s.planPatch(c, p)
+}
+
+// planPatch has the files read, and with them what the patch does.
+func (s *step) planPatch(c *toolCall, p *patchCall) {
+	c.patch = p
+	p.root = s.settings.rootOf(p.dir)
+	c.state, c.effect = callRunning, s.newEffect()
+	s.active.commands = append(s.active.commands, c.effect)
+	s.effect(PlanPatch{ID: c.effect, TurnID: s.active.id, Root: p.root, Dir: p.dir, Text: p.text})
+}
+
+func (s *step) patchPlanned(in PatchPlanned) {
+	c := s.running(in.Effect)
+	if c == nil || !ended(&s.active.commands, in.Effect) {
+		return
+	}
+	switch {
+	case s.active.outcome != nil:
+		s.answer(c, abortedOutputText)
+		s.finishWhenDone()
+	case in.Err != nil:
+		s.answer(c, fmt.Sprintf("The patch was not applied, and no file was changed. %v", in.Err))
+		s.advance()
+	default:
+		c.patch.result = in.Result
+		s.beginPlanned(c)
+	}
+}
+
+// beginPlanned writes the files, asks whether it may, or does not.
+func (s *step) beginPlanned(c *toolCall) {
+	switch s.patchVerdict(c.patch) {
+	case run:
+		s.writePatch(c)
+	case ask:
+		s.ask(c)
+	default:
+		s.decline(c, "This patch was not applied: it writes where the sandbox policy allows no writing, and the approval policy never asks the user.")
+		s.advance()
+	}
+}
+
+// patchVerdict decides by policy. The server writes the files itself, so that the
+// sandbox policy holds for patches also where the kernel enforces none.
+func (s *step) patchVerdict(p *patchCall) verdict {
+	switch {
+	case !slices.ContainsFunc(p.keys(), func(key string) bool { return !s.allowed[key] }):
+		return run
+	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalUntrusted:
+		return ask
+	case s.settings.mayWrite(p.root):
+		return run
+	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalNever:
+		return forbid
+	}
+	return ask
+}
+
+// mayWrite tells whether the sandbox policy allows to change files below a root of the
+// workspace, "" for elsewhere.
+func (s Settings) mayWrite(root string) bool {
+	switch s.Sandbox.SandboxPolicyVariant.(type) {
+	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
+		return true
+	case *protocol.WorkspaceWrite:
+		return root != ""
+	}
+	return false
+}
+
+// rootOf is the working directory, or the writable root, that a directory is below; ""
+// where it is below none.
+func (s Settings) rootOf(dir string) string {
+	roots := []string{s.Cwd}
+	if policy, ok := s.Sandbox.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
+		roots = append(roots, policy.WritableRoots...)
+	}
+	for _, root := range roots {
+		if within(root, dir) {
+			return root
+		}
+	}
+	return ""
+}
+
+func within(root, dir string) bool {
+	rel, err := filepath.Rel(root, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func (s *step) writePatch(c *toolCall) {
+	s.showPatch(c)
+	c.state, c.effect = callRunning, s.newEffect()
+	s.active.commands = append(s.active.commands, c.effect)
+	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir, Files: c.patch.result.Files})
+}
+
+func (s *step) patchWritten(in PatchWritten) {
+	c := s.running(in.Effect)
+	if c == nil || !ended(&s.active.commands, in.Effect) {
+		return
+	}
+	output := c.patch.summary()
+	status := protocol.PatchCompleted
+	if in.Err != nil {
+		output, status = fmt.Sprintf("The patch was not applied. %v", in.Err), protocol.PatchFailed
+	}
+	s.endPatch(c, status, output)
+	if s.active.outcome != nil {
+		s.finishWhenDone()
+		return
+	}
+	s.advance()
+}
+
+// endPatch completes the item of a patch and answers its call.
+func (s *step) endPatch(c *toolCall, status, output string) {
+	s.showPatch(c).Status = status
+	s.completed(c.item, nil)
+	s.answer(c, output)
+}
+
+// showPatch is show for patches.
+func (s *step) showPatch(c *toolCall) *protocol.FileChangeItem {
+	if c.item == nil {
+		c.item = s.openItem(&protocol.FileChangeItem{ID: c.call.ID, Changes: c.patch.changes(), Status: protocol.PatchInProgress}, s.Now)
+		s.started(c.item)
+	}
+	item := *c.item.ThreadItemVariant.(*protocol.FileChangeItem)
+	c.item.ThreadItemVariant = &item
+	return &item
+}
+
+// changes are the files as items show them, in the order of their paths: that in
+// which they are read from a rollout.
+func (p *patchCall) changes() []protocol.FileUpdateChange {
+	changes := []protocol.FileUpdateChange{}
+	for _, c := range p.result.Changes {
+		move := optional(c.MovePath)
+		if move != nil {
+			*move = filepath.Join(p.dir, *move)
+		}
+		changes = append(changes, protocol.FileUpdateChange{Path: filepath.Join(p.dir, c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff})
+	}
+	slices.SortFunc(changes, func(a, b protocol.FileUpdateChange) int { return strings.Compare(a.Path, b.Path) })
+	return changes
+}
+
+// changeKind is the kind of a change on the wire; only updates have a new path.
+func changeKind(kind string, movePath *string) json.RawMessage {
+	members := map[string]any{"type": kind}
+	if kind == string(patch.Update) {
+		members["move_path"] = movePath
+	}
+	raw, _ := protocol.Marshal(members) // strings can be written
+	return raw
+}
+
+// summary is the tool's output: what became of each file.
+func (p *patchCall) summary() string {
+	var b strings.Builder
+	b.WriteString("The patch was applied. Changed files:\n")
+	for _, c := range p.result.Changes {
+		switch {
+		case c.Kind == patch.Add:
+			fmt.Fprintf(&b, "A %s\n", c.Path)
+		case c.Kind == patch.Delete:
+			fmt.Fprintf(&b, "D %s\n", c.Path)
+		case c.MovePath != "":
+			fmt.Fprintf(&b, "R %s -> %s\n", c.Path, c.MovePath)
+		default:
+			fmt.Fprintf(&b, "M %s\n", c.Path)
+		}
+	}
+	return b.String()
+}
+
+// keys are what acceptForSession remembers: exactly these files.
+func (p *patchCall) keys() []string {
+	var keys []string
+	for _, f := range p.result.Files {
+		keys = append(keys, "file\x00"+filepath.Join(p.dir, f.Path))
+	}
+	return keys
+}

@@ -1,0 +1,246 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core"
+	"appserver/core/patch"
+)
+
+// folder is a directory with files; those whose content begins with -> are links.
+func folder(t *testing.T, files map[string]string) string {
+	dir := t.TempDir()
+	for name, content := range files {
+		full := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		if target, ok := strings.CutPrefix(content, "->"); ok {
+			require.NoError(t, os.Symlink(target, full))
+			continue
+		}
+		require.NoError(t, os.WriteFile(full, []byte(content), 0o644))
+	}
+	return dir
+}
+
+// contents are the files of a directory, with links as folder takes them, and its
+// empty directories.
+func contents(t *testing.T, dir string) map[string]string {
+	found := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(full string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		name, _ := filepath.Rel(dir, full)
+		switch {
+		case d.IsDir():
+			if inside, err := os.ReadDir(full); err == nil && len(inside) == 0 {
+				found[name+"/"] = ""
+			}
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(full)
+			found[name] = "->" + target
+			return err
+		default:
+			content, err := os.ReadFile(full)
+			found[name] = string(content)
+			return err
+		}
+		return nil
+	}))
+	return found
+}
+
+// apply plans a patch and writes it.
+func apply(p Patcher, dir string, lines ...string) error {
+	planned := p.Plan(core.PlanPatch{ID: 1, Dir: dir, Text: "*** Begin Patch\n" + strings.Join(lines, "\n") + "\n*** End Patch"})
+	if planned.Err != nil {
+		return planned.Err
+	}
+	return p.Write(core.WritePatch{ID: 2, Dir: dir, Files: planned.Result.Files}).Err
+}
+
+func TestAPatchChangesFilesAndNothingElse(t *testing.T) {
+	dir := folder(t, map[string]string{"f": "a\nb\n", "gone": "x\n", "old/name": "1\n2\n", "other": "o\n"})
+	require.NoError(t, os.Chmod(filepath.Join(dir, "f"), 0o755))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "old/name"), 0o600))
+	require.NoError(t, apply(Patcher{}, dir,
+		"*** Update File: f", "@@", "-b", "+c", "*** Add File: new/deep/n", "+n",
+		"*** Update File: old/name", "*** Move to: name", "@@", "-1", "+3", "*** Delete File: gone"))
+	require.Equal(t, map[string]string{"f": "a\nc\n", "new/deep/n": "n\n", "name": "3\n2\n", "old/": "", "other": "o\n"}, contents(t, dir))
+	for name, mode := range map[string]fs.FileMode{"f": 0o755, "name": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm(), name)
+	}
+}
+
+func TestLinksAreFollowedWithinTheFolderAlone(t *testing.T) {
+	outside := folder(t, map[string]string{"secret": "s\n"})
+	files := map[string]string{
+		"f": "a\n", "d/g": "g\n", "to-f": "->f", "d/up": "->../f", "to-d": "->d", "chain": "->to-f", ".git/config": "c\n",
+		"out": "->" + outside, "out-file": "->" + outside + "/secret", "out-up": "->../../etc", "to-git": "->.git", "loop": "->loop",
+		"dangling": "->not/there", "to-root": "->.",
+	}
+	dir := folder(t, files)
+	require.NoError(t, os.Symlink(filepath.Join(dir, "d"), filepath.Join(dir, "absolute")))
+	files["absolute"] = "->" + filepath.Join(dir, "d")
+	update := func(name string) []string { return []string{"*** Update File: " + name, "@@", "+x"} }
+	for name, message := range map[string]string{
+		"out/secret": "it leads out of", "out-file": "it leads out of", "out-up/passwd": "it leads out of", "out/new": "it leads out of",
+		"to-git/config": "it leads into .git by a link", "to-git/hooks/new": "it leads into .git by a link", "loop": "too many links",
+		"d": "it is no file", "f/x": "not a directory", "dangling": "no such file",
+	} {
+		require.ErrorContains(t, apply(Patcher{}, dir, update(name)...), message, name)
+		require.Error(t, apply(Patcher{}, dir, "*** Delete File: "+name), name)
+		require.Equal(t, files, contents(t, dir), name)
+	}
+	require.ErrorContains(t, apply(Patcher{}, dir, "*** Add File: out/new", "+x"), "out/new: it leads out of")
+	require.ErrorContains(t, apply(Patcher{}, dir, append(update("f"), update("to-f")...)...), "the patch names this file twice")
+	require.Equal(t, files, contents(t, dir))
+	require.Equal(t, map[string]string{"secret": "s\n"}, contents(t, outside))
+
+	for _, name := range []string{"chain", "d/up", "to-root/f"} {
+		require.NoError(t, apply(Patcher{}, dir, update(name)...), name)
+		files["f"] += "x\n"
+		require.Equal(t, files, contents(t, dir), name)
+	}
+	for _, name := range []string{"to-d/g", "absolute/g"} {
+		require.NoError(t, apply(Patcher{}, dir, update(name)...), name)
+		files["d/g"] += "x\n"
+		require.Equal(t, files, contents(t, dir), name)
+	}
+	for name, root := range map[string]string{"out": dir, "d/../out": dir, ".git": "", "to-git": "", "none": dir} {
+		text := "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch"
+		planned := Patcher{}.Plan(core.PlanPatch{Root: root, Dir: filepath.Join(dir, name), Text: text})
+		require.Error(t, planned.Err, name)
+		x := "x\n"
+		written := Patcher{}.Write(core.WritePatch{Root: root, Dir: filepath.Join(dir, name), Files: []patch.File{{Path: "new", After: &x}}})
+		require.Error(t, written.Err, name)
+	}
+	require.Equal(t, map[string]string{"secret": "s\n"}, contents(t, outside))
+	require.Equal(t, files, contents(t, dir))
+	require.NoError(t, apply(Patcher{}, dir, "*** Delete File: chain"), "a link that is deleted leaves its target")
+	delete(files, "chain")
+	require.Equal(t, files, contents(t, dir))
+}
+
+func TestClosedDirectoriesAreNotPatched(t *testing.T) {
+	dir := folder(t, map[string]string{"home/config": "c\n", "home/worktrees/f": "f\n", "link": "->home/config"})
+	p := Patcher{Closed: []string{filepath.Join(dir, "home")}}
+	for _, name := range []string{"home/config", "link", "home/worktrees/f"} {
+		require.ErrorContains(t, apply(p, dir, "*** Update File: "+name, "@@", "+x"), "which patches do not change")
+	}
+	require.NoError(t, apply(p, filepath.Join(dir, "home/worktrees"), "*** Update File: f", "@@", "+x"), "whoever works there may")
+	require.ErrorContains(t, apply(p, filepath.Join(dir, "home"), "*** Update File: config", "@@", "+x"), "which patches do not change")
+	require.ErrorContains(t, apply(p, filepath.Join(dir, "none"), "*** Add File: f", "+x"), "the directory of the patch cannot be used")
+}
+
+func TestAFileThatHasChangedSinceIsNotWritten(t *testing.T) {
+	a, b := "a\n", "b\n"
+	for name, file := range map[string]patch.File{
+		"changed":   {Path: "f", Before: &a, After: &b},
+		"gone":      {Path: "g", Before: &a, After: &b},
+		"there now": {Path: "f", After: &b},
+		"deleted":   {Path: "f", Before: &a},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"f": "other\n"})
+			err := Patcher{}.Write(core.WritePatch{Dir: dir, Files: []patch.File{{Path: "n/n", After: &b}, file}}).Err
+			require.EqualError(t, err, file.Path+": the file has changed since the patch was read; read it again. No file was changed")
+			require.Equal(t, map[string]string{"f": "other\n"}, contents(t, dir))
+		})
+	}
+	dir := folder(t, map[string]string{"f": "a\n"})
+	require.NoError(t, os.Chmod(filepath.Join(dir, "f"), 0o444))
+	require.ErrorContains(t, apply(Patcher{}, dir, "*** Update File: f", "@@", "+x"), "f: the file is read-only")
+}
+
+// faulty fails the n-th change of a disk, or all links.
+type faulty struct {
+	*os.Root
+	left    int
+	noLinks bool
+}
+
+var errFault = errors.New("the disk fails")
+
+func (f *faulty) fails() error {
+	f.left--
+	if f.left == 0 {
+		return errFault
+	}
+	return nil
+}
+
+// OpenFile fails for writing only.
+func (f *faulty) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	if flag != os.O_RDONLY {
+		if err := f.fails(); err != nil {
+			return nil, err
+		}
+	}
+	return f.Root.OpenFile(name, flag, perm)
+}
+
+// Mkdir may fail; then it makes nothing.
+func (f *faulty) Mkdir(name string, perm fs.FileMode) error {
+	if err := f.fails(); err != nil {
+		return err
+	}
+	return f.Root.Mkdir(name, perm)
+}
+
+// Link may fail; then it makes none.
+func (f *faulty) Link(old, name string) error {
+	if f.noLinks {
+		return errors.ErrUnsupported
+	}
+	if err := f.fails(); err != nil {
+		return err
+	}
+	return f.Root.Link(old, name)
+}
+
+// Rename may fail; then it renames nothing.
+func (f *faulty) Rename(old, name string) error {
+	if err := f.fails(); err != nil {
+		return err
+	}
+	return f.Root.Rename(old, name)
+}
+
+func TestAPatchIsWrittenWholeOrNotAtAll(t *testing.T) {
+	before := map[string]string{"f": "a\nb\n", "gone": "x\n", "old": "1\n2\n", "over": "o\n"}
+	after := map[string]string{"f": "a\nc\n", "deep/er/new": "n\n", "over": "3\n2\n"}
+	text := "*** Begin Patch\n*** Update File: f\n@@\n-b\n+c\n*** Add File: deep/er/new\n+n\n*** Delete File: gone\n" +
+		"*** Update File: old\n*** Move to: over\n@@\n-1\n+3\n*** End Patch"
+	for _, noLinks := range []bool{false, true} {
+		for n, failed := 1, true; failed; n++ {
+			t.Run(fmt.Sprintf("%v, %d", noLinks, n), func(t *testing.T) {
+				dir := folder(t, before)
+				planned := Patcher{}.Plan(core.PlanPatch{Dir: dir, Text: text})
+				require.NoError(t, planned.Err)
+				r, err := Patcher{}.open("", dir)
+				require.NoError(t, err)
+				defer r.close()
+				disk := &faulty{r.disk.(*os.Root), n, noLinks}
+				r.disk = disk
+				err = r.write(planned.Result.Files)
+				if failed = disk.left <= 0; err == nil {
+					require.Equal(t, after, contents(t, dir))
+					return
+				}
+				require.ErrorIs(t, err, errFault)
+				require.True(t, failed)
+				require.ErrorContains(t, err, "No file was changed")
+				require.Equal(t, before, contents(t, dir))
+			})
+		}
+	}
+}

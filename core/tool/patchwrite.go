@@ -1,0 +1,239 @@
+package tool
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"appserver/core"
+	"appserver/core/patch"
+)
+
+// Write makes files what a patch makes of them. Where one of them is not what it was,
+// or the disk fails, it puts back what it changed, so that all are as before; where
+// that fails too, the error says which file has which name now.
+func (p Patcher) Write(e core.WritePatch) core.PatchWritten {
+	root, err := p.open(e.Root, e.Dir)
+	if err != nil {
+		return core.PatchWritten{Effect: e.ID, Err: err}
+	}
+	defer root.close()
+	return core.PatchWritten{Effect: e.ID, Err: root.write(e.Files)}
+}
+
+func (r *root) write(files []patch.File) error {
+	w := &writing{root: r}
+	err := w.prepare(files)
+	if err == nil {
+		err = w.swap()
+	}
+	if err == nil {
+		w.tidy()
+		return nil
+	}
+	if undone := w.undo(); undone != nil {
+		return fmt.Errorf("%w. Putting back what was changed failed too: %w", err, undone)
+	}
+	return fmt.Errorf("%w. No file was changed", err)
+}
+
+// writing is a patch as it is written: first everything is written beside its place,
+// then each file is put into its place, at last what was there before goes.
+type writing struct {
+	*root
+	files []*written
+	// made are the directories that were made, in order.
+	made []string
+}
+
+// written is a file of a patch. Names are resolved.
+type written struct {
+	patch.File
+	name string
+	// fresh is the name of the new content, and old that of the former file while the
+	// patch may still fail; "" for none.
+	fresh, old string
+	// done is set once the new content has the file's name.
+	done bool
+	// mode is that of the file, or of the one that it is moved from; 0 for a new one.
+	mode fs.FileMode
+}
+
+func (w *writing) prepare(files []patch.File) error {
+	modes := map[string]fs.FileMode{}
+	names := map[string]bool{}
+	for _, f := range files {
+		next, err := w.begin(f)
+		if err == nil && names[next.name] {
+			err = errors.New("the patch names this file twice, once by a link")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+		names[next.name] = true
+		modes[f.Path] = next.mode
+		w.files = append(w.files, next)
+	}
+	for _, f := range w.files {
+		if f.Before == nil {
+			f.mode = modes[f.From]
+		}
+		if err := w.lay(f); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// begin finds a file, and refuses where it is not what it was.
+func (w *writing) begin(f patch.File) (*written, error) {
+	name, err := w.resolve(f.Path, f.After != nil)
+	if err != nil {
+		return nil, err
+	}
+	next := &written{File: f, name: name}
+	content, err := "", error(nil)
+	through, err := w.resolve(f.Path, true)
+	if err == nil {
+		content, next.mode, err = w.read(through)
+	}
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case err != nil && !missing:
+		return nil, err
+	case missing != (f.Before == nil), !missing && content != *f.Before:
+		return nil, errors.New("the file has changed since the patch was read; read it again")
+	case !missing && f.After != nil && next.mode&0o200 == 0:
+		return nil, errors.New("the file is read-only")
+	}
+	return next, nil
+}
+
+// lay writes the new content beside the file's place.
+func (w *writing) lay(f *written) error {
+	if f.After == nil {
+		return nil
+	}
+	if err := w.mkdirs(path.Dir(f.name)); err != nil {
+		return err
+	}
+	name := beside(f.name)
+	file, err := w.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	f.fresh = name
+	_, err = file.WriteString(*f.After)
+	if err == nil && f.mode != 0 {
+		err = file.Chmod(f.mode)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// mkdirs makes the directories that are missing.
+func (w *writing) mkdirs(dir string) error {
+	if dir == "." {
+		return nil
+	}
+	switch info, err := w.Lstat(dir); {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s is no directory", dir)
+	}
+	if err := w.mkdirs(path.Dir(dir)); err != nil {
+		return err
+	}
+	if err := w.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	w.made = append(w.made, dir)
+	return nil
+}
+
+// swap puts each file into its place.
+func (w *writing) swap() error {
+	for _, f := range w.files {
+		if err := w.place(f); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// place keeps the former file under another name, and puts the new one into its place
+// by one rename, so that there is always one. A new file takes no other's place. Where
+// the disk knows no second names, files are renamed instead.
+func (w *writing) place(f *written) error {
+	old := beside(f.name)
+	switch {
+	case f.Before == nil:
+		err := w.Link(f.fresh, f.name)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = w.Rename(f.fresh, f.name)
+		}
+		f.done = err == nil
+		return err
+	case f.After == nil:
+		err := w.Rename(f.name, old)
+		f.old, f.done = old, err == nil
+		return err
+	}
+	err := w.Link(f.name, old)
+	if err != nil {
+		err = w.Rename(f.name, old)
+	}
+	if f.old, f.done = old, err == nil; err != nil {
+		return err
+	}
+	return w.Rename(f.fresh, f.name)
+}
+
+// undo puts all back, the last first. Of what fails it tells the first.
+func (w *writing) undo() error {
+	var first error
+	note := func(err error) {
+		if first == nil && err != nil && !errors.Is(err, fs.ErrNotExist) {
+			first = err
+		}
+	}
+	for i := len(w.files) - 1; i >= 0; i-- {
+		switch f := w.files[i]; {
+		case f.done && f.Before == nil:
+			note(w.Remove(f.name))
+		case f.done:
+			err := w.Rename(f.old, f.name)
+			if err != nil {
+				err = fmt.Errorf("%s is now %s: %w", f.Path, f.old, err)
+			}
+			note(err)
+			if err != nil {
+				f.old = ""
+			}
+		}
+	}
+	w.tidy()
+	for i := len(w.made) - 1; i >= 0; i-- {
+		note(w.Remove(w.made[i]))
+	}
+	return first
+}
+
+// tidy removes what lies beside the files. What cannot be removed stays.
+func (w *writing) tidy() {
+	for _, f := range w.files {
+		for _, name := range []string{f.fresh, f.old} {
+			if name != "" {
+				_ = w.Remove(name)
+			}
+		}
+	}
+}
+
+// beside is an unused name in the folder of a file.
+func beside(name string) string { return path.Join(path.Dir(name), ".patch-"+rand.Text()) }
