@@ -61,11 +61,11 @@ func (s *step) clientAnswer(in ClientAnswer) {
 	case protocol.DecisionAccept:
 		s.accept(c)
 	case protocol.DecisionCancel:
-		s.decline(c, "The user declined this command and stopped the turn.")
+		s.decline(c, c.command.declined()+" and stopped the turn.")
 		s.notifyStatus()
 		s.interrupt()
 	default:
-		s.decline(c, "The user declined this command. It was not run.")
+		s.decline(c, c.command.declined()+". It was not run"+c.command.notRun())
 		s.notifyStatus()
 		s.advance()
 	}
@@ -92,12 +92,17 @@ func (s *step) allow(key string) {
 
 func (s *step) accept(c *toolCall) {
 	c.state = callRunning
+	c.command.outside = c.command.denied != nil
 	s.notifyStatus()
 	s.runCommand(c)
 }
 
-// decline ends a command that did not run.
+// decline ends a command that did not run, or that ran confined only.
 func (s *step) decline(c *toolCall, reason string) {
+	if c.command.denied != nil {
+		s.settle(c, *c.command.denied, "\n"+reason)
+		return
+	}
 	item := s.show(c, protocol.SourceAgent, nil)
 	item.Status = protocol.CommandDeclined
 	s.completed(c.item, c.command.argv)

@@ -81,6 +81,8 @@ type Command struct {
 	// Timeout ends the command; 0 means none.
 	Timeout time.Duration
 	Sandbox protocol.SandboxPolicy
+	// Workspace is the thread's working directory, which Sandbox speaks of.
+	Workspace string
 }
 
 // Timer fires once, after Delay.
