@@ -166,6 +166,32 @@ func TestSandboxBoundsProcesses(t *testing.T) {
 	})
 }
 
+// TestSandboxGuardsItsFirstProcess, which is not confined as the command is.
+func TestSandboxGuardsItsFirstProcess(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.thread("workspace-write")
+		for _, name := range []string{"environ", "mem", "maps", "fd/3", "root/etc/passwd", "auxv"} {
+			j.fails(id, "touch x; head -c1 /proc/1/"+name)
+		}
+		j.works(id, "touch x; kill -STOP 1; kill -KILL 1; echo goes on")
+		j.close()
+	})
+}
+
+// TestSandboxLeavesRootItsFiles: those of other users in the workspace, too.
+func TestSandboxLeavesRootItsFiles(t *testing.T) {
+	t.Parallel()
+	j := newJail(t, false)
+	id := j.thread("workspace-write")
+	if os.Geteuid() == 0 {
+		give(t, j.project)
+		require.NoError(t, os.Chmod(j.project, 0o700))
+	}
+	j.works(id, "echo x > made && chmod 600 made && chown $(id -u) made && [ $(stat -c %u .) = $(stat -c %u $PWD) ]")
+	j.fails(id, "chown 1 "+j.outside+"/victim")
+	j.close()
+}
+
 // TestSandboxAsksWhereTheKernelRefuses: without user namespaces nothing is confined,
 // which is told, and commands need the user's word.
 func TestSandboxAsksWhereTheKernelRefuses(t *testing.T) {

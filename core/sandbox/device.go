@@ -56,6 +56,7 @@ func mountDev(devices map[string]int) error {
 }
 
 func addDevice(dev int, name string, tree int) error {
+	defer unix.Close(tree)
 	fd, err := unix.Openat(dev, name, unix.O_CREAT|unix.O_RDONLY|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
@@ -72,5 +73,6 @@ func addFolder(dev int, name, kind string, options map[string]string, attributes
 	if err != nil {
 		return fmt.Errorf("mount /dev/%s: %w", name, err)
 	}
+	defer unix.Close(tree)
 	return unix.MoveMount(tree, "", dev, name, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }

@@ -103,6 +103,11 @@ func (p *plan) above(path string) string {
 
 // mount makes the mounts, the outer before the inner ones.
 func (p *plan) mount() error {
+	defer func() {
+		for _, tree := range p.trees {
+			unix.Close(tree)
+		}
+	}()
 	for _, path := range slices.Sorted(maps.Keys(p.places)) {
 		err := p.mountAt(path, p.places[path])
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ELOOP) {
