@@ -98,8 +98,8 @@ func escapes() []escape {
 			"perl":    `use IO::Socket::UNIX; IO::Socket::UNIX->new(Peer => "@PATH@") or die $!; ` + said,
 		}},
 		{name: "a socket with a name", scripts: map[string]string{
-			"python3": `import socket; socket.socket(socket.AF_UNIX).connect("\0@NAME@"); ` + said,
-			"perl":    `use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die $!; connect($s, pack("S a*", AF_UNIX, "\0@NAME@")) or die $!; ` + said,
+			"python3": `import socket; socket.socket(socket.AF_UNIX).connect("\x00@NAME@"); ` + said,
+			"perl":    `use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die $!; connect($s, pack("S a*", AF_UNIX, "\x00@NAME@")) or die $!; ` + said,
 		}},
 		{name: "a pair whose end is sent elsewhere", scripts: map[string]string{
 			"python3": `import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].connect("@DATAGRAMS@"); ` + said,

@@ -76,12 +76,27 @@ func TestSandboxKeepsTheServersHome(t *testing.T) {
 				j.fails(id, replace(script, j.home))
 			}
 			if cwd != j.home {
-				j.fails(id, replace("ls @; true; cat @/secret", j.home))
+				j.fails(id, replace("touch x; cat @/secret", j.home))
 			}
 		}
 		text, err := os.ReadFile(filepath.Join(j.home, "secret"))
 		require.NoError(t, err)
 		require.Equal(t, "of the server\n", string(text))
+		j.close()
+	})
+}
+
+// TestSandboxOfTheWholeDisk: a workspace that is everything has no devices, settings
+// of the machine, or home of the server in it.
+func TestSandboxOfTheWholeDisk(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.startThread(object{"cwd": "/", "approvalPolicy": "never", "sandbox": "workspace-write"})
+		j.works(id, "echo x > "+j.project+"/made && echo x > "+j.outside+"/made")
+		for _, script := range []string{
+			"echo x > @/secret", "mv @ @.away", "touch /dev/x", "echo 1 > /proc/sys/kernel/sysrq", "touch /sys/x", "touch " + j.project + "/made; cat @/secret",
+		} {
+			j.fails(id, replace(script, j.home))
+		}
 		j.close()
 	})
 }

@@ -93,9 +93,20 @@ func Probe(confiner []string) error {
 	if err := p.launch(); err != nil {
 		p.output.Close()
 		p.report.Close()
-		return fmt.Errorf("cannot make namespaces: %w", err)
+		return namespaceFailure(err)
 	}
 	return p.probed()
+}
+
+// namespaceFailure says what is in the way of namespaces.
+func namespaceFailure(err error) error {
+	switch {
+	case errors.Is(err, unix.ENOSPC):
+		return errors.New("cannot make namespaces: there are as many as sysctl user.max_user_namespaces allows; raise it")
+	case errors.Is(err, unix.EPERM):
+		return fmt.Errorf("cannot make namespaces: this system keeps user namespaces from programs like this one: %w", err)
+	}
+	return fmt.Errorf("cannot make namespaces: %w", err)
 }
 
 // probed waits for the end of a probe.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -88,5 +89,7 @@ func TestConfineRefusesWrongArguments(t *testing.T) {
 		require.Error(t, confine(args))
 	}
 	require.ErrorContains(t, Probe([]string{"/nowhere"}), "cannot make namespaces")
-	require.ErrorContains(t, Probe([]string{"/bin/false"}), "cannot try to confine a process")
+	require.Error(t, Probe([]string{"/bin/false"}))
+	require.ErrorContains(t, namespaceFailure(unix.ENOSPC), "user.max_user_namespaces")
+	require.ErrorIs(t, namespaceFailure(unix.EPERM), unix.EPERM)
 }
