@@ -105,14 +105,14 @@ func (c *toolCall) declined() string {
 	if c.patch != nil {
 		return "The user declined this patch"
 	}
-	return "The user declined this command"
+	return c.command.declined()
 }
 
 func (c *toolCall) notDone() string {
 	if c.patch != nil {
 		return "No file was changed."
 	}
-	return "It was not run."
+	return "It was not run" + c.command.notRun()
 }
 
 func (s *step) asked(request uint64) *toolCall {
@@ -141,13 +141,19 @@ func (s *step) accept(c *toolCall) {
 		s.writePatch(c)
 		return
 	}
+	c.command.outside = c.command.denied != nil
 	s.runCommand(c)
 }
 
-// decline ends a command that did not run, or a patch that was not applied.
+// decline ends a command that did not run, or that ran confined only, or a patch that was not
+// applied.
 func (s *step) decline(c *toolCall, reason string) {
-	if c.patch != nil {
+	switch {
+	case c.patch != nil:
 		s.endPatch(c, protocol.PatchDeclined, reason)
+		return
+	case c.command.denied != nil:
+		s.settle(c, *c.command.denied, "\n"+reason)
 		return
 	}
 	item := s.show(c, protocol.SourceAgent, nil)

@@ -82,6 +82,8 @@ type Command struct {
 	// Timeout ends the command; 0 means none.
 	Timeout time.Duration
 	Sandbox protocol.SandboxPolicy
+	// Workspace is the thread's working directory, which Sandbox speaks of.
+	Workspace string
 }
 
 // PlanPatch reads the files that a patch names, below Dir, and changes none. It fails

@@ -121,11 +121,7 @@ const (
 // verdict decides by policy. A sandbox policy that the kernel does not enforce here
 // confines nothing, so what is not known to only read needs the user's word.
 func (s *step) verdict(c *shellCommand) verdict {
-	confined := s.active.world.Enforced
-	switch s.settings.Sandbox.SandboxPolicyVariant.(type) {
-	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
-		confined = true
-	}
+	confined := s.active.world.Enforced || unconfined(s.settings.Sandbox)
 	switch {
 	case c.safe || s.allowed[c.key()]:
 		return run
@@ -139,5 +135,11 @@ func (s *step) verdict(c *shellCommand) verdict {
 	return ask
 }
 
-// key is what acceptForSession remembers: exactly this script in this directory.
-func (c *shellCommand) key() string { return c.cwd + "\x00" + c.script }
+// key is what acceptForSession remembers: exactly this script in this directory, and
+// whether it may run outside of the sandbox.
+func (c *shellCommand) key() string {
+	if c.outside || c.denied != nil {
+		return c.outsideKey()
+	}
+	return c.cwd + "\x00" + c.script
+}

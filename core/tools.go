@@ -30,6 +30,10 @@ type shellCommand struct {
 	timeout time.Duration
 	reason  string
 	safe    bool
+	// denied is how it ended confined, where the user is asked to let it run outside
+	// of the sandbox, which outside says that it may.
+	denied  *ToolResult
+	outside bool
 }
 
 type callState int
@@ -134,6 +138,7 @@ func (s *step) beginShell(c *toolCall) {
 		s.planPatch(c, p)
 		return
 	}
+	c.command.outside = s.allowed[c.command.outsideKey()]
 	switch s.verdict(c.command) {
 	case run:
 		s.runCommand(c)
@@ -148,7 +153,7 @@ func (s *step) runCommand(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.settings.Sandbox}})
+		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd}})
 }
 
 // show tells that the command's item began, where that was not told yet. The item
@@ -214,21 +219,30 @@ func (s *step) toolDone(in ToolDone) {
 	if c == nil || !ended(&s.active.commands, in.Effect) {
 		return
 	}
-	item := s.show(c, protocol.SourceStartup, nil)
-	item.Status = protocol.CommandFailed
-	if in.Result.ExitCode != nil && *in.Result.ExitCode == 0 {
-		item.Status = protocol.CommandCompleted
+	if s.offersOutside(c.command, in.Result) {
+		s.offerOutside(c, in.Result)
+		return
 	}
-	item.ExitCode = in.Result.ExitCode
-	item.AggregatedOutput = optional(in.Result.Output)
-	item.DurationMs = pointer(in.Result.Duration.Milliseconds())
-	s.completed(c.item, c.command.argv)
-	s.answer(c, outputText(in.Result))
+	s.settle(c, in.Result, "")
 	if s.active.outcome != nil {
 		s.finishWhenDone()
 		return
 	}
 	s.advance()
+}
+
+// settle ends a command that ran. The model is told the rest after its output.
+func (s *step) settle(c *toolCall, r ToolResult, rest string) {
+	item := s.show(c, protocol.SourceStartup, nil)
+	item.Status = protocol.CommandFailed
+	if r.ExitCode != nil && *r.ExitCode == 0 {
+		item.Status = protocol.CommandCompleted
+	}
+	item.ExitCode = r.ExitCode
+	item.AggregatedOutput = optional(r.Output)
+	item.DurationMs = pointer(r.Duration.Milliseconds())
+	s.completed(c.item, c.command.argv)
+	s.answer(c, outputText(r)+rest)
 }
 
 // outputText is a command's result as the model reads it.

@@ -15,7 +15,7 @@ func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnos
 	m.Lobby.Outbox.Reply(to, protocol.ServerDiagnosticsResponse{
 		Version: m.Version, ProtocolLevel: protocol.Level, Pid: os.Getpid(),
 		StartedAt: m.Started.Unix(), UptimeMs: time.Since(m.Started).Milliseconds(), CodexHome: m.Home,
-		Threads: threads, Connections: m.Lobby.Outbox.diagnose(), Memory: memory(), Index: index, Sandbox: m.Sandbox,
+		Threads: threads, Connections: m.Lobby.Outbox.diagnose(), Memory: memory(), Index: index, Sandbox: m.Sandbox(),
 	})
 	return nil
 }

@@ -39,7 +39,7 @@ type Lobby struct {
 	// Started is when the server began.
 	Started time.Time
 	// Sandbox tells whether commands are confined.
-	Sandbox protocol.SandboxDiagnostics
+	Sandbox func() protocol.SandboxDiagnostics
 	// Platform is the system, its version and the processor; Terminal is what the
 	// server runs in.
 	Platform, Terminal string

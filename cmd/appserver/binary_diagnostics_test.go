@@ -32,6 +32,6 @@ func TestBinaryTellsHowItIs(t *testing.T) {
 		require.Contains(t, []string{protocol.IndexClosed, protocol.IndexBuilding}, d.Index.State)
 	}
 	require.EqualValues(t, 3, *d.Index.Sessions)
-	require.False(t, d.Sandbox.Enforced)
+	require.Equal(t, d.Sandbox.Enforced, d.Sandbox.Reason == nil)
 	c.close()
 }

@@ -77,7 +77,7 @@ func TestBinaryAsksBeforeItRuns(t *testing.T) {
 	t.Parallel()
 	c := startOffline(t, t.TempDir())
 	project := t.TempDir()
-	id := c.startThread(object{"cwd": project})
+	id := c.startThread(object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
 	asked := 0
 	run := func(decision, file string) (turn, command string, exists bool) {
 		c.onAsk = func(m message) any {

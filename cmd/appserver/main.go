@@ -31,9 +31,17 @@ const version = "0.1.0"
 // command for people.
 const superviseCommand = "supervise-command"
 
+// confineCommand does so, too, and confines the command to a sandbox policy.
+const confineCommand = "confine-command"
+
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == superviseCommand {
-		os.Exit(tool.Supervise(os.Args[2:]))
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case superviseCommand:
+			os.Exit(tool.Supervise(os.Args[2:]))
+		case confineCommand:
+			os.Exit(tool.Confine(os.Args[2:]))
+		}
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -90,9 +90,10 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 	if parts.Model, err = providers(c, home); err != nil {
 		return nil, err
 	}
-	parts.Tools = shell(c)
+	sandbox := parts.Setup.(*setup).confinement
+	parts.Tools = shell(c, home, sandbox)
 	parts.Patches = tool.Patcher{Closed: []string{home}}
-	return join(c, home, parts), nil
+	return join(c, home, sandbox, parts), nil
 }
 
 // gather makes the parts of an engine that runs no turns, but for its outbox.
@@ -108,13 +109,13 @@ func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engin
 	store := rollout.NewStore(rollout.OS(), home)
 	store.Reader = program()
 	return c, home, engine.Parts{
-		Store: store, Setup: &setup{c, home, cwd, log}, Log: log, Tokens: token.New(),
+		Store: store, Setup: &setup{config: c, home: home, cwd: cwd, log: log, confinement: confinement(log)}, Log: log, Tokens: token.New(),
 		Source: protocol.StoredSource(o.source),
 	}, err
 }
 
 // join puts a server around the parts.
-func join(c *config.Config, home string, p engine.Parts) *process {
+func join(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics, p engine.Parts) *process {
 	srv := server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
 	p.Clients = srv.Clients
@@ -131,7 +132,7 @@ func join(c *config.Config, home string, p engine.Parts) *process {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	e.Retain(retentionOf(c.History))
-	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: confinement(), Platform: platform(), Terminal: terminal(os.Getenv)}))
+	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: sandbox, Platform: platform(), Terminal: terminal(os.Getenv)}))
 	return &process{srv, e, ix, p.Log}
 }
 
@@ -162,14 +163,18 @@ func originator(srv *server.Server) func(conn uint64) string {
 	}
 }
 
-// shell runs commands without the keys of the providers in their environment.
-func shell(c *config.Config) *tool.Shell {
+// shell runs commands without the keys of the providers in their environment, and
+// confined where that can be.
+func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
 	var secrets []string
 	for _, p := range c.ModelProviders {
 		secrets = append(secrets, p.EnvKey)
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
 	}
-	return &tool.Shell{Env: tool.FilterEnv(os.Environ(), secrets...), Supervisor: []string{"/proc/self/exe", superviseCommand}}
+	return &tool.Shell{
+		Env: tool.FilterEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{"/proc/self/exe", superviseCommand},
+		Confiner: confiner(), Confines: func() bool { return sandbox().Enforced },
+	}
 }
 
 // providers are the models of all providers that are configured.

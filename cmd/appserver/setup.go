@@ -23,6 +23,8 @@ type setup struct {
 	home   string
 	cwd    string
 	log    *zap.Logger
+	// confinement tells whether the kernel confines commands.
+	confinement func() protocol.SandboxDiagnostics
 }
 
 // Template is what a new thread begins with.
@@ -178,11 +180,6 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider: c.ProviderInfo(settings.Provider, settings.Model), Compaction: c.CompactionOf(settings.Provider, settings.Model),
-		MaxTurns: c.History.MaxSize, Enforced: confinement().Enforced,
+		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced,
 	}, c.Ready(settings.Provider)
-}
-
-// confinement tells whether the kernel confines commands: not yet.
-func confinement() protocol.SandboxDiagnostics {
-	return protocol.SandboxDiagnostics{Reason: new("commands are not confined yet: unless the policy is danger-full-access, one that may do more than read is asked for first, and not run where nobody may be asked")}
 }

@@ -24,6 +24,7 @@ import (
 	"appserver/core/engine"
 	"appserver/core/patch"
 	"appserver/core/token"
+	"appserver/protocol"
 	"appserver/rollout"
 )
 
@@ -89,9 +90,9 @@ func (p *player) start() {
 	require.NoError(p.t, err)
 	models, err := providers(c, p.home)
 	require.NoError(p.t, err)
-	proc := join(c, p.home, engine.Parts{
+	proc := join(c, p.home, unconfined, engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}, NewID: p.newID, Log: zap.NewNop(),
-		Setup: &setup{c, p.home, "/", zap.NewNop()}, Tokens: token.New(),
+		Setup: &setup{c, p.home, "/", zap.NewNop(), unconfined}, Tokens: token.New(),
 	})
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)
@@ -101,6 +102,11 @@ func (p *player) start() {
 		inReader.Close()
 		p.ended <- err
 	}()
+}
+
+// unconfined is a machine that confines nothing.
+func unconfined() protocol.SandboxDiagnostics {
+	return protocol.SandboxDiagnostics{Reason: new("commands are not confined here (no kernel): unless the policy is danger-full-access, one that may do more than read is asked for first, and not run where nobody may be asked")}
 }
 
 func (p *player) newID() string {

@@ -315,7 +315,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 
 func TestASupervisorGivesUpWhatDoesNotDie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &reaper{exited: make(chan struct{}), gone: make(chan struct{})}
+		r := &reaper{signalAll: func(unix.Signal) {}, exited: make(chan struct{}), gone: make(chan struct{})}
 		ends := make(chan os.Signal, 1)
 		ends <- unix.SIGTERM
 		begin := time.Now()
@@ -329,7 +329,7 @@ func TestASupervisorGivesUpWhatDoesNotDie(t *testing.T) {
 
 func TestSuperviseRefusesWrongArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"1s"}, {"soon", "true"}} {
-		_, err := supervise(args)
+		_, err := supervise(args, nil)
 		require.Error(t, err)
 	}
 }

@@ -29,14 +29,21 @@ const (
 )
 
 // Shell runs commands. It keeps no state between runs and may run any number at a
-// time. It enforces no sandbox: what of [core.Command].Sandbox the kernel is to
-// enforce must be in Argv.
+// time.
 type Shell struct {
 	// Env is the environment of commands, see [FilterEnv]. Run adds PWD and its mark.
 	Env []string
 	// Supervisor is the argument vector of a program that calls [Supervise] with
 	// the arguments that follow. Without it commands are started directly.
 	Supervisor []string
+	// Confiner is the argument vector of a program that calls [Confine] with the
+	// arguments that follow. Without it no sandbox policy is enforced.
+	Confiner []string
+	// Confines tells whether the kernel can confine commands. Where it cannot they run
+	// unconfined: who asks for them knows that, and has decided. Nil means it can.
+	Confines func() bool
+	// Home is the server's own folder, which confined commands are kept out of.
+	Home string
 	// OutputLimit is how many bytes of output a result keeps, beside the mark in
 	// place of what is left out; 0 means 40,000.
 	OutputLimit int

@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "supervise" {
 		syscall.Exit(Supervise(os.Args[2:])) // os.Exit would report on coverage.
 	}
+	if len(os.Args) > 1 && os.Args[1] == "confine" {
+		syscall.Exit(Confine(os.Args[2:]))
+	}
 	goleak.VerifyTestMain(m)
 }
 

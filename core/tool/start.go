@@ -47,7 +47,11 @@ func (s *Shell) start(c core.Command) (*running, error) {
 	// A session of its own is a group of its own, and has no terminal to ask
 	// for passwords on.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	if len(s.Supervisor) > 0 {
+	if rules, confined := s.rules(c); confined {
+		if err := p.confine(s.Confiner, rules); err != nil {
+			return nil, err
+		}
+	} else if len(s.Supervisor) > 0 {
 		p.supervise(s.Supervisor, p.grace)
 	}
 	if err := p.launch(); err != nil {

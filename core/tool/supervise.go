@@ -2,7 +2,6 @@ package tool
 
 import (
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -24,19 +23,14 @@ const reportFile = 3
 //
 // SIGTERM, which the kernel also sends when the server dies, ends the command.
 func Supervise(args []string) int {
-	report := os.NewFile(reportFile, "report")
-	unix.CloseOnExec(reportFile)
-	status, err := supervise(args)
-	if err != nil {
-		status = err.Error()
-	}
-	if _, err := io.WriteString(report, status); err != nil {
-		return 1
-	}
-	return 0
+	below := &family{root: os.Getpid()}
+	return report(func() (string, error) {
+		return supervise(args, func(sig unix.Signal) { below.signal(sig) })
+	})
 }
 
-func supervise(args []string) (status string, err error) {
+// supervise runs a command to its end. SignalAll sends a signal to all that is left of it.
+func supervise(args []string, signalAll func(unix.Signal)) (status string, err error) {
 	if len(args) < 2 {
 		return "", errors.New("cannot supervise: want a grace period and a command")
 	}
@@ -58,7 +52,7 @@ func supervise(args []string) (status string, err error) {
 	if err != nil {
 		return "", startFailure(args[1], err)
 	}
-	r := &reaper{leader: pid, exited: make(chan struct{}), gone: make(chan struct{})}
+	r := &reaper{leader: pid, signalAll: signalAll, exited: make(chan struct{}), gone: make(chan struct{})}
 	go r.run()
 	r.await(ends, grace)
 	if pending(r.exited) {
@@ -79,7 +73,8 @@ func fork(program string, argv []string) (int, error) {
 
 // reaper reaps the children of a supervisor, its own and those that it adopts.
 type reaper struct {
-	leader int
+	leader    int
+	signalAll func(unix.Signal)
 	// status is the leader's, from when exited is closed.
 	status unix.WaitStatus
 	exited chan struct{}
@@ -106,16 +101,15 @@ func (r *reaper) run() {
 // await waits for the end of the command, or brings it about, and for the end of
 // all that it leaves behind. It gives up what does not die of SIGKILL.
 func (r *reaper) await(ends <-chan os.Signal, grace time.Duration) {
-	below := family{root: os.Getpid()}
 	select {
 	case <-r.exited:
 		wait(drainTime, r.gone)
 	case <-ends:
-		below.signal(unix.SIGTERM)
+		r.signalAll(unix.SIGTERM)
 		wait(grace, r.gone)
 	}
 	for deadline := time.Now().Add(killTime); pending(r.gone) && time.Now().Before(deadline); {
-		below.signal(unix.SIGKILL)
+		r.signalAll(unix.SIGKILL)
 		wait(5*time.Millisecond, r.gone)
 	}
 }

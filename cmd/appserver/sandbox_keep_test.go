@@ -1,0 +1,264 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSandboxKeepsGitFromRunningPrograms of the agent's: hooks and configuration of
+// the repository stay what they are, whatever is tried.
+func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.thread("workspace-write")
+		j.works(id, "git init -q . && rm -rf .git/hooks") // there was none to protect before
+		config := filepath.Join(j.project, ".git", "config")
+		before, err := os.ReadFile(config)
+		require.Equal(t, j.enforced, err == nil)
+		for _, script := range []string{
+			"echo x > .git/hooks/pre-commit",
+			"mkdir -p .git/hooks && touch .git/hooks/x",
+			"rmdir .git/hooks && mkdir .git/hooks && touch .git/hooks/x",
+			"mv .git/hooks .git/h",
+			"mv .git .g",
+			"cp -r .git .g && rm -rf .git && mv .g .git",
+			"echo '[core] fsmonitor = ./x' >> .git/config",
+			"git config core.hooksPath .",
+			"cp .git/config c && mv c .git/config",
+			"rm -f .git/config",
+			"ln -f .git/config c && echo x >> c",
+			"chmod 777 .git/hooks",
+		} {
+			j.fails(id, script)
+		}
+		after, _ := os.ReadFile(config)
+		require.Equal(t, string(before), string(after))
+		left, _ := os.ReadDir(filepath.Join(j.project, ".git", "hooks"))
+		require.Empty(t, left)
+		j.close()
+	})
+}
+
+// TestSandboxKeepsLinkedWorktreesLinked: the file that names the repository.
+func TestSandboxKeepsLinkedWorktreesLinked(t *testing.T) {
+	t.Parallel()
+	j := newJail(t, false)
+	link := filepath.Join(j.project, ".git")
+	require.NoError(t, os.WriteFile(link, []byte("gitdir: /nowhere\n"), 0o644))
+	id := j.thread("workspace-write")
+	j.fails(id, "echo gitdir: evil > .git")
+	j.fails(id, "rm .git; mkdir .git && touch .git/config")
+	text, err := os.ReadFile(link)
+	require.NoError(t, err)
+	require.Equal(t, "gitdir: /nowhere\n", string(text))
+	j.close()
+}
+
+// TestSandboxKeepsTheServersHome from being read and written, also where it is in the
+// workspace, or is the workspace.
+func TestSandboxKeepsTheServersHome(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		above := filepath.Dir(j.home)
+		if j.plain {
+			require.NoError(t, os.Chown(above, nobody, nobody))
+		}
+		for _, cwd := range []string{j.project, above, j.home} {
+			id := j.startThread(object{"cwd": cwd, "approvalPolicy": "never", "sandbox": "workspace-write"})
+			for _, script := range []string{
+				"echo x > @/new", "echo x >> @/secret", "rm @/secret", "mv @ @.away", "ln -sfn /etc @/sessions/link", "mkdir @/new",
+			} {
+				j.fails(id, replace(script, j.home))
+			}
+			if cwd != j.home {
+				j.fails(id, replace("touch x; cat @/secret", j.home))
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(j.home, "secret"))
+		require.NoError(t, err)
+		require.Equal(t, "of the server\n", string(text))
+		j.close()
+	})
+}
+
+// TestSandboxOfTheWholeDisk: a workspace that is everything has no devices, settings
+// of the machine, or home of the server in it.
+func TestSandboxOfTheWholeDisk(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.startThread(object{"cwd": "/", "approvalPolicy": "never", "sandbox": "workspace-write"})
+		j.works(id, "echo x > "+j.project+"/made && echo x > "+j.outside+"/made")
+		for _, script := range []string{
+			"echo x > @/secret", "mv @ @.away", "touch /dev/x", "echo 1 > /proc/sys/kernel/sysrq", "touch /sys/x", "touch " + j.project + "/made; cat @/secret",
+		} {
+			j.fails(id, replace(script, j.home))
+		}
+		j.close()
+	})
+}
+
+func replace(script, path string) string {
+	var text []byte
+	for _, b := range []byte(script) {
+		if b == '@' {
+			text = append(text, path...)
+		} else {
+			text = append(text, b)
+		}
+	}
+	return string(text)
+}
+
+// TestSandboxOpensRootsAndTheNetwork where the policy says so, and no more.
+func TestSandboxOpensRootsAndTheNetwork(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer listener.Close()
+		dial := "exec 3<>/dev/tcp/127.0.0.1/" + port(listener.Addr())
+		in := j.project + "/in"
+		require.NoError(t, os.Mkdir(in, 0o755))
+		require.NoError(t, os.Symlink(j.user, j.project+"/link"))
+		j.give()
+		id := j.thread("workspace-write")
+		j.fails(id, dial)
+		j.call("turn/start", object{"threadId": id, "input": []any{object{"type": "text", "text": "run: true"}}, "sandboxPolicy": object{
+			"type": "workspaceWrite", "writableRoots": []string{j.outside, in, j.project + "/link", "/nowhere"},
+			"networkAccess": true, "excludeSlashTmp": true, "excludeTmpdirEnvVar": true}})
+		j.awaitTurn()
+		j.works(id, dial)
+		j.works(id, "echo x > "+j.outside+"/new && echo x > in/new && echo x > new")
+		j.fails(id, "echo x > "+j.user+"/new")
+		j.fails(id, "echo x > link/new")
+		if path, ok := interpreters(t)["python3"]; ok {
+			j.fails(id, path+` 'import socket; socket.socket(socket.AF_UNIX)'`)
+		}
+		j.close()
+	})
+}
+
+// TestSandboxLeavesNothingBehind, however the processes try to stay, and however the
+// command ends.
+func TestSandboxLeavesNothingBehind(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.thread("workspace-write")
+		b := newBrood()
+		script := "export BROOD=" + b.token + "; trap '' TERM HUP INT; nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); " +
+			"(setsid env -i bash -c 'trap \"\" TERM; (exec -a " + b.token + " sleep 600 >/dev/null 2>&1 &)' &); echo left > left"
+		j.works(id, script)
+		require.Empty(t, b.alive(t))
+		if !j.enforced {
+			require.NoFileExists(t, filepath.Join(j.project, "left"))
+			j.close()
+			return
+		}
+		b, turn := j.hatch(t, id)
+		begin := time.Now()
+		j.call("turn/interrupt", object{"threadId": id, "turnId": turn})
+		require.Equal(t, "interrupted", j.awaitTurn().Status)
+		require.Less(t, time.Since(begin), 10*promised)
+		require.Empty(t, b.alive(t))
+		b, _ = j.hatch(t, id)
+		j.kill()
+		require.Eventually(t, func() bool { return len(b.alive(t)) == 0 }, patience, 10*time.Millisecond)
+	})
+}
+
+// TestSandboxBoundsProcesses of a command that starts as many as it can. The machine
+// and the server go on.
+func TestSandboxBoundsProcesses(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.thread("workspace-write")
+		out := j.works(id, "ulimit -u; cat /proc/sys/kernel/pid_max")
+		if j.enforced {
+			require.Regexp(t, `^(4096|[1-3]?\d{1,3})\n`, out)
+		}
+		j.close()
+	})
+}
+
+// TestSandboxGuardsItsFirstProcess, which is not confined as the command is.
+func TestSandboxGuardsItsFirstProcess(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.thread("workspace-write")
+		for _, name := range []string{"environ", "mem", "maps", "fd/3", "root/etc/passwd", "auxv"} {
+			j.fails(id, "touch x; head -c1 /proc/1/"+name)
+		}
+		j.works(id, "touch x; kill -STOP 1; kill -KILL 1; echo goes on")
+		j.close()
+	})
+}
+
+// TestSandboxLeavesRootItsFiles: those of other users in the workspace, too.
+func TestSandboxLeavesRootItsFiles(t *testing.T) {
+	t.Parallel()
+	j := newJail(t, false)
+	id := j.thread("workspace-write")
+	if os.Geteuid() == 0 {
+		give(t, j.project)
+		require.NoError(t, os.Chmod(j.project, 0o700))
+	}
+	j.works(id, "echo x > made && chmod 600 made && chown $(id -u) made && [ $(stat -c %u .) = $(stat -c %u $PWD) ]")
+	j.fails(id, "chown 1 "+j.outside+"/victim")
+	j.close()
+}
+
+// TestSandboxAsksWhereTheKernelRefuses: without user namespaces nothing is confined,
+// which is told, and commands need the user's word.
+func TestSandboxAsksWhereTheKernelRefuses(t *testing.T) {
+	t.Parallel()
+	home, project := t.TempDir(), t.TempDir()
+	cmd := throughShell(offlineCommand(t, home), `echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"`)
+	own := func(id int) []syscall.SysProcIDMap {
+		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWUSER, UidMappings: own(os.Geteuid()), GidMappings: own(os.Getegid())}
+	if exec.Command("unshare", "--user", "true").Run() != nil {
+		cmd.SysProcAttr = nil // this machine refuses them by itself
+	}
+	c := dial(t, cmd)
+	c.initialize()
+	told := c.diagnostics().Sandbox
+	require.False(t, told.Enforced)
+	require.Contains(t, *told.Reason, "cannot make namespaces")
+	asked := 0
+	c.onAsk = func(message) any {
+		asked++
+		require.NoFileExists(t, filepath.Join(project, "made"))
+		return object{"decision": "accept"}
+	}
+	id := c.startThread(object{"cwd": project, "approvalPolicy": "never", "sandbox": "workspace-write"})
+	c.beginTurn(id, "run: touch made")
+	require.Equal(t, "declined", c.untilCommand().Status)
+	c.awaitTurn()
+	require.Zero(t, asked)
+	id = c.startThread(object{"cwd": project, "sandbox": "workspace-write"})
+	c.beginTurn(id, "run: touch made")
+	require.Equal(t, "completed", c.untilCommand().Status)
+	c.awaitTurn()
+	require.Equal(t, 1, asked)
+	require.FileExists(t, filepath.Join(project, "made"))
+	c.close()
+}
+
+// TestSandboxOffersToRunOutside what it kept from its work.
+func TestSandboxOffersToRunOutside(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		asked := 0
+		j.onAsk = func(message) any {
+			asked++
+			require.NoFileExists(t, filepath.Join(j.outside, "made"))
+			return object{"decision": "accept"}
+		}
+		id := j.startThread(object{"cwd": j.project, "approvalPolicy": "on-request", "sandbox": "workspace-write"})
+		require.Equal(t, "completed", j.run(id, "echo x > "+j.outside+"/made").Status)
+		require.Equal(t, 1, asked)
+		require.FileExists(t, filepath.Join(j.outside, "made"))
+		j.close()
+	})
+}

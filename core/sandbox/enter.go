@@ -1,0 +1,65 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Enter arranges what the calling process and everything that it starts will see:
+// users, files, processes and the network. The process must have been started with
+// [Rules.Attributes].
+func (r Rules) Enter() error {
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"map its user", r.mapUser},
+		{"close itself to the command", closeMemory},
+		{"limit processes", limitProcesses},
+		{"arrange its files", r.arrange},
+		{"bring up a loopback", r.loopback},
+		{"enter the working directory", r.enterDirectory},
+	} {
+		if err := step.do(); err != nil {
+			return fmt.Errorf("cannot %s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+// closeMemory keeps the command from reading and changing this process, which is
+// its first one and has powers that it has not.
+func closeMemory() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
+// enterDirectory leaves the folder that this process was started in, which is one
+// of the mounts that it had then.
+func (r Rules) enterDirectory() error {
+	dir := r.Directory
+	if dir == "" {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	return os.Chdir(dir)
+}
+
+// loopback brings up the only interface of a network namespace of its own.
+func (r Rules) loopback() error {
+	if r.Network {
+		return nil
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+}

@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// keptByRoot are the powers over files that root has without namespaces. None of
+// them reaches beyond what the mounts let be written.
+var keptByRoot = []int{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID}
+
+// Restrict takes from the calling thread, which must be locked, and from everything
+// that it starts, what would undo the rest: capabilities, new privileges, and system
+// calls. It comes after [Rules.Enter].
+func (r Rules) Restrict() error {
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"give up new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
+		{"give up capabilities", dropCapabilities},
+		{"restrict files by Landlock", r.landlock},
+		{"restrict system calls", filterCalls},
+	} {
+		if err := step.do(); err != nil {
+			return fmt.Errorf("cannot %s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+// dropCapabilities leaves plain users none, also where they start a program that
+// would give them some.
+func dropCapabilities() error {
+	var kept uint64
+	if os.Geteuid() == 0 {
+		for _, c := range keptByRoot {
+			kept |= 1 << c
+		}
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	for c := range uintptr(64) {
+		if kept&(1<<c) != 0 {
+			continue
+		}
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err == unix.EINVAL {
+			break // the kernel knows no more
+		} else if err != nil {
+			return err
+		}
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	data := [2]unix.CapUserData{half(kept), half(kept >> 32)}
+	return unix.Capset(&header, &data[0])
+}
+
+// half is 32 capabilities that can be used, and none that programs inherit.
+func half(set uint64) unix.CapUserData {
+	return unix.CapUserData{Effective: uint32(set), Permitted: uint32(set)}
+}

@@ -1,0 +1,95 @@
+package tool
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// confined is a shell that confines, and a command in a workspace of its own.
+func confined(t *testing.T, text string) (*Shell, core.Command) {
+	c := script(text)
+	c.Cwd = t.TempDir()
+	c.Workspace, c.Sandbox = c.Cwd, protocol.SandboxWorkspaceWrite.Policy()
+	return &Shell{Env: FilterEnv(os.Environ()), Confiner: []string{"/proc/self/exe", "confine"}}, c
+}
+
+// requireConfined runs a command that makes a file. Where the kernel confines nothing
+// it must not run, and say why.
+func requireConfined(t *testing.T, s *Shell, c core.Command) (result core.ToolResult, ok bool) {
+	result, _ = run(t, s, c)
+	if Probe(s.Confiner) == nil {
+		return result, true
+	}
+	require.NotEmpty(t, result.Failure)
+	require.NoFileExists(t, filepath.Join(c.Cwd, "made"))
+	return result, false
+}
+
+func TestConfinedCommandsEndAsOthersDo(t *testing.T) {
+	for text, want := range map[string]core.ToolResult{
+		"exit 3": {ExitCode: new(3)},
+		"echo $PWD | wc -l; exec 2>&1; echo x >&2": {ExitCode: new(0), Output: "1\nx\n"},
+		"kill -KILL $$":             {Failure: "ended by signal 9 (killed)"},
+		"kill -TERM 1; sleep 60":    {Failure: "ended by signal 15 (terminated)"},
+		"(setsid sleep 60 &); exit": {ExitCode: new(0)},
+	} {
+		s, c := confined(t, "> made; "+text)
+		result, ok := requireConfined(t, s, c)
+		if ok {
+			result.Duration = 0
+			require.Equal(t, want, result, text)
+		}
+	}
+}
+
+func TestConfinedCommandsEndInTime(t *testing.T) {
+	s, c := confined(t, "> made; trap '' TERM; (setsid sleep 60 &); sleep 60")
+	c.Timeout = 300 * time.Millisecond
+	result, ok := requireConfined(t, s, c)
+	require.Equal(t, ok, result.TimedOut)
+	require.Less(t, result.Duration, bound)
+}
+
+func TestConfinedProgramsAreLookedFor(t *testing.T) {
+	s, c := confined(t, "")
+	c.Argv = []string{"./none"}
+	result, ok := requireConfined(t, s, c)
+	if ok {
+		require.Contains(t, result.Failure, `cannot start "./none" (no such file or directory)`)
+	}
+}
+
+// TestShellsConfineWhatTheyCan: not what the policy leaves to itself, nor where the
+// kernel cannot.
+func TestShellsConfineWhatTheyCan(t *testing.T) {
+	s, c := confined(t, "exit 0")
+	_, confines := s.rules(c)
+	require.True(t, confines)
+	s.Confines = func() bool { return false }
+	_, confines = s.rules(c)
+	require.False(t, confines)
+	result, _ := run(t, s, c)
+	require.Equal(t, 0, *result.ExitCode)
+	s.Confines = func() bool { panic("is not to be asked") }
+	c.Sandbox = protocol.SandboxDangerFullAccess.Policy()
+	_, confines = s.rules(c)
+	require.False(t, confines)
+}
+
+func TestConfineRefusesWrongArguments(t *testing.T) {
+	for _, args := range [][]string{nil, {"no rules"}} {
+		require.Error(t, confine(args))
+	}
+	require.ErrorContains(t, Probe([]string{"/nowhere"}), "cannot make namespaces")
+	require.Error(t, Probe([]string{"/bin/false"}))
+	require.ErrorContains(t, namespaceFailure(unix.ENOSPC), "user.max_user_namespaces")
+	require.ErrorIs(t, namespaceFailure(unix.EPERM), unix.EPERM)
+}
