@@ -7,6 +7,8 @@ PKGS ?= ./...
 # SEED is where tests that draw random cases begin, so that a run can be repeated. 0 begins
 # elsewhere each time.
 SEED ?= 1
+# CHECKS is how many cases each of them draws.
+CHECKS ?= 100
 # FUZZTIME is how long each fuzz target runs.
 FUZZTIME ?= 10s
 # CRASHCOUNT is how often the crash tests run.
@@ -44,7 +46,7 @@ check: ## format, vet, static analysis, the rules of the house, generated files 
 random = $(shell $(GO) list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}' $(PKGS) | awk '/pgregory.net\/rapid/ { print $$NF }')
 plain = $(filter-out $(random),$(shell $(GO) list $(PKGS)))
 # each tests the packages of both kinds, with a command.
-each = failed=0; $(if $(plain),$(1) $(plain) || failed=1;) $(if $(random),$(1) $(random) -rapid.seed=$(SEED) || failed=1;) exit $$failed
+each = failed=0; $(if $(plain),$(1) $(plain) || failed=1;) $(if $(random),$(1) $(random) -rapid.seed=$(SEED) -rapid.checks=$(CHECKS) || failed=1;) exit $$failed
 
 test: build ## run all tests
 	@$(call each,$(GO) test)
