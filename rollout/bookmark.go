@@ -134,19 +134,19 @@ func (t *Text) samples() (sums []uint32) {
 // or that of one.
 func (l *loading) keepBookmark(s *stretch) {
 	path := l.store.bookmarkPath(l.ThreadID)
-	place := substitute{l.store, path + temporarySuffix}
-	if place.clear() != nil {
+	sub := substitute{l.store, path + temporarySuffix}
+	if sub.clear() != nil {
 		return
 	}
-	file, err := l.store.make(place.temporary)
+	file, err := l.store.make(sub.temporary)
 	if err != nil {
 		return
 	}
 	if err = first(l.writeBookmark(file, s), file.Close()); err == nil {
-		err = l.store.disk.Rename(place.temporary, path)
+		err = l.store.disk.Rename(sub.temporary, path)
 	}
 	if err != nil {
-		_ = place.clear()
+		_ = sub.clear()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 )
 
 // commandItem is a command as items show it.
@@ -17,13 +18,19 @@ type commandItem struct {
 }
 
 // untilCommand reads up to the end of a command.
-func (c *client) untilCommand() (item commandItem) {
+func (c *client) untilCommand() commandItem {
+	c.t.Helper()
+	return untilItem[commandItem](c, "commandExecution")
+}
+
+// untilItem reads up to the end of an item of a type.
+func untilItem[T any](c *client, kind string) (item T) {
 	c.t.Helper()
 	c.until(func(m message) bool {
-		var p struct{ Item commandItem }
-		ended := m.Method == "item/completed" && json.Unmarshal(m.Params, &p) == nil && p.Item.Type == "commandExecution"
-		item = p.Item
-		return ended
+		if m.Method != "item/completed" || gjson.GetBytes(m.Params, "item.type").Str != kind {
+			return false
+		}
+		return json.Unmarshal([]byte(gjson.GetBytes(m.Params, "item").Raw), &item) == nil
 	})
 	return item
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,15 +25,9 @@ type patchItem struct {
 }
 
 // untilPatch reads up to the end of a patch.
-func (c *client) untilPatch() (item patchItem) {
+func (c *client) untilPatch() patchItem {
 	c.t.Helper()
-	c.until(func(m message) bool {
-		var p struct{ Item patchItem }
-		ended := m.Method == "item/completed" && json.Unmarshal(m.Params, &p) == nil && p.Item.Type == "fileChange"
-		item = p.Item
-		return ended
-	})
-	return item
+	return untilItem[patchItem](c, "fileChange")
 }
 
 // TestBinaryAppliesPatches to a real directory: in the workspace without asking, and as
