@@ -42,9 +42,17 @@ func (s *step) offersOutside(c *shellCommand, r ToolResult) bool {
 		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && refused(r.Output)
 }
 
+// policy is the approval policy that commands run with. Nobody is asked for a review's.
+func (s *step) policy() protocol.AskForApproval {
+	if s.reviewing() != nil {
+		return protocol.AskForApproval{Mode: protocol.ApprovalNever}
+	}
+	return s.settings.ApprovalPolicy
+}
+
 // asksOutside tells whether the approval policy has the user asked.
 func (s *step) asksOutside() bool {
-	switch p := s.settings.ApprovalPolicy; p.Mode {
+	switch p := s.policy(); p.Mode {
 	case protocol.ApprovalNever:
 		return false
 	case protocol.ApprovalGranular:

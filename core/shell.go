@@ -125,11 +125,11 @@ func (s *step) verdict(c *shellCommand) verdict {
 	switch {
 	case c.safe || s.allowed[c.key()]:
 		return run
-	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalUntrusted:
+	case s.policy().Mode == protocol.ApprovalUntrusted:
 		return ask
 	case confined:
 		return run
-	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalNever:
+	case s.policy().Mode == protocol.ApprovalNever:
 		return forbid
 	}
 	return ask
