@@ -45,6 +45,41 @@ func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
 	})
 }
 
+// TestSandboxKeepsSubmodules: their repositories, the files that name them, and what makes
+// git look for its configuration elsewhere.
+func TestSandboxKeepsSubmodules(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		for _, dir := range []string{".git/hooks", ".git/modules/lib/hooks", ".git/worktrees/other", "deep/lib"} {
+			require.NoError(t, os.MkdirAll(filepath.Join(j.project, dir), 0o755))
+		}
+		files := map[string]string{
+			".git/config": "[core]\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/modules/lib/config": "[core]\n",
+			".git/worktrees/other/commondir": "../..\n", "deep/lib/.git": "gitdir: ../../.git/modules/lib\n",
+			".gitmodules": "[submodule \"lib\"]\n\tpath = deep/lib\n\turl = x\n[submodule \"out\"]\n\tpath = ../out\n",
+		}
+		for name, text := range files {
+			require.NoError(t, os.WriteFile(filepath.Join(j.project, name), []byte(text), 0o644))
+		}
+		j.give()
+		id := j.thread("workspace-write")
+		for _, script := range []string{
+			"echo x > .git/modules/lib/hooks/post-checkout", "echo x >> .git/modules/lib/config", "mv .git/modules .git/m",
+			"echo evil > .git/worktrees/other/commondir", "echo gitdir: evil > deep/lib/.git", "mv deep/lib deep/old", "mv deep old",
+			"rm -f deep/lib/.git",
+		} {
+			j.fails(id, script)
+		}
+		j.works(id, "echo x > deep/lib/file && echo ../evil > .git/commondir && echo x > .git/index")
+		require.NoFileExists(t, filepath.Join(j.project, ".git/commondir"))
+		for name, text := range files {
+			now, err := os.ReadFile(filepath.Join(j.project, name))
+			require.NoError(t, err)
+			require.Equal(t, text, string(now))
+		}
+		j.close()
+	})
+}
+
 // TestSandboxKeepsLinkedWorktreesLinked: the file that names the repository.
 func TestSandboxKeepsLinkedWorktreesLinked(t *testing.T) {
 	t.Parallel()
