@@ -135,7 +135,9 @@ func (d *document) remove(path []string) []byte {
 // insert sets a key that the document does not have, beside its neighbours.
 func (d *document) insert(path []string, value any) []byte {
 	parent := path[:len(path)-1]
-	neighbour := d.find(func(e *entry) bool { return !e.header && below(e.path[:len(e.path)-1], parent) && len(e.table) <= len(parent) })
+	neighbour := d.find(func(e *entry) bool {
+		return !e.header && below(e.path[:len(e.path)-1], parent) && len(e.table) <= len(parent)
+	})
 	header := d.find(func(e *entry) bool { return e.header && slices.Equal(e.path, parent) })
 	switch {
 	case neighbour != nil:
