@@ -34,6 +34,7 @@ func importRules() []importRule {
 		{"core/sandbox", []string{"protocol"}, "it turns a policy into what the kernel enforces, whatever the command"},
 		{"core/tool", []string{"protocol", "core", "core/patch", "core/sandbox"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
+		{"core/worktree", nil, "it knows files and git, whoever changes them"},
 		{"core/digest", []string{"protocol", "core/command"}, "it reads items, and knows no thread"},
 		{"core/export", []string{"protocol"}, "it makes documents of what clients are shown"},
 		{"core/patch", nil, "it reads and applies a text format, whoever has the files"},
