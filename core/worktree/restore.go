@@ -1,0 +1,134 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Restored are the paths that a restore changes, in order.
+type Restored struct {
+	Written, Removed []string
+}
+
+// Restore puts back what was before some changes: all of it, or, where the disk fails,
+// nothing. A path that holds this already is passed over, so that a restore that was
+// killed can be done again; where one holds anything else than what is to be undone, it
+// fails with a [*ConflictError]. A dry restore only looks. Folders that lose their last
+// file go; permissions are those that git knows.
+func (t *Tree) Restore(ctx context.Context, changes []Change, dry bool) (Restored, error) {
+	l, err := t.lock(ctx)
+	if err != nil {
+		return Restored{}, err
+	}
+	defer l.close()
+	if err := l.clear(); err != nil {
+		return Restored{}, err
+	}
+	steps, err := l.plan(changes)
+	if err != nil {
+		return Restored{}, err
+	}
+	var r Restored
+	for _, s := range steps {
+		if s.Before.Mode == 0 {
+			r.Removed = append(r.Removed, s.Path)
+		} else {
+			r.Written = append(r.Written, s.Path)
+		}
+	}
+	if dry || len(steps) == 0 {
+		return r, nil
+	}
+	if err := l.put(ctx, steps); err != nil {
+		return Restored{}, err
+	}
+	return r, nil
+}
+
+// plan is what there is to do, in the order of the paths.
+func (t *Tree) plan(changes []Change) ([]*step, error) {
+	removed := map[string]bool{}
+	for _, c := range changes {
+		removed[c.Path] = c.Before.Mode == 0
+	}
+	var steps []*step
+	var conflicts []string
+	for _, c := range changes {
+		now, seen, err := t.file(c.Path)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", c.Path, err)
+		}
+		inTheWay := seen.blocked != "" && !removed[seen.blocked]
+		isFolder := seen.there && seen.kind == unix.S_IFDIR
+		switch {
+		case now == c.Before, isFolder && c.Before.Mode == 0:
+		case inTheWay:
+			conflicts = append(conflicts, c.Path)
+		case now == c.After, isFolder && c.After.Mode == 0 && t.makesWay(c.Path, removed):
+			steps = append(steps, &step{Change: c, seen: seen})
+		default:
+			conflicts = append(conflicts, c.Path)
+		}
+	}
+	if len(conflicts) > 0 {
+		slices.Sort(conflicts)
+		return nil, &ConflictError{Paths: conflicts}
+	}
+	slices.SortFunc(steps, func(a, b *step) int { return cmp.Compare(a.Path, b.Path) })
+	return steps, nil
+}
+
+// makesWay tells whether a folder has no files but those that are removed, so that it
+// may go. Git knows no folders without files.
+func (t *Tree) makesWay(name string, removed map[string]bool) bool {
+	stays := false
+	err := t.walk(name, func(inner string, isFolder bool) {
+		stays = stays || !isFolder && !removed[inner]
+	})
+	return err == nil && !stays
+}
+
+// walk visits a folder and all below it, each before what is in it, and follows no
+// link.
+func (t *Tree) walk(name string, visit func(name string, isFolder bool)) error {
+	return filepath.WalkDir(filepath.Join(t.root, name), func(full string, d fs.DirEntry, err error) error {
+		if err == nil {
+			visit(strings.TrimPrefix(full, t.root+"/"), d.IsDir())
+		}
+		return err
+	})
+}
+
+// put does the steps, or undoes those that are done.
+func (l *locked) put(ctx context.Context, steps []*step) error {
+	s, err := l.stage()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.steps = steps
+	err = s.lay(ctx)
+	if err == nil {
+		err = s.swap()
+	}
+	if err == nil {
+		return nil
+	}
+	if undone := s.undo(); undone != nil {
+		s.keep = true
+		return fmt.Errorf("%w. Putting back what was changed failed too; what is missing is in %s: %w", err, s.dir, undone)
+	}
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		return err
+	}
+	return fmt.Errorf("%w. No file was changed", err)
+}
