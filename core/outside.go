@@ -42,9 +42,10 @@ func (s *step) offersOutside(c *shellCommand, r ToolResult) bool {
 		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && refused(r.Output)
 }
 
-// asksOutside tells whether the approval policy has the user asked.
-func (s *step) asksOutside() bool {
-	switch p := s.settings.ApprovalPolicy; p.Mode {
+// asksOutside tells whether the approval policy has the user asked for what the sandbox
+// does not allow.
+func (t *Thread) asksOutside() bool {
+	switch p := t.settings.ApprovalPolicy; p.Mode {
 	case protocol.ApprovalNever:
 		return false
 	case protocol.ApprovalGranular:

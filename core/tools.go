@@ -29,7 +29,10 @@ type shellCommand struct {
 	cwd     string
 	timeout time.Duration
 	reason  string
-	safe    bool
+	// safe is set for what surely only reads, dangerous for what removes files by force.
+	safe, dangerous bool
+	// escalates is set where the model asks to run it outside of the sandbox.
+	escalates bool
 	// denied is how it ended confined, where the user is asked to let it run outside
 	// of the sandbox, which outside says that it may.
 	denied  *ToolResult
@@ -97,7 +100,11 @@ func (s *step) advance() {
 	}
 }
 
-func (c *toolCall) readsOnly() bool { return c.command != nil && c.command.safe }
+// readsOnly tells whether the call can run beside others: it surely only reads, and nobody
+// is asked.
+func (c *toolCall) readsOnly() bool {
+	return c.command != nil && c.command.safe && !c.command.escalates
+}
 
 // prepare reads the arguments of a shell call. It is false for other tools and
 // for arguments that make no sense.
@@ -117,7 +124,7 @@ func (s *step) begin(c *toolCall) {
 	case c.call.Name == planTool.Name:
 		s.answer(c, s.updatePlan(c.call.Arguments))
 	default:
-		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s, %s.", c.call.Name, shellTool.Name, patchTool.Name, planTool.Name))
+		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s, %s.", c.call.Name, shellName, patchTool.Name, planTool.Name))
 	}
 }
 
@@ -144,8 +151,10 @@ func (s *step) beginShell(c *toolCall) {
 		s.runCommand(c)
 	case ask:
 		s.ask(c)
+		s.warnUnconfined()
 	default:
-		s.forbid(c)
+		s.decline(c, s.refusal(c.command))
+		s.warnUnconfined()
 	}
 }
 
