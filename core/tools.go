@@ -162,7 +162,8 @@ func (s *step) runCommand(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd}})
+		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
+		Environment: s.active.world.Environment}})
 }
 
 // show tells that the command's item began, where that was not told yet. The item
