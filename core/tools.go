@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -150,6 +151,7 @@ func (s *step) beginShell(c *toolCall) {
 	case run:
 		s.runCommand(c)
 	case ask:
+		c.command.reason = cmp.Or(c.command.reason, c.command.danger())
 		s.ask(c)
 		s.warnUnconfined()
 	default:

@@ -56,6 +56,14 @@ func (s *step) refusal(c *shellCommand) string {
 	return "This command was not run: commands cannot be confined to the sandbox here, and the approval policy never asks the user."
 }
 
+// danger is a reason to ask for a command, "" without one.
+func (c *shellCommand) danger() string {
+	if c.dangerous {
+		return "This command removes files by force (rm -f)."
+	}
+	return ""
+}
+
 // key is what acceptForSession remembers: exactly this script in this directory, and
 // whether it may run outside of the sandbox.
 func (c *shellCommand) key() string {

@@ -157,3 +157,27 @@ func TestBinaryEnvironmentOfCommands(t *testing.T) {
 		})
 	}
 }
+
+// TestCrashWhileAsking: what was asked for was not run, and is not asked for again; the turn
+// has ended, and its answer is to nothing.
+func TestCrashWhileAsking(t *testing.T) {
+	t.Parallel()
+	home, project := t.TempDir(), t.TempDir()
+	c := startOffline(t, home)
+	id := c.startThread(object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
+	c.beginTurn(id, "run: touch made")
+	c.untilMethod("item/commandExecution/requestApproval")
+	c.kill()
+
+	c = startOffline(t, home)
+	c.onAsk = func(m message) any {
+		require.Fail(t, "asked", "%s", m.line)
+		return nil
+	}
+	resumed := c.threadOf("thread/resume", object{"threadId": id})
+	require.Equal(t, "interrupted", resumed.Turns[0].Status)
+	c.write(`{"id":0,"result":{"decision":"accept"}}`)
+	require.Equal(t, "completed", c.turn(id, "go on").Status)
+	require.NoFileExists(t, filepath.Join(project, "made"))
+	c.close()
+}

@@ -70,6 +70,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 				for conn := range uint64(2) {
 					require.Len(t, r.clients.told(conn+1, "serverRequest/resolved"), 1)
 				}
+				require.Equal(t, 1, r.logs.FilterMessageSnippet("answer dropped").Len(), "the late answer is a line in the log")
 			})
 		})
 	}
