@@ -50,7 +50,7 @@ func argumentsOf(c *syntax.CallExpr) []string {
 }
 
 // runners are programs that run their arguments.
-var runners = []string{"sudo", "doas", "env", "command", "exec", "nohup", "nice", "xargs", "busybox", "eval"}
+var runners = []string{"sudo", "doas", "env", "command", "exec", "nohup", "nice", "timeout", "xargs", "busybox", "eval"}
 
 var shellNames = []string{"sh", "bash", "zsh", "dash"}
 

@@ -17,7 +17,6 @@ var dangerousScripts = []string{
 	"rm --force x",
 	"/bin/rm -rf x",
 	"sudo rm -rf x",
-	"sudo -u me rm -rf x",
 	"env A=b rm -rf x",
 	"ls && rm -rf x",
 	"rm -rf x | cat",
@@ -29,6 +28,10 @@ var dangerousScripts = []string{
 	`sh -ec 'ls; rm -rf x'`,
 	"cat <<E\n" + strings.Repeat("text\n", 5000) + "E\nrm -rf x",
 
+	"sudo -u me rm -rf x",
+	"timeout 5 rm -rf x",
+	`r\m -rf x`,
+	"rm --forc x",
 	"command rm -rf x",
 	"eval 'rm -rf x'",
 	"xargs rm -rf </dev/null",
