@@ -40,7 +40,7 @@ func contextCommands() map[string]command {
 			expected, err := expectedOf(a)
 			return core.RestoreContext{To: m.caller(), Expected: expected}, err
 		}),
-		"compact": input(compactInput), "propose": input(proposeInput), "commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
+		"compact": input(compactInput), "review": input(reviewInput), "propose": input(proposeInput), "commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
 		"items": input(itemsInput), "preview": input(previewInput),
 		"usage": input(func(m *machine, _ arguments) (core.Input, error) { return core.GetContextUsage{To: m.caller()}, nil }),
 		"edits": input(func(m *machine, _ arguments) (core.Input, error) { return core.ListContextEdits{To: m.caller()}, nil }),
@@ -165,6 +165,20 @@ func trimInput(m *machine, a arguments) (core.Input, error) {
 
 func compactInput(m *machine, a arguments) (core.Input, error) {
 	return core.CompactContext{To: m.caller(), World: m.world, Strategy: a.word(0)}, nil
+}
+
+// reviewInput takes a kind of target, and what it names.
+func reviewInput(m *machine, a arguments) (core.Input, error) {
+	targets := map[string]protocol.ReviewTargetVariant{
+		"": &protocol.ReviewUncommitted{}, "branch": &protocol.ReviewBranch{Branch: a.word(1)},
+		"commit": &protocol.ReviewCommit{Sha: a.word(1), Title: a.option("title")}, "custom": &protocol.ReviewCustom{Instructions: a.word(1)},
+	}
+	in := core.ReviewStart{To: m.caller(), World: m.world, Target: protocol.ReviewTarget{ReviewTargetVariant: targets[a.word(0)]}}
+	set := a.option("base")
+	if set != nil {
+		in.MergeBase = *set
+	}
+	return in, nil
 }
 
 func proposeInput(m *machine, a arguments) (core.Input, error) {

@@ -82,6 +82,10 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 			if sample.Prompt.Summarises || slices.Contains(out.Effects, core.Effect(core.Cancel{ID: sample.ID})) {
 				continue
 			}
+			if sample.Prompt.Instructions == core.ReviewInstructions {
+				w.seeReview(sample.Prompt.Items)
+				break
+			}
 			w.seeWindow(m)
 			w.seePrompt("a request", sample.Prompt.Items)
 			break // one before it had less
@@ -181,6 +185,17 @@ func (w *contextWitness) seeUsage(m *machine, full protocol.ContextItemsNotifica
 	}
 	if u.PromptTokens < u.IncludedTokens || u.PromptTokens != m.thread.PromptTokens() {
 		w.report("a request of %d tokens holds items of %d", u.PromptTokens, u.IncludedTokens)
+	}
+}
+
+// seeReview sees to it that a reviewer hears nothing that was said in the thread.
+func (w *contextWitness) seeReview(items []protocol.ResponseItem) {
+	said := w.model.prompt()
+	for _, item := range items {
+		text := canonical(encode(item))
+		if slices.Contains(said, text) && !strings.Contains(text, "<environment_context>") && !strings.Contains(text, "<user_instructions>") {
+			w.report("a reviewer hears of the thread: %s", text)
+		}
 	}
 }
 

@@ -27,6 +27,15 @@ func (t *Thread) news(w World) (messages []*protocol.Message) {
 	return messages
 }
 
+// surroundings are the environment and the user's instructions, whatever the model was told.
+func (t *Thread) surroundings(w World) []*protocol.Message {
+	messages := []*protocol.Message{userText(t.environmentText(w))}
+	if text := instructionsText(w.Instructions); text != "" {
+		messages = append(messages, userText(text))
+	}
+	return messages
+}
+
 // tellsAll tells whether a message of the reference implementation holds the files.
 func tellsAll(text string, files []InstructionFile) bool {
 	if !strings.HasPrefix(text, instructionsHead) {

@@ -163,7 +163,9 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 	switch kind {
 	case storedUserMessage:
 		r.says = theUser
-		l.showUser(peek(payload, "item.id"))
+		if last := len(l.items) - 1; last >= 0 && l.items[last].turnID == t.id { // what a reviewer is told is in no history
+			l.showUser(peek(payload, "item.id"))
+		}
 		l.notePreview(payload)
 	case storedAgentMessage:
 		r.says = theAgent
@@ -227,8 +229,11 @@ func textItem(id string, says speaker, payload json.RawMessage) (item protocol.T
 }
 
 func userItem(id, text string) protocol.ThreadItem {
-	input := protocol.UserInput{UserInputVariant: &protocol.TextInput{Text: text, TextElements: []json.RawMessage{}}}
-	return protocol.ThreadItem{ThreadItemVariant: &protocol.UserMessageItem{ID: id, Content: []protocol.UserInput{input}}}
+	return protocol.ThreadItem{ThreadItemVariant: &protocol.UserMessageItem{ID: id, Content: plainInput(text)}}
+}
+
+func plainInput(text string) []protocol.UserInput {
+	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: text, TextElements: []json.RawMessage{}}}}
 }
 
 func (l *log) lastTurn() *turnRecord {

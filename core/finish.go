@@ -44,6 +44,7 @@ func (s *step) timerFired(in TimerFired) {
 // finish writes and tells the end of the turn. Nothing of the turn follows.
 func (s *step) finish() {
 	t := s.active
+	s.endReview()
 	s.completeOpenCalls()
 	s.recordEnd(t)
 	s.active = nil
@@ -76,7 +77,7 @@ func (s *step) recordEnd(t *turn) {
 	started, now := t.startedAt.Unix(), s.Now.Unix()
 	duration := s.Now.Sub(t.startedAt).Milliseconds()
 	if t.outcome.status == protocol.TurnInterrupted {
-		if !t.compacts { // which the model does not hear of
+		if t.kind() == "" { // of others the model does not hear, or has heard
 			s.item(userText(abortedText))
 		}
 		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",

@@ -18,6 +18,8 @@ type Fork struct {
 	Name         string
 	ExcludeTurns bool
 	Warnings     []string
+	// Answered is set where another input answers the caller.
+	Answered bool
 }
 
 func (Fork) input() {}
@@ -29,7 +31,9 @@ func (s *step) fork(in Fork) {
 	if in.Name != s.name {
 		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
 	}
-	s.reply(in.To, protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.World)})
+	if !in.Answered {
+		s.reply(in.To, protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.World)})
+	}
 	if s.usage.Total.TotalTokens > 0 {
 		s.notifyUsage(s.currentTurn())
 	}

@@ -42,10 +42,20 @@ func (s *step) offersOutside(c *shellCommand, r ToolResult) bool {
 		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && refused(r.Output)
 }
 
-// asksOutside tells whether the approval policy has the user asked for what the sandbox
+// policy is the approval policy that commands run with. Nobody is asked for a review's.
+func (s *step) policy() protocol.AskForApproval {
+	if s.reviewing() != nil {
+		return protocol.AskForApproval{Mode: protocol.ApprovalNever}
+	}
+	return s.settings.ApprovalPolicy
+}
+
+func (s *step) asksOutside() bool { return asksOutside(s.policy()) }
+
+// asksOutside tells whether an approval policy has the user asked for what the sandbox
 // does not allow.
-func (t *Thread) asksOutside() bool {
-	switch p := t.settings.ApprovalPolicy; p.Mode {
+func asksOutside(p protocol.AskForApproval) bool {
+	switch p.Mode {
 	case protocol.ApprovalNever:
 		return false
 	case protocol.ApprovalGranular:

@@ -96,7 +96,7 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"compact": e.compactNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
+		"compact": e.compactNow, "review": e.reviewNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
 		"late": e.late,
 	}
@@ -197,6 +197,12 @@ func (e *explorer) changeLimits(t *rapid.T) {
 func (e *explorer) compactNow(t *rapid.T) {
 	strategy := rapid.SampledFrom([]string{"", "", protocol.CompactSummary, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy")
 	e.run(t, core.CompactContext{To: e.caller(), World: e.world, Strategy: strategy})
+}
+
+func (e *explorer) reviewNow(t *rapid.T) {
+	targets := []protocol.ReviewTargetVariant{&protocol.ReviewUncommitted{}, &protocol.ReviewCustom{Instructions: "look"}}
+	target := protocol.ReviewTarget{ReviewTargetVariant: rapid.SampledFrom(targets).Draw(t, "target")}
+	e.run(t, core.ReviewStart{To: e.caller(), World: e.world, Target: target})
 }
 
 func (e *explorer) propose(t *rapid.T) {

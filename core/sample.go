@@ -37,12 +37,17 @@ func (s *step) sample() {
 		s.askSummary()
 		return
 	}
-	if s.makeRoom() {
+	r := s.reviewing()
+	if r == nil && s.makeRoom() {
 		return
 	}
 	id := s.newEffect()
 	t.sample, t.calls = &sampling{effect: id, revision: s.revision, items: len(s.items)}, nil
 	t.samples = append(t.samples, id)
+	if r != nil {
+		s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.reviewRequest(r)})
+		return
+	}
 	s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.Prompt()})
 }
 
@@ -96,9 +101,14 @@ func (s *step) messagePiece(m *sampling, text string) {
 	if m.message == nil {
 		s.completeReasoning(m)
 		m.message = &openText{id: "msg_" + s.NewID(), startedAt: s.Now}
-		s.started(s.openItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
+		if s.reviewing() == nil {
+			s.started(s.openItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
+		}
 	}
 	m.message.text.WriteString(text)
+	if s.reviewing() != nil { // the result is shown when it is whole
+		return
+	}
 	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
@@ -146,6 +156,10 @@ func (s *step) completeMessage(m *sampling) {
 	text := o.text.String()
 	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant,
 		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: text}}})
+	if r := s.reviewing(); r != nil {
+		r.answer = text
+		return
+	}
 	item := s.openItem(&protocol.AgentMessageItem{ID: o.id, Text: text}, o.startedAt)
 	s.completed(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: text})
@@ -184,6 +198,7 @@ func (s *step) sampleDone(in SampleDone) {
 		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})
 	}
 	if len(in.Answer.Calls) == 0 {
+		s.endReview()
 		s.conclude(protocol.TurnCompleted, nil)
 		return
 	}
@@ -196,7 +211,7 @@ func (s *step) sampleDone(in SampleDone) {
 // countedInput is our own count of a request whose answer has come: 0 where the context
 // has changed since, and where counting would hold up the turn's end.
 func (s *step) countedInput(m *sampling) int64 {
-	if m.revision != s.revision || s.uncounted() > uncountedLimit {
+	if s.active.review != nil || m.revision != s.revision || s.uncounted() > uncountedLimit {
 		return 0
 	}
 	return s.counted(m.items)
@@ -211,6 +226,9 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
 		ModelContextWindow: window, CountedInputTokens: counted,
 		CountedByModel: counted > 0 && s.tokenizer().Known(s.settings.Model),
+	}
+	if s.active != nil && s.active.review != nil { // the last request of the thread itself stays its last
+		info.LastTokenUsage = s.usage.Last.Stored()
 	}
 	scale := s.scales[s.settings.Model]
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
@@ -261,7 +279,7 @@ func (s *step) giveUp(err *ModelError) {
 	switch {
 	case s.active.compaction != nil:
 		s.withoutModel(err.Message)
-	case err.Info.Kind == protocol.ErrorContextWindowExceeded && s.compactTo(s.PromptTokens()*6/10):
+	case s.active.review == nil && err.Info.Kind == protocol.ErrorContextWindowExceeded && s.compactTo(s.PromptTokens()*6/10):
 	default:
 		s.conclude(protocol.TurnFailed, turnError(err.Message, err))
 	}
@@ -292,9 +310,14 @@ func (s *step) started(item *protocol.ThreadItem) {
 
 // completed records and tells the final state of an item.
 func (s *step) completed(item *protocol.ThreadItem, argv []string) {
+	s.completedAs(item, storeItem(*item, argv))
+}
+
+// completedAs does so with what the rollout keeps of the item.
+func (s *step) completedAs(item *protocol.ThreadItem, stored any) {
 	now := s.Now.UnixMilli()
 	item.CompletedAtMs = &now
-	raw, err := protocol.Marshal(storeItem(*item, argv))
+	raw, err := protocol.Marshal(stored)
 	if err != nil {
 		return
 	}

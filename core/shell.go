@@ -45,7 +45,9 @@ func shellTool(escalation bool) ToolSpec {
 }
 
 // mayEscalate tells whether the model may ask to run a command outside of the sandbox.
-func (t *Thread) mayEscalate() bool { return t.asksOutside() && !unconfined(t.settings.Sandbox) }
+func (t *Thread) mayEscalate() bool {
+	return asksOutside(t.settings.ApprovalPolicy) && !unconfined(t.settings.Sandbox)
+}
 
 var planTool = ToolSpec{
 	Name:        "update_plan",

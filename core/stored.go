@@ -21,6 +21,8 @@ const (
 	storedCommandExecution = "CommandExecution"
 	storedFileChange       = "FileChange"
 	storedCompaction       = "ContextCompaction"
+	storedEnteredReview    = "EnteredReviewMode"
+	storedExitedReview     = "ExitedReviewMode"
 )
 
 // peek is a string member of JSON that is known to be valid, "" where it is absent.
@@ -142,6 +144,10 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = loadCommand(raw)
 	case storedFileChange:
 		item.ThreadItemVariant = loadFileChange(raw)
+	case storedEnteredReview:
+		item.ThreadItemVariant = &protocol.EnteredReviewModeItem{ID: peek(raw, "id"), Review: peek(raw, "user_facing_hint")}
+	case storedExitedReview:
+		item.ThreadItemVariant = loadExited(raw)
 	}
 	if item.ThreadItemVariant == nil {
 		item.ThreadItemVariant = loadOther(raw)

@@ -167,6 +167,8 @@ func (s *step) take(in Input) {
 		s.archive(in)
 	case TurnStart:
 		s.turnStart(in)
+	case ReviewStart:
+		s.reviewStart(in)
 	case TurnSteer:
 		s.turnSteer(in)
 	case TurnInterrupt:
@@ -267,7 +269,12 @@ func (s *step) record(kind string, payload any) {
 
 func (s *step) event(payload any) { s.record(protocol.LineEventMsg, payload) }
 
+// item gives the model an item: it joins the history, or during a review the reviewer's.
 func (s *step) item(v protocol.ResponseItemVariant) {
+	if r := s.reviewing(); r != nil {
+		r.items = append(r.items, protocol.ResponseItem{ResponseItemVariant: v})
+		return
+	}
 	s.record(protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: v})
 }
 

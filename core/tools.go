@@ -68,9 +68,10 @@ func (s *step) takeCalls(calls []ToolCall) {
 	s.advance()
 }
 
-// uniqueCallID makes an id that the thread has seen, or an empty one, unique.
+// uniqueCallID makes an id that the thread has seen, or an empty one, unique. The thread
+// does not see those of reviews.
 func (s *step) uniqueCallID(id string) string {
-	if id != "" && !s.knowsCall(id) {
+	if id != "" && s.reviewing() == nil && !s.knowsCall(id) {
 		return id
 	}
 	return fmt.Sprintf("call_%s", s.NewID())
@@ -120,6 +121,8 @@ func (s *step) begin(c *toolCall) {
 	switch {
 	case shellNames[c.call.Name]:
 		s.beginShell(c)
+	case s.reviewing() != nil:
+		s.answer(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, shellName))
 	case c.call.Name == patchTool.Name:
 		s.beginPatch(c)
 	case c.call.Name == planTool.Name:
@@ -142,7 +145,10 @@ func (s *step) beginShell(c *toolCall) {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
-	if p := patchIn(c.command); p != nil {
+	if p := patchIn(c.command); p != nil && s.reviewing() != nil {
+		s.answer(c, "A review changes no files: the patch was not applied.")
+		return
+	} else if p != nil {
 		s.planPatch(c, p)
 		return
 	}

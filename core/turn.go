@@ -28,6 +28,8 @@ type turn struct {
 	retry   EffectID
 	// compacts is set for a turn that compacts the context and does nothing else.
 	compacts bool
+	// review is that of a turn that reviews and does nothing else, nil for others.
+	review *review
 	// compaction is the one under way, nil without one; compactions counts those since
 	// the model's last answer.
 	compaction  *compaction
@@ -54,10 +56,10 @@ func (s *step) turnStart(in TurnStart) {
 	switch {
 	case s.active == nil:
 		s.beginTurn(in)
-	case s.active.interrupted(), s.active.compacts && s.active.outcome != nil:
+	case s.active.interrupted(), s.active.kind() != "" && s.active.outcome != nil:
 		s.waiting = append(s.waiting, in)
-	case s.active.compacts:
-		s.refuse(in.To, errCompactTurn("failed to submit turn input: cannot steer a compact turn"))
+	case s.active.kind() != "":
+		s.refuse(in.To, s.active.notSteerable("failed to submit turn input: "))
 	case len(in.Params.Input) == 0:
 		s.refuse(in.To, errEmptyInput())
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
@@ -70,10 +72,21 @@ func (s *step) turnStart(in TurnStart) {
 	}
 }
 
-// errCompactTurn refuses input to a turn that compacts the context.
-func errCompactTurn(message string) *protocol.Error {
-	err := protocol.Refuse(protocol.KindTurnActive, "%s: wait for its end, or interrupt it with turn/interrupt", message)
-	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: "compact"}
+// kind is what a turn does that takes no input: compact or review, "" for others.
+func (t *turn) kind() string {
+	switch {
+	case t.compacts:
+		return "compact"
+	case t.review != nil:
+		return "review"
+	}
+	return ""
+}
+
+// notSteerable refuses input to a turn that takes none.
+func (t *turn) notSteerable(what string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindTurnActive, "%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
+	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: t.kind()}
 	return err
 }
 
@@ -192,8 +205,8 @@ func (s *step) turnSteer(in TurnSteer) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
 	case s.active.id != in.Params.ExpectedTurnID:
 		s.refuse(in.To, s.wrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
-	case s.active.compacts:
-		s.refuse(in.To, errCompactTurn("cannot steer a compact turn"))
+	case s.active.kind() != "":
+		s.refuse(in.To, s.active.notSteerable(""))
 	case len(in.Params.Input) == 0:
 		s.refuse(in.To, errEmptyInput())
 	default:

@@ -15,7 +15,7 @@ const (
 // the kernel does not enforce here confines nothing, so what is not known to only read
 // needs the user's word.
 func (s *step) verdict(c *shellCommand) verdict {
-	policy, free := s.settings.ApprovalPolicy.Mode, unconfined(s.settings.Sandbox)
+	policy, free := s.policy().Mode, unconfined(s.settings.Sandbox)
 	switch {
 	case s.allowed[c.key()]:
 		return run

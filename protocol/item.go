@@ -15,7 +15,7 @@ type ThreadItem struct {
 }
 
 // ThreadItemVariant is a pointer to one of the types UserMessageItem to
-// ContextCompactionItem, or *Unknown.
+// ExitedReviewModeItem, or *Unknown.
 type ThreadItemVariant interface {
 	// ItemID is the id of the item within its thread.
 	ItemID() string
@@ -185,6 +185,18 @@ type ContextCompactionItem struct {
 	ID string `json:"id"`
 }
 
+// EnteredReviewModeItem tells that a review began. Review says of what, in a few words.
+type EnteredReviewModeItem struct {
+	ID     string `json:"id"`
+	Review string `json:"review"`
+}
+
+// ExitedReviewModeItem tells that a review ended. Review is what it found, as text.
+type ExitedReviewModeItem struct {
+	ID     string `json:"id"`
+	Review string `json:"review"`
+}
+
 // ItemID is the item's id.
 func (i *UserMessageItem) ItemID() string { return i.ID }
 
@@ -206,6 +218,12 @@ func (i *FileChangeItem) ItemID() string { return i.ID }
 // ItemID is the item's id.
 func (i *ContextCompactionItem) ItemID() string { return i.ID }
 
+// ItemID is the item's id.
+func (i *EnteredReviewModeItem) ItemID() string { return i.ID }
+
+// ItemID is the item's id.
+func (i *ExitedReviewModeItem) ItemID() string { return i.ID }
+
 // ItemID is the id in the raw JSON, "" where there is none.
 func (u *Unknown) ItemID() string {
 	var v struct{ ID string }
@@ -223,6 +241,8 @@ var threadItems = newVariants("type",
 	variantRow[ThreadItemVariant]{"commandExecution", &CommandExecutionItem{}},
 	variantRow[ThreadItemVariant]{"fileChange", &FileChangeItem{}},
 	variantRow[ThreadItemVariant]{"contextCompaction", &ContextCompactionItem{}},
+	variantRow[ThreadItemVariant]{"enteredReviewMode", &EnteredReviewModeItem{}},
+	variantRow[ThreadItemVariant]{"exitedReviewMode", &ExitedReviewModeItem{}},
 )
 
 type itemTimes struct {

@@ -52,6 +52,7 @@ type Handler interface {
 	ContextRestore(to Caller, p *ContextRestoreParams) error
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
+	ReviewStart(to Caller, p *ReviewStartParams) error
 	ThreadCompactStart(to Caller, p *ThreadCompactStartParams) error
 	ThreadCompactPropose(to Caller, p *ThreadCompactProposeParams) error
 	ThreadCompactCommit(to Caller, p *ThreadCompactCommitParams) error
@@ -198,6 +199,8 @@ func Methods() []Method {
 			"Takes all turns but the last ones out of the context.").own(),
 		method[ThreadContextSummarizeParams, ThreadContextSummarizeResponse]("thread/context/summarize", Handler.ThreadContextSummarize,
 			"Puts a summary in the place of what was trimmed.").own(),
+		method[ReviewStartParams, ReviewStartResponse]("review/start", Handler.ReviewStart,
+			"Begins a turn that reviews changes."),
 		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
 			"Begins a turn that compacts the context."),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose", Handler.ThreadCompactPropose,
@@ -255,6 +258,7 @@ func Unions() []Union {
 		threadStatuses.describe(ThreadStatus{}),
 		userInputs.describe(UserInput{}),
 		threadItems.describe(ThreadItem{}),
+		reviewTargets.describe(ReviewTarget{}),
 		contextOperations.describe(ContextOperation{}),
 		timelineEntries.describe(ThreadTimelineEntry{}),
 	}

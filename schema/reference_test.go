@@ -123,6 +123,7 @@ var deliberately = map[string]string{
 
 	"AudioInput.fileId": vendorCloud, "AudioInput.url": vendorCloud,
 	"ImageInput.fileId": vendorCloud, "ImageInput.url": vendorCloud,
+	"ReviewStartParams.delivery=detached":                   "older versions of the reference took it",
 	"InitializeCapabilities.contextItemsDelta":              "of our own context control",
 	"InitializeCapabilities.explicitGatewayOauth":           vendorCloud,
 	"InitializeCapabilities.extensions":                     "we have no extensions",

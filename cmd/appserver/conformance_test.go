@@ -183,6 +183,8 @@ func cutAndArchive(c *client, id string) {
 	c.call("thread/context/summarize", object{"threadId": id, "summary": "Much was tried."})
 	c.call("context/undo", object{"threadId": id})
 	c.call("context/undo", object{"threadId": id})
+	c.call("review/start", object{"threadId": id, "target": object{"type": "uncommittedChanges"}})
+	c.awaitTurn()
 	c.call("thread/compact/start", object{"threadId": id})
 	c.awaitTurn()
 	c.call("thread/archive", object{"threadId": id})

@@ -17,7 +17,7 @@ import (
 func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")
-		j.works(id, "git init -q . && rm -rf .git/hooks") // there was none to protect before
+		j.works(id, "git init -q . && rm -r .git/hooks") // there was none to protect before
 		config := filepath.Join(j.project, ".git", "config")
 		before, err := os.ReadFile(config)
 		require.Equal(t, j.enforced, err == nil)
@@ -27,11 +27,11 @@ func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
 			"rmdir .git/hooks && mkdir .git/hooks && touch .git/hooks/x",
 			"mv .git/hooks .git/h",
 			"mv .git .g",
-			"cp -r .git .g && rm -rf .git && mv .g .git",
+			"cp -r .git .g && rm -r .git && mv .g .git",
 			"echo '[core] fsmonitor = ./x' >> .git/config",
 			"git config core.hooksPath .",
 			"cp .git/config c && mv c .git/config",
-			"rm -f .git/config",
+			"rm .git/config",
 			"ln -f .git/config c && echo x >> c",
 			"chmod 777 .git/hooks",
 		} {
@@ -41,6 +41,41 @@ func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
 		require.Equal(t, string(before), string(after))
 		left, _ := os.ReadDir(filepath.Join(j.project, ".git", "hooks"))
 		require.Empty(t, left)
+		j.close()
+	})
+}
+
+// TestSandboxKeepsSubmodules: their repositories, the files that name them, and what makes
+// git look for its configuration elsewhere.
+func TestSandboxKeepsSubmodules(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		for _, dir := range []string{".git/hooks", ".git/modules/lib/hooks", ".git/worktrees/other", "deep/lib"} {
+			require.NoError(t, os.MkdirAll(filepath.Join(j.project, dir), 0o755))
+		}
+		files := map[string]string{
+			".git/config": "[core]\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/modules/lib/config": "[core]\n",
+			".git/worktrees/other/commondir": "../..\n", "deep/lib/.git": "gitdir: ../../.git/modules/lib\n",
+			".gitmodules": "[submodule \"lib\"]\n\tpath = deep/lib\n\turl = x\n[submodule \"out\"]\n\tpath = ../out\n",
+		}
+		for name, text := range files {
+			require.NoError(t, os.WriteFile(filepath.Join(j.project, name), []byte(text), 0o644))
+		}
+		j.give()
+		id := j.thread("workspace-write")
+		for _, script := range []string{
+			"echo x > .git/modules/lib/hooks/post-checkout", "echo x >> .git/modules/lib/config", "mv .git/modules .git/m",
+			"echo evil > .git/worktrees/other/commondir", "echo gitdir: evil > deep/lib/.git", "mv deep/lib deep/old", "mv deep old",
+			"rm deep/lib/.git",
+		} {
+			j.fails(id, script)
+		}
+		j.works(id, "echo x > deep/lib/file && echo ../evil > .git/commondir && echo x > .git/index")
+		require.NoFileExists(t, filepath.Join(j.project, ".git/commondir"))
+		for name, text := range files {
+			now, err := os.ReadFile(filepath.Join(j.project, name))
+			require.NoError(t, err)
+			require.Equal(t, text, string(now))
+		}
 		j.close()
 	})
 }

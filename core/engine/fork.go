@@ -19,7 +19,7 @@ func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) er
 	if err := checkID("invalid session id", id); err != nil {
 		return err
 	}
-	fork := func(a *actor) { a.forkTo(to, p, path) }
+	fork := func(a *actor) { a.forkTo(to, p, path, nil) }
 	_, err := e.post(id, true, request{to: to, do: fork, absent: fork})
 	return err
 }
@@ -30,12 +30,16 @@ type branch struct {
 	name     string
 	at       time.Time
 	warnings []string
+	// then is what the fork does first, and what answers the caller; nil for no more than
+	// to be there.
+	then func(*actor)
 }
 
-func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path string) {
+func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path string, then func(*actor)) {
 	id := a.engine.NewID()
 	b, err := a.branch(id, to, p, path)
 	if err == nil {
+		b.then = then
 		_, err = a.engine.post(id, true, request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
 	}
 	if err != nil {
@@ -65,7 +69,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 		meta.DeveloperInstructions = p.DeveloperInstructions
 	}
 	lines, err := core.ForkLines(contents.Lines, before, meta)
-	return &branch{lines, source.Name(), now, warnings(contents)}, err
+	return &branch{lines: lines, name: source.Name(), at: now, warnings: warnings(contents)}, err
 }
 
 // sourceOfFork is the thread, with what the disk has of it. A fork without what is in a
@@ -116,8 +120,12 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 		a.journal, a.path, a.options.Path = log, log.Path(), log.Path()
 	}
 	a.thread = thread
-	return a.enter(to, core.Fork{
+	err = a.enter(to, core.Fork{
 		To: to, World: a.world(settings), Settings: settings, Options: a.options,
-		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: b.warnings,
+		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: b.warnings, Answered: b.then != nil,
 	})
+	if err == nil && b.then != nil {
+		b.then(a)
+	}
+	return err
 }

@@ -1,9 +1,17 @@
 package sandbox
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // protected are the names in a writable root that stay read-only: what makes git run
@@ -21,10 +29,71 @@ func protected(root string) []string {
 	}
 	hooks, config, more := filepath.Join(git, "hooks"), filepath.Join(git, "config"), filepath.Join(git, "config.worktree")
 	_ = os.Mkdir(hooks, 0o755) // fails where it exists, or nobody can make it
-	if !is(hooks, os.ModeDir) || !is(config, 0) || usesWorktreeConfig(config) && !is(more, 0) {
+	if !is(hooks, os.ModeDir) || !is(config, 0) || usesWorktreeConfig(config) && !is(more, 0) ||
+		is(filepath.Join(git, "modules"), os.ModeSymlink) || is(filepath.Join(git, "worktrees"), os.ModeSymlink) {
 		return []string{".git"}
 	}
-	return []string{".git/hooks", ".git/config", ".git/config.worktree"}
+	return append(submodules(root), ".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees")
+}
+
+// maxModules bounds how much of .gitmodules is read, in bytes: commands can write it.
+const maxModules = 256 << 10
+
+// submodules are the files that name the repositories of a root's submodules.
+func submodules(root string) (names []string) {
+	file, err := openRegular(filepath.Join(root, ".gitmodules"))
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(io.LimitReader(file, maxModules))
+	for lines.Scan() {
+		key, value, _ := strings.Cut(lines.Text(), "=")
+		path := filepath.Clean(strings.Trim(strings.TrimSpace(value), `"`))
+		if strings.TrimSpace(key) == "path" && filepath.IsLocal(path) && path != "." && !slices.Contains(names, path+"/.git") {
+			names = append(names, path+"/.git")
+		}
+	}
+	return names
+}
+
+// openRegular opens a file that is one: nothing else may block.
+func openRegular(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return nil, fs.ErrInvalid
+	}
+	return file, nil
+}
+
+// Absent are files that make git take its configuration from elsewhere. They are not
+// there, so no mount can keep them from being made.
+type Absent []string
+
+// Absent lists such files of the writable roots.
+func (r Rules) Absent() (files Absent) {
+	for _, root := range r.Writable {
+		git := filepath.Join(root, ".git")
+		common := filepath.Join(git, "commondir")
+		if _, err := os.Lstat(common); is(git, os.ModeDir) && errors.Is(err, fs.ErrNotExist) {
+			files = append(files, common)
+		}
+	}
+	return files
+}
+
+// Remove removes those that were made nevertheless, and says which.
+func (a Absent) Remove() (removed []string) {
+	for _, file := range a {
+		if os.Remove(file) == nil {
+			removed = append(removed, file)
+		}
+	}
+	return removed
 }
 
 // is tells whether a path is of a type, and no link to it.

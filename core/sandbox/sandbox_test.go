@@ -62,7 +62,7 @@ func repository(t *testing.T, files ...string) string {
 }
 
 func TestRepositoriesAreProtected(t *testing.T) {
-	parts := []string{".git/hooks", ".git/config", ".git/config.worktree"}
+	parts := []string{".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees"}
 	whole := []string{".git"}
 	require.Empty(t, protected(t.TempDir()), "there is none")
 
@@ -95,6 +95,7 @@ func TestThePlanHoldsNames(t *testing.T) {
 	p := newPlan(Rules{Writable: []string{root, root + "/a/ws", root + "/link", "/nowhere"}, Home: inner, Hidden: true})
 	require.Equal(t, map[string]access{
 		root: written, root + "/.git": held, root + "/.git/hooks": shut, root + "/.git/config": shut, root + "/.git/config.worktree": shut,
+		root + "/.git/modules": shut, root + "/.git/worktrees": shut,
 		root + "/a": held, root + "/a/b": held, inner: hidden, root + "/a/ws": written, root + "/link": written,
 	}, p.places, "what a link in a root leads to is no root")
 	require.Equal(t, map[string]access{inner: shut}, newPlan(Rules{Home: inner}).places)

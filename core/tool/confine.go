@@ -59,6 +59,7 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	if err != nil {
 		return err
 	}
+	p.absent = rules.Absent()
 	p.supervise(slices.Concat(confiner, []string{string(text)}), p.grace)
 	p.cmd.SysProcAttr, err = rules.Attributes()
 	return err

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"appserver/core"
+	"appserver/core/sandbox"
 )
 
 // running is a command that was started: its leader, or its supervisor, and what
@@ -31,6 +32,9 @@ type running struct {
 	exited chan struct{}
 	// status is the report, once it was read.
 	status string
+	// absent are files that the command must not make, refused those that it had made.
+	absent  sandbox.Absent
+	refused []string
 }
 
 // ending is why a run ends.
@@ -92,6 +96,7 @@ func (p *running) terminate(drained <-chan struct{}) {
 // bury ends everything that belongs to the command and reaps its process.
 func (p *running) bury() {
 	defer p.report.Close()
+	defer func() { p.refused = p.absent.Remove() }()
 	deadline := time.Now().Add(killTime)
 	if pending(p.exited) || p.reported() == "" {
 		p.family.end(deadline)

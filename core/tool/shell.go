@@ -97,6 +97,9 @@ func (s *Shell) run(ctx context.Context, c core.Command, started, output func(st
 
 	result := p.outcome()
 	result.Output = out.close()
+	for _, file := range p.refused {
+		result.Output += "\nThe sandbox has removed " + file + ", which would make git run programs of this command's choice.\n"
+	}
 	result.TimedOut = why == timedOut
 	return result
 }

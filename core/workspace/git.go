@@ -183,20 +183,41 @@ func (r repository) origin() string {
 	return u.String()
 }
 
-// askGit asks git itself, with everything off that would run a program or take a
-// lock. It ends with ctx, at the latest GitTimeout after it where a child of git
-// holds on to its output.
-func askGit(ctx context.Context, cwd string) (commit, branch string) {
-	cmd := exec.CommandContext(ctx, "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
-		"rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+// MergeBase is the commit that the branch, or what it follows where that has more, and what
+// is checked out come from; "" where it cannot be told in time.
+func MergeBase(ctx context.Context, cwd, branch string) string {
+	ctx, cancel := context.WithTimeout(ctx, GitTimeout)
+	defer cancel()
+	commit := func(name string) string {
+		return hash(strings.TrimSpace(runGit(ctx, cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")))
+	}
+	tip := commit(branch)
+	if upstream := commit(branch + "@{upstream}"); upstream != "" && runGit(ctx, cwd, "rev-list", "--max-count=1", tip+".."+upstream) != "" {
+		tip = upstream
+	}
+	if tip == "" {
+		return ""
+	}
+	return hash(strings.TrimSpace(runGit(ctx, cwd, "merge-base", "HEAD", tip)))
+}
+
+// runGit is what git itself says, "" where it fails, with everything off that would run a
+// program or take a lock. It ends with ctx, at the latest GitTimeout after it where a child
+// of git holds on to its output.
+func runGit(ctx context.Context, cwd string, args ...string) string {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Dir, cmd.WaitDelay = cwd, GitTimeout
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
 		"GIT_OPTIONAL_LOCKS=0")
 	out, err := cmd.Output()
 	if err != nil {
-		return "", ""
+		return ""
 	}
-	lines := strings.SplitN(string(out), "\n", 3)
+	return string(out)
+}
+
+func askGit(ctx context.Context, cwd string) (commit, branch string) {
+	lines := strings.SplitN(runGit(ctx, cwd, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD"), "\n", 3)
 	if len(lines) < 2 || hash(lines[0]) == "" {
 		return "", ""
 	}

@@ -139,6 +139,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/trim"; params: ThreadContextTrimParams }
   /** Puts a summary in the place of what was trimmed. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/summarize"; params: ThreadContextSummarizeParams }
+  /** Begins a turn that reviews changes. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "review/start"; params: ReviewStartParams }
   /** Begins a turn that compacts the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
   /** Drafts a compaction, and tells what it would lose. */
@@ -553,6 +555,15 @@ export interface DangerFullAccess {
   type: "dangerFullAccess";
 }
 
+/** EnteredReviewModeItem tells that a review began. Review says of what, in a few words. */
+export interface EnteredReviewModeItem {
+  type: "enteredReviewMode";
+  id: string;
+  review: string;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
 /** ErrorData tells errors apart without reading their words. */
 export interface ErrorData {
   kind: ErrorKind;
@@ -591,6 +602,15 @@ export interface ErrorResponse {
   jsonrpc: "2.0";
   id: RequestId | null;
   error: ErrorObject;
+}
+
+/** ExitedReviewModeItem tells that a review ended. Review is what it found, as text. */
+export interface ExitedReviewModeItem {
+  type: "exitedReviewMode";
+  id: string;
+  review: string;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
 }
 
 /** ExternalSandbox says that the caller confines the server itself, and whether the network can be reached from there. */
@@ -866,6 +886,46 @@ export interface Replace {
 
 /** The id of a request. The server's own are numbers. */
 export type RequestId = string | number;
+
+/** ReviewBranch is what the current branch has beyond another one. */
+export interface ReviewBranch {
+  type: "baseBranch";
+  branch: string;
+}
+
+/** ReviewCommit is what a commit changes. Title is its subject, for people. */
+export interface ReviewCommit {
+  type: "commit";
+  sha: string;
+  title?: string | null;
+}
+
+/** ReviewCustom is what the instructions say. */
+export interface ReviewCustom {
+  type: "custom";
+  instructions: string;
+}
+
+/** ReviewStartParams begins a turn that reviews changes. Delivery is inline, the default, or detached, which reviews in a fork of the thread. */
+export interface ReviewStartParams {
+  threadId: string;
+  target: ReviewTarget;
+  delivery?: "inline" | "detached" | null;
+}
+
+/** ReviewStartResponse is the turn that began, and the thread that it is of. */
+export interface ReviewStartResponse {
+  turn: Turn;
+  reviewThreadId: string;
+}
+
+/** ReviewTarget is what is reviewed: a variant, {"type": "uncommittedChanges"} and so on. */
+export type ReviewTarget = ReviewUncommitted | ReviewBranch | ReviewCommit | ReviewCustom;
+
+/** ReviewUncommitted is what is staged, unstaged and untracked. */
+export interface ReviewUncommitted {
+  type: "uncommittedChanges";
+}
 
 /** SandboxDiagnostics tells whether the kernel confines commands to the sandbox policy of their thread; Reason is why not, null where it does. */
 export interface SandboxDiagnostics {
@@ -1286,7 +1346,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
@@ -1945,6 +2005,8 @@ export interface Methods {
   "thread/context/trim": { params: ThreadContextTrimParams; result: ThreadContextTrimResponse };
   /** Puts a summary in the place of what was trimmed. */
   "thread/context/summarize": { params: ThreadContextSummarizeParams; result: ThreadContextSummarizeResponse };
+  /** Begins a turn that reviews changes. */
+  "review/start": { params: ReviewStartParams; result: ReviewStartResponse };
   /** Begins a turn that compacts the context. */
   "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
   /** Drafts a compaction, and tells what it would lose. */

@@ -1,0 +1,199 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// ReviewStart begins a turn that reviews changes.
+type ReviewStart struct {
+	To     protocol.Caller
+	World  World
+	Target protocol.ReviewTarget
+	// MergeBase is the commit from which the branch that is compared with and the current
+	// one went apart, "" where it is not known.
+	MergeBase string
+}
+
+func (ReviewStart) input() {}
+
+// review is the conversation of a turn that reviews: the reviewer hears nothing of the
+// thread, and the thread nothing of how the reviewer came to its result.
+type review struct {
+	target protocol.ReviewTarget
+	items  []protocol.ResponseItem
+	// answer is what the reviewer said last.
+	answer string
+	// over is set once the thread was given the result.
+	over bool
+}
+
+// reviewing is the review under way, nil without one.
+func (s *step) reviewing() *review {
+	if s.active == nil || s.active.review == nil || s.active.review.over {
+		return nil
+	}
+	return s.active.review
+}
+
+func (s *step) reviewStart(in ReviewStart) {
+	if s.turnUnderWay(in.To) {
+		return
+	}
+	s.settleLastTurn()
+	s.dropDraft(errDraftExpired())
+	s.failed = false
+	r := &review{target: in.Target}
+	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: in.World, review: r, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	s.recordBegin(nil)
+	s.changeSettings(s.settings, s.active.id)
+	s.replyToReview(in.To, reviewHint(in.Target))
+	s.notifyStatus()
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
+	s.enterReview(in.Target)
+	for _, m := range s.surroundings(in.World) {
+		s.item(m)
+	}
+	s.userSays(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil)
+	s.sample()
+}
+
+// replyToReview answers with the turn. It shows what is reviewed as if the user had said it.
+func (s *step) replyToReview(to protocol.Caller, hint string) {
+	answer := s.startedTurn()
+	answer.StartedAt = nil
+	answer.Items = []protocol.ThreadItem{userItem(answer.ID, hint)}
+	s.reply(to, protocol.ReviewStartResponse{Turn: answer, ReviewThreadID: s.id})
+}
+
+func (s *step) enterReview(target protocol.ReviewTarget) {
+	v := &protocol.EnteredReviewModeItem{ID: s.NewID(), Review: reviewHint(target)}
+	item := s.openItem(v, s.Now)
+	s.started(item)
+	s.completedAs(item, storedEntered{storedEnteredReview, v.ID, target, v.Review})
+}
+
+func (s *step) exitReview(shown string, result *reviewResult) {
+	v := &protocol.ExitedReviewModeItem{ID: s.NewID(), Review: shown}
+	item := s.openItem(v, s.Now)
+	s.started(item)
+	s.completedAs(item, storedExited{storedExitedReview, v.ID, result})
+}
+
+// reviewRequest is the reviewer's: it has its own instructions, and reads by commands.
+func (s *step) reviewRequest(r *review) *Prompt {
+	p := s.Thread.request()
+	p.Instructions, p.Tools, p.OutputSchema = ReviewInstructions, []ToolSpec{shellTool(false)}, nil
+	p.Items = append([]protocol.ResponseItem(nil), r.items...)
+	return p
+}
+
+// endReview gives the thread, and its clients, what the reviewer found.
+func (s *step) endReview() {
+	r := s.reviewing()
+	if r == nil {
+		return
+	}
+	r.over = true
+	result := readReview(r.answer)
+	heard, shown := reviewHeard(result.text()), result.text()
+	if shown == "" || s.active.outcome != nil {
+		result, heard, shown = nil, reviewLost, noReview
+	}
+	s.item(userText(heard))
+	s.exitReview(shown, result)
+	said := &protocol.AgentMessageItem{ID: "msg_" + s.NewID(), Text: shown}
+	s.item(&protocol.Message{ID: said.ID, Role: protocol.RoleAssistant,
+		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: shown}}})
+	item := s.openItem(&protocol.AgentMessageItem{ID: said.ID}, s.Now)
+	s.started(item)
+	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: said.ID, Delta: shown})
+	item.ThreadItemVariant = said
+	s.completed(item, nil)
+	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: shown})
+	s.active.last = item
+}
+
+// noReview is shown where a review found no end.
+const noReview = "The review ended without a result."
+
+// reviewHint says in a few words what is reviewed.
+func reviewHint(target protocol.ReviewTarget) string {
+	switch v := target.ReviewTargetVariant.(type) {
+	case *protocol.ReviewBranch:
+		return "changes against '" + v.Branch + "'"
+	case *protocol.ReviewCommit:
+		hint := "commit " + short(v.Sha)
+		if v.Title != nil && strings.TrimSpace(*v.Title) != "" {
+			hint += ": " + *v.Title
+		}
+		return hint
+	case *protocol.ReviewCustom:
+		return strings.TrimSpace(v.Instructions)
+	}
+	return "current changes"
+}
+
+func short(sha string) string {
+	letters := []rune(sha)
+	return string(letters[:min(7, len(letters))])
+}
+
+// reviewPrompt tells the reviewer what to look at.
+func reviewPrompt(target protocol.ReviewTarget, mergeBase string) string {
+	switch v := target.ReviewTargetVariant.(type) {
+	case *protocol.ReviewBranch:
+		return branchPrompt(v.Branch, mergeBase)
+	case *protocol.ReviewCommit:
+		text := fmt.Sprintf("Review what commit %s changes", v.Sha)
+		if v.Title != nil && strings.TrimSpace(*v.Title) != "" {
+			text += fmt.Sprintf(" (%q)", *v.Title)
+		}
+		return fmt.Sprintf("%s. `git show %s` shows it.", text, v.Sha)
+	case *protocol.ReviewCustom:
+		return strings.TrimSpace(v.Instructions)
+	}
+	return "Review the changes in the working tree that are not committed: what is staged, what is not, and untracked files. " +
+		"`git status --porcelain`, `git diff` and `git diff --staged` show them; read untracked files whole."
+}
+
+func branchPrompt(branch, mergeBase string) string {
+	if mergeBase == "" {
+		return fmt.Sprintf("Review what the current branch changes, compared with the branch '%s'. Find the commit that both come from "+
+			"(`git merge-base HEAD '%s'`, or the upstream of that branch), and look at `git diff` from there.", branch, branch)
+	}
+	return fmt.Sprintf("Review what the current branch changes, compared with the branch '%s'. Both come from commit %s: `git diff %s` shows the changes.",
+		branch, mergeBase, mergeBase)
+}
+
+// CheckReview refuses a target that does not say what to review.
+func CheckReview(target protocol.ReviewTarget) error {
+	switch v := target.ReviewTargetVariant.(type) {
+	case *protocol.ReviewBranch:
+		return required("branch", v.Branch)
+	case *protocol.ReviewCommit:
+		return required("sha", v.Sha)
+	case *protocol.ReviewCustom:
+		return required("instructions", v.Instructions)
+	}
+	return nil
+}
+
+func required(member, value string) error {
+	if strings.TrimSpace(value) != "" {
+		return nil
+	}
+	return &protocol.Error{Code: protocol.CodeInvalidRequest, Message: member + " must not be empty",
+		Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "target." + member}}
+}
+
+// reviewHeard tells the model of the thread what the reviewer found.
+func reviewHeard(result string) string {
+	return "<user_action>\n  <context>The user had the changes reviewed. This is the reviewer's whole result. The user may ask to have some of its findings mended.</context>\n" +
+		"  <action>review</action>\n  <results>\n" + result + "\n  </results>\n</user_action>"
+}
+
+const reviewLost = "<user_action>\n  <context>The user began a review of the changes, which ended without a result. If it is asked for, say that it can be begun again.</context>\n" +
+	"  <action>review</action>\n  <results>\n  None.\n  </results>\n</user_action>"

@@ -1,0 +1,45 @@
+package workspace_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core/workspace"
+)
+
+// TestMergeBase has a branch, its upstream that went on, and names that are none.
+func TestMergeBase(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(string(out))
+	}
+	base := func(branch string) string { return workspace.MergeBase(t.Context(), dir, branch) }
+	require.Empty(t, base("main"), "no repository")
+	git("init")
+	require.Empty(t, base("main"), "no commit")
+	git("commit", "--allow-empty", "-m", "one")
+	one := git("rev-parse", "HEAD")
+	git("checkout", "-b", "work")
+	git("commit", "--allow-empty", "-m", "two")
+	require.Equal(t, one, base("main"))
+
+	two := git("rev-parse", "HEAD")
+	git("branch", "next")
+	git("branch", "--set-upstream-to", "next", "main")
+	require.Equal(t, two, base("main"), "the upstream has more")
+	git("update-ref", "refs/heads/next", one)
+	git("update-ref", "refs/heads/main", two)
+	require.Equal(t, two, base("main"), "the branch has more")
+
+	for _, name := range []string{"", "absent", "--all", "HEAD\nHEAD", "..", filepath.Join(dir, "x")} {
+		require.Empty(t, base(name), "%q", name)
+	}
+}
