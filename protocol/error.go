@@ -43,6 +43,9 @@ const (
 	KindProviderNotFound   Kind = "providerNotFound"
 	KindProviderNotReady   Kind = "providerNotReady"
 	KindConfig             Kind = "config"
+	KindConfigVersion      Kind = "configVersionConflict"
+	KindConfigValidation   Kind = "configValidationError"
+	KindConfigReadonly     Kind = "configLayerReadonly"
 	KindCwdNotFound        Kind = "cwdNotFound"
 	KindStaleRevision      Kind = "staleRevision"
 	KindItemNotFound       Kind = "itemNotFound"
@@ -78,6 +81,8 @@ type ErrorData struct {
 	CodexErrorInfo *CodexErrorInfo `json:"codexErrorInfo,omitempty"`
 	// Revision is the one that the thread's context has.
 	Revision *int64 `json:"revision,omitempty"`
+	// ConfigWriteErrorCode says why the configuration was not written.
+	ConfigWriteErrorCode string `json:"config_write_error_code,omitempty"`
 	// Method is the one that does what a refused slash command stands for.
 	Method string `json:"method,omitempty"`
 }

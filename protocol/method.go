@@ -60,6 +60,8 @@ type Handler interface {
 	SlashCommandParse(to Caller, p *SlashCommandParseParams) error
 	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
 	ModelList(to Caller, p *ModelListParams) error
+	ConfigValueWrite(to Caller, p *ConfigValueWriteParams) error
+	ConfigBatchWrite(to Caller, p *ConfigBatchWriteParams) error
 	ConfigRead(to Caller, p *ConfigReadParams) error
 	ServerDiagnostics(to Caller, p *ServerDiagnosticsParams) error
 }
@@ -215,6 +217,10 @@ func Methods() []Method {
 			"Does what a slash command stands for.").own(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
+		method[ConfigValueWriteParams, ConfigWriteResponse]("config/value/write", Handler.ConfigValueWrite,
+			"Sets a value of the user's configuration."),
+		method[ConfigBatchWriteParams, ConfigWriteResponse]("config/batchWrite", Handler.ConfigBatchWrite,
+			"Sets values of the user's configuration, all or none."),
 		method[ConfigReadParams, ConfigReadResponse]("config/read", Handler.ConfigRead,
 			"Reads the configuration in force and where it comes from."),
 		method[ServerDiagnosticsParams, ServerDiagnosticsResponse]("server/diagnostics", Handler.ServerDiagnostics,

@@ -26,6 +26,7 @@ func NewMethods(e *engine.Engine, l Lobby) protocol.Handler { return Methods{e, 
 type Catalog interface {
 	Models() []protocol.Model
 	View(includeLayers bool) protocol.ConfigReadResponse
+	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error)
 }
 
 // Lobby serves what a connection can ask without a thread.
@@ -91,4 +92,21 @@ func (l Lobby) ModelList(to protocol.Caller, p *protocol.ModelListParams) error 
 func (l Lobby) ConfigRead(to protocol.Caller, p *protocol.ConfigReadParams) error {
 	l.Outbox.Reply(to, l.Catalog.View(p.IncludeLayers))
 	return nil
+}
+
+// ConfigValueWrite sets a value of the user's configuration.
+func (l Lobby) ConfigValueWrite(to protocol.Caller, p *protocol.ConfigValueWriteParams) error {
+	return l.ConfigBatchWrite(to, &protocol.ConfigBatchWriteParams{
+		Edits:    []protocol.ConfigEdit{{KeyPath: p.KeyPath, Value: p.Value, MergeStrategy: p.MergeStrategy}},
+		FilePath: p.FilePath, ExpectedVersion: p.ExpectedVersion,
+	})
+}
+
+// ConfigBatchWrite sets values of the user's configuration.
+func (l Lobby) ConfigBatchWrite(to protocol.Caller, p *protocol.ConfigBatchWriteParams) error {
+	answer, err := l.Catalog.Write(p)
+	if err == nil {
+		l.Outbox.Reply(to, answer)
+	}
+	return err
 }

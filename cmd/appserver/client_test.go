@@ -68,7 +68,10 @@ type message struct {
 type failure struct {
 	Code    int
 	Message string
-	Data    struct{ Kind, Field string }
+	Data    struct {
+		Kind, Field    string
+		CodexErrorInfo json.RawMessage
+	}
 }
 
 // client talks to a server process over real pipes.

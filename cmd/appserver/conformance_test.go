@@ -146,6 +146,8 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.call("thread/items/list", object{"threadId": id, "limit": 2})
 	c.call("model/list", object{})
 	c.call("config/read", object{"includeLayers": true})
+	c.call("config/value/write", object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
+	c.call("config/batchWrite", object{"edits": []object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
 	c.startThread(object{"ephemeral": true})
 	c.call("thread/unsubscribe", object{"threadId": id})
 	c.refused("thread/read", object{"threadId": strangerID})

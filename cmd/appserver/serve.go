@@ -83,21 +83,22 @@ type process struct {
 
 // assemble makes the parts and puts them together.
 func assemble(o *options, log *zap.Logger) (*process, error) {
-	c, home, parts, err := gather(o, log)
+	live, home, parts, err := gather(o, log)
 	if err != nil {
 		return nil, err
 	}
+	c := live.Current()
 	if parts.Model, err = providers(c, home); err != nil {
 		return nil, err
 	}
 	sandbox := parts.Setup.(*setup).confinement
 	parts.Tools = shell(c, home, sandbox)
 	parts.Patches = tool.Patcher{Closed: []string{home}}
-	return join(c, home, sandbox, parts), nil
+	return join(live, home, sandbox, parts), nil
 }
 
 // gather makes the parts of an engine that runs no turns, but for its outbox.
-func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engine.Parts, err error) {
+func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engine.Parts, err error) {
 	if home, err = codexHome(); err != nil {
 		return nil, "", p, err
 	}
@@ -105,18 +106,20 @@ func gather(o *options, log *zap.Logger) (c *config.Config, home string, p engin
 	if err != nil {
 		return nil, "", p, fmt.Errorf("the working directory is gone: %w", err)
 	}
-	c, err = config.Load(config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv})
+	source := config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv}
+	c, err := config.Load(source)
+	live = config.NewLive(source, c)
 	store := rollout.NewStore(rollout.OS(), home)
 	store.Reader = program()
-	return c, home, engine.Parts{
-		Store: store, Setup: &setup{config: c, home: home, cwd: cwd, log: log, confinement: confinement(log)}, Log: log, Tokens: token.New(),
+	return live, home, engine.Parts{
+		Store: store, Setup: &setup{config: live, home: home, cwd: cwd, log: log, confinement: confinement(log)}, Log: log, Tokens: token.New(),
 		Source: protocol.StoredSource(o.source),
 	}, err
 }
 
 // join puts a server around the parts.
-func join(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics, p engine.Parts) *process {
-	srv := server.New(p.Log)
+func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnostics, p engine.Parts) *process {
+	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
 	p.Clients = srv.Clients
 	p.WantsChanges = func(conn uint64) bool {
@@ -132,7 +135,7 @@ func join(c *config.Config, home string, sandbox func() protocol.SandboxDiagnost
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	e.Retain(retentionOf(c.History))
-	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: c, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: sandbox, Platform: platform(), Terminal: terminal(os.Getenv)}))
+	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: live, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: sandbox, Platform: platform(), Terminal: terminal(os.Getenv)}))
 	return &process{srv, e, ix, p.Log}
 }
 

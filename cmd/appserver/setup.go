@@ -19,7 +19,7 @@ import (
 
 // setup decides what threads run with, by configuration and the machine.
 type setup struct {
-	config *config.Config
+	config *config.Live
 	home   string
 	cwd    string
 	log    *zap.Logger
@@ -34,7 +34,7 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if err != nil {
 		return t, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
 	}
-	c, err := s.config.With(p.Config)
+	c, err := s.config.Current().With(p.Config)
 	if err != nil {
 		return t, err
 	}
@@ -70,7 +70,7 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 // Resumed are a stored thread's settings with the client's overrides: those of its
 // params are stronger than those of its config.
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
-	c, err := s.config.With(p.Config)
+	c, err := s.config.Current().With(p.Config)
 	if err != nil {
 		return stored, nil, err
 	}
@@ -87,7 +87,7 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 			return stored, nil, err
 		}
 	}
-	settings := overridden(stored, s.defaults(s.config), s.defaults(c)).WithResume(p)
+	settings := overridden(stored, s.defaults(s.config.Current()), s.defaults(c)).WithResume(p)
 	if p.Sandbox != nil {
 		settings.Sandbox = c.SandboxPolicy(*p.Sandbox)
 	}
@@ -138,7 +138,7 @@ func (s *setup) of(scope engine.Scope) *config.Config {
 	if c, ok := scope.(*config.Config); ok {
 		return c
 	}
-	return s.config
+	return s.config.Current()
 }
 
 // baseInstructions is the client's system prompt, the configured one, or nil.
@@ -154,7 +154,7 @@ func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string,
 }
 
 // Defaults are settings that a stored thread does not tell.
-func (s *setup) Defaults() core.Settings { return s.defaults(s.config) }
+func (s *setup) Defaults() core.Settings { return s.defaults(s.config.Current()) }
 
 func (s *setup) defaults(c *config.Config) core.Settings {
 	settings, err := c.Settings(&protocol.ThreadStartParams{}, s.cwd)

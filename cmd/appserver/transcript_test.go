@@ -86,13 +86,15 @@ type player struct {
 func (p *player) start() {
 	inReader, inWriter := io.Pipe()
 	outReader, outWriter := io.Pipe()
-	c, err := config.Load(config.Source{Home: p.home, Provider: "offline", Getenv: func(string) string { return "" }})
+	source := config.Source{Home: p.home, Provider: "offline", Getenv: func(string) string { return "" }}
+	c, err := config.Load(source)
 	require.NoError(p.t, err)
+	live := config.NewLive(source, c)
 	models, err := providers(c, p.home)
 	require.NoError(p.t, err)
-	proc := join(c, p.home, unconfined, engine.Parts{
+	proc := join(live, p.home, unconfined, engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}, NewID: p.newID, Log: zap.NewNop(),
-		Setup: &setup{c, p.home, "/", zap.NewNop(), unconfined}, Tokens: token.New(),
+		Setup: &setup{live, p.home, "/", zap.NewNop(), unconfined}, Tokens: token.New(),
 	})
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)

@@ -177,6 +177,19 @@ func Load(o Source) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o.build(file)
+}
+
+// with is what Load would give if the file of settings had a content.
+func (o Source) with(file string, text []byte) (*Config, error) {
+	l, err := decodeLayer(file, text, decodeTOML)
+	if err != nil {
+		return nil, err
+	}
+	return o.build(l)
+}
+
+func (o Source) build(file *layer) (*Config, error) {
 	flags, err := flagLayer(o.Overrides, o.Provider)
 	if err != nil {
 		return nil, err

@@ -68,13 +68,21 @@ func readLayer(home string) (*layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerUser, File: file})
 	text, err := readFile(file)
 	if home == "" || errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return l, nil
+		text, err = nil, nil
 	}
 	if err != nil {
 		return nil, fileError(file, err)
+	}
+	return decodeLayer(file, text, decode)
+}
+
+// decodeLayer is the layer of a file with a content.
+func decodeLayer(file string, text []byte, decode decodeFunc) (*layer, error) {
+	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerUser, File: file})
+	if len(text) == 0 {
+		return l, nil
 	}
 	values, at, err := decode(file, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if err != nil {

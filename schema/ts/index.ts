@@ -155,6 +155,10 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/execute"; params: SlashCommandExecuteParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
+  /** Sets a value of the user's configuration. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "config/value/write"; params: ConfigValueWriteParams }
+  /** Sets values of the user's configuration, all or none. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "config/batchWrite"; params: ConfigBatchWriteParams }
   /** Reads the configuration in force and where it comes from. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/read"; params?: ConfigReadParams | null }
   /** Tells how the server is: its memory, clients, threads, index and sandbox. */
@@ -245,6 +249,21 @@ export interface CompactionScope {
   messageCount: number;
 }
 
+/** ConfigBatchWriteParams sets values of the user's configuration, all or none. FilePath can be left out, or is the user's file. ExpectedVersion is the version of the layer that config/read told; where the file has another one nothing is written. ReloadUserConfig has no effect on threads that are loaded: they keep the configuration that they began with. */
+export interface ConfigBatchWriteParams {
+  edits: Array<ConfigEdit>;
+  filePath?: string | null;
+  expectedVersion?: string | null;
+  reloadUserConfig?: boolean | null;
+}
+
+/** ConfigEdit sets what is at a dotted key; null removes it. Where the value is a table, MergeStrategy upsert sets its members one by one, and replace the table as a whole. */
+export interface ConfigEdit {
+  keyPath: string;
+  value: unknown;
+  mergeStrategy: "replace" | "upsert";
+}
+
 /** ConfigLayer is one source of configuration. DisabledReason is null for a layer that is in force. */
 export interface ConfigLayer {
   name: ConfigLayerSource;
@@ -277,11 +296,28 @@ export interface ConfigReadResponse {
   layers: Array<ConfigLayer> | null;
 }
 
+/** ConfigValueWriteParams sets one value of the user's configuration. See ConfigEdit and ConfigBatchWriteParams. */
+export interface ConfigValueWriteParams {
+  keyPath: string;
+  value: unknown;
+  mergeStrategy: "replace" | "upsert";
+  filePath?: string | null;
+  expectedVersion?: string | null;
+}
+
 /** ConfigWarningNotification tells of a setting without effect, to each client that connects. Path is the configuration file's, left out where the setting comes from elsewhere. */
 export interface ConfigWarningNotification {
   summary: string;
   details: string | null;
   path?: string;
+}
+
+/** ConfigWriteResponse tells of the file that was written, and its version. Status is okOverridden where a stronger layer hides a value that was set, which OverriddenMetadata tells of. */
+export interface ConfigWriteResponse {
+  status: "ok" | "okOverridden";
+  version: string;
+  filePath: string;
+  overriddenMetadata: OverriddenMetadata | null;
 }
 
 /** ConnectionDiagnostics is a client: by the name it gave itself, with its requests that have no answer yet, this one included, and what it has not read. While it is congested, turns of its threads wait for it. */
@@ -575,12 +611,14 @@ export interface ErrorData {
   codexErrorInfo?: CodexErrorInfo;
   /** Revision is the one that the thread's context has. */
   revision?: number;
+  /** ConfigWriteErrorCode says why the configuration was not written. */
+  config_write_error_code?: string;
   /** Method is the one that does what a refused slash command stands for. */
   method?: string;
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -797,6 +835,13 @@ export interface ModelListResponse {
 
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
+
+/** OverriddenMetadata tells which layer hides a value, and what is in force. */
+export interface OverriddenMetadata {
+  message: string;
+  overridingLayer: ConfigLayerMetadata;
+  effectiveValue: unknown;
+}
 
 /** Pin keeps items from being pruned, or stops that. */
 export interface Pin {
@@ -2021,6 +2066,10 @@ export interface Methods {
   "slashCommand/execute": { params: SlashCommandExecuteParams; result: SlashCommandExecuteResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
+  /** Sets a value of the user's configuration. */
+  "config/value/write": { params: ConfigValueWriteParams; result: ConfigWriteResponse };
+  /** Sets values of the user's configuration, all or none. */
+  "config/batchWrite": { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
   /** Reads the configuration in force and where it comes from. */
   "config/read": { params: ConfigReadParams; result: ConfigReadResponse };
   /** Tells how the server is: its memory, clients, threads, index and sandbox. */

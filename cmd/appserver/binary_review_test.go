@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// branches makes a repository with a branch that is one commit ahead of main, and a file
+// that is in neither.
+func branches(t *testing.T) (dir, base string) {
+	t.Helper()
+	dir = t.TempDir()
+	git := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(string(out))
+	}
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	git("init")
+	write("a.txt", "one\n")
+	git("add", ".")
+	git("commit", "-m", "one")
+	base = git("rev-parse", "HEAD")
+	git("checkout", "-b", "work")
+	write("a.txt", "two\n")
+	git("commit", "-am", "two")
+	write("new.txt", "untracked\n")
+	return dir, base
+}
+
+// reviewer is a script for the offline provider: it runs commands, then tells what it found.
+func reviewer(t *testing.T, home string, match string, commands []string, result string) {
+	t.Helper()
+	steps := []object{}
+	for _, command := range commands {
+		steps = append(steps, object{"match": match, "toolCalls": []object{{"name": "shell", "arguments": object{"command": command}}}})
+	}
+	script, err := json.Marshal(object{"steps": append(steps, object{"match": match, "text": result})})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), script, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte("[model_providers.offline]\nscript = \"script.json\"\n"), 0o600))
+}
+
+const oneFinding = `{"findings":[{"title":"[P1] Two is wrong","body":"It was one.","confidence_score":0.9,"priority":1,` +
+	`"code_location":{"absolute_file_path":"/a.txt","line_range":{"start":1,"end":1}}}],"overall_correctness":"patch is incorrect","overall_explanation":"No.","overall_confidence_score":0.9}`
+
+// TestBinaryReviewsABranch with real commands in a real repository, from the commit that
+// both branches come from. The thread hears the result and nothing else, also when it is
+// loaded again.
+func TestBinaryReviewsABranch(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir, base := branches(t)
+	reviewer(t, home, base, []string{"git diff " + base, "git status --porcelain"}, oneFinding)
+	c := startOffline(t, home)
+	c.onAsk = func(m message) any {
+		require.Fail(t, "a review asks nobody", m.line)
+		return nil
+	}
+	id := c.startThread(object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
+	answer := gjson.ParseBytes(c.call("review/start", object{"threadId": id, "target": object{"type": "baseBranch", "branch": "main"}}))
+	require.Equal(t, id, answer.Get("reviewThreadId").Str)
+	require.Equal(t, "changes against 'main'", answer.Get("turn.items.0.content.0.text").Str)
+	require.Equal(t, "completed", c.awaitTurn().Status)
+
+	items := strings.Join(completedItems(t, c.seen), "\n")
+	require.Contains(t, items, "+two")
+	require.Contains(t, items, "?? new.txt")
+	const text = "No.\n\nReview comment:\n\n- [P1] Two is wrong — /a.txt:1-1\n  It was one."
+	kinds := func(v threadView) (kinds []string) {
+		for _, item := range v.Turns[0].Items {
+			kinds = append(kinds, gjson.GetBytes(item, "type").Str)
+			if kinds[len(kinds)-1] == "exitedReviewMode" {
+				require.Equal(t, text, gjson.GetBytes(item, "review").Str)
+			}
+		}
+		return kinds
+	}
+	want := []string{"enteredReviewMode", "userMessage", "commandExecution", "commandExecution", "exitedReviewMode", "agentMessage"}
+	require.Equal(t, want, kinds(c.readThread(id)))
+	heard := func(c *client) string {
+		return gjson.GetBytes(c.call("context/getPrompt", object{"threadId": id}), "messages").Raw
+	}
+	before := heard(c)
+	require.Contains(t, before, "Two is wrong")
+	require.NotContains(t, before, "git status")
+	c.close()
+
+	c = startOffline(t, home)
+	require.Equal(t, want, kinds(c.readThread(id)))
+	c.call("thread/resume", object{"threadId": id})
+	require.Equal(t, before, heard(c))
+	c.close()
+}
+
+// TestBinaryReviewIsInterrupted while a command of the reviewer runs: nothing is left, and
+// the thread goes on.
+func TestBinaryReviewIsInterrupted(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	reviewer(t, home, "Look", []string{"echo begun; sleep 1000"}, "never")
+	c := startOffline(t, home)
+	id := c.startTrusted()
+	turn := gjson.GetBytes(c.call("review/start", object{"threadId": id, "target": object{"type": "custom", "instructions": "Look."}}), "turn.id").Str
+	c.untilOutput("begun\n")
+	for _, method := range []string{"turn/start", "turn/steer"} {
+		refusal := c.refused(method, object{"threadId": id, "expectedTurnId": turn, "input": textInput("more")})
+		require.Equal(t, "review", gjson.GetBytes(refusal.Data.CodexErrorInfo, "activeTurnNotSteerable.turnKind").Str)
+	}
+	c.call("turn/interrupt", object{"threadId": id, "turnId": turn})
+	require.Equal(t, "interrupted", c.awaitTurn().Status)
+	shown := c.readThread(id).Turns[0].Items
+	require.Equal(t, "The review ended without a result.", gjson.GetBytes(shown[len(shown)-1], "text").Str)
+	c.close()
+}

@@ -1,0 +1,228 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"appserver/core/tomledit"
+	"appserver/protocol"
+)
+
+// Live is the configuration of a server that runs: the one in force changes as clients
+// write it.
+type Live struct {
+	source  Source
+	current atomic.Pointer[Config]
+	writing sync.Mutex
+}
+
+// NewLive begins with what Load gave for the source.
+func NewLive(o Source, c *Config) *Live {
+	l := &Live{source: o}
+	l.current.Store(c)
+	return l
+}
+
+// Current is the configuration in force.
+func (l *Live) Current() *Config { return l.current.Load() }
+
+// Models are those of the configuration in force.
+func (l *Live) Models() []protocol.Model { return l.Current().Models() }
+
+// View is that of the configuration in force.
+func (l *Live) View(includeLayers bool) protocol.ConfigReadResponse {
+	return l.Current().View(includeLayers)
+}
+
+// Write edits the user's file, and puts the result into force. It writes all or nothing:
+// not what could not be read again, nor where the file is not what the caller has seen.
+// Other servers of this home wait meanwhile.
+func (l *Live) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	w, err := l.begin(p)
+	if err != nil {
+		return protocol.ConfigWriteResponse{}, err
+	}
+	defer w.end()
+	edits, err := editsOf(p.Edits)
+	if err != nil {
+		return protocol.ConfigWriteResponse{}, err
+	}
+	next, err := w.write(edits)
+	if err != nil {
+		return protocol.ConfigWriteResponse{}, err
+	}
+	l.current.Store(next)
+	return next.written(w.named, edits), nil
+}
+
+// write is a write of the configuration under way.
+type write struct {
+	source Source
+	// named is the file's name, file where it is once links are followed.
+	named, file string
+	lock        *os.File
+	text        []byte
+}
+
+func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
+	home := l.source.Home
+	w := &write{source: l.source, named: filepath.Join(home, "config.toml")}
+	switch named, _, err := settingsFile(home); {
+	case home == "":
+		return nil, readOnly("there is no home to write the configuration to")
+	case err != nil:
+		return nil, invalid(err)
+	case named != w.named:
+		return nil, readOnly(named + " is not written: put its settings into config.toml, or change it by hand")
+	case p.FilePath != nil && filepath.Clean(*p.FilePath) != w.named:
+		return nil, readOnly("Only writes to the user config are allowed: leave filePath out, or give " + w.named)
+	}
+	w.file = w.named
+	if real, err := filepath.EvalSymlinks(w.named); err == nil {
+		w.file = real
+	}
+	if err := w.begin(home); err != nil {
+		return nil, protocol.Internal(protocol.KindStorage, "the configuration cannot be written: %v", err)
+	}
+	err := w.check(p.ExpectedVersion)
+	if err != nil {
+		w.end()
+	}
+	return w, err
+}
+
+// begin takes the home's lock and reads the file.
+func (w *write) begin(home string) (err error) {
+	if w.lock, err = os.Open(home); err != nil {
+		return err
+	}
+	if err = syscall.Flock(int(w.lock.Fd()), syscall.LOCK_EX); err == nil {
+		w.text, err = readFile(w.file)
+		w.text = bytes.TrimPrefix(w.text, []byte("\xef\xbb\xbf"))
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	w.end()
+	return err
+}
+
+func (w *write) end() { _ = w.lock.Close() }
+
+// check refuses where the file cannot be read, or has not the version.
+func (w *write) check(version *string) error {
+	l, err := readLayer(w.source.Home)
+	switch {
+	case err != nil:
+		return invalid(err)
+	case version != nil && *version != l.version():
+		return protocol.ConfigWriteError(protocol.KindConfigVersion, "Configuration was modified since last read. Fetch latest version and retry.")
+	}
+	return nil
+}
+
+func (w *write) write(edits []tomledit.Edit) (*Config, error) {
+	text, err := tomledit.Apply(w.text, edits...)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if len(text) > maxFileBytes {
+		return nil, invalid(fmt.Errorf("%s would be larger than %d bytes", w.named, maxFileBytes))
+	}
+	next, err := w.source.with(w.named, text)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if !bytes.Equal(text, w.text) {
+		if err := replace(w.file, text); err != nil {
+			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %v", w.named, err)
+		}
+	}
+	return next, nil
+}
+
+// replace puts text into the place of a file, so that there is always one of the two.
+func replace(file string, text []byte) error {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	next, err := os.CreateTemp(filepath.Dir(file), ".config.toml.*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(next.Name()) // fails once it was renamed
+	_, err = next.Write(text)
+	err = errors.Join(err, next.Chmod(mode), next.Sync(), next.Close())
+	if err == nil {
+		err = os.Rename(next.Name(), file)
+	}
+	return errors.Join(err, syncFolder(filepath.Dir(file)))
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// editsOf are the edits, decoded.
+func editsOf(in []protocol.ConfigEdit) ([]tomledit.Edit, error) {
+	var out []tomledit.Edit
+	for _, e := range in {
+		if strings.TrimSpace(e.KeyPath) == "" {
+			return nil, invalid(errors.New("keyPath must not be empty"))
+		}
+		path, err := keyPath(e.KeyPath)
+		if err != nil {
+			return nil, invalid(errors.New("keyPath segments must not be empty: " + e.KeyPath))
+		}
+		value, err := decodeJSON(e.Value)
+		if err != nil {
+			return nil, invalid(fmt.Errorf("%s: %w", e.KeyPath, err))
+		}
+		out = append(out, tomledit.Edit{Path: path, Value: value, Merge: e.MergeStrategy == protocol.MergeUpsert})
+	}
+	return out, nil
+}
+
+// written answers a write. Of values that a stronger layer hides it tells of the first.
+func (c *Config) written(file string, edits []tomledit.Edit) protocol.ConfigWriteResponse {
+	out := protocol.ConfigWriteResponse{Status: "ok", Version: c.layers[0].version(), FilePath: file}
+	for _, e := range edits {
+		i := slices.IndexFunc(c.layers[1:], func(l *layer) bool { return l.root.find(e.Path...) != nil })
+		if i < 0 {
+			continue
+		}
+		over := c.layers[i+1]
+		out.Status = "okOverridden"
+		out.OverriddenMetadata = &protocol.OverriddenMetadata{
+			Message:         "the command line of the server sets " + dotted(e.Path) + ", too, and is stronger",
+			OverridingLayer: over.metadata(), EffectiveValue: conceal(e.Path, over.root.find(e.Path...).plain()),
+		}
+		break
+	}
+	return out
+}
+
+func invalid(err error) error {
+	return protocol.ConfigWriteError(protocol.KindConfigValidation, "Invalid configuration: "+err.Error())
+}
+
+func readOnly(message string) error {
+	return protocol.ConfigWriteError(protocol.KindConfigReadonly, message)
+}
