@@ -2,6 +2,8 @@ package core
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"appserver/protocol"
@@ -51,16 +53,21 @@ func (s *step) repeatRequests(to uint64) {
 	}
 }
 
-// clientAnswer takes the decision on a command or a patch. Answers that make no sense, and
-// refusals to answer, decline it.
+// clientAnswer takes the decision on a command or a patch. It is one on what the request
+// showed, and on nothing that came to be since. An answer that decides nothing declines, and
+// the client is told why.
 func (s *step) clientAnswer(in ClientAnswer) {
 	c := s.asked(in.Request)
 	if c == nil {
 		return
 	}
 	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
-	switch c.decision(in) {
-	case protocol.DecisionAcceptForSession, protocol.DecisionAcceptWithAmendment:
+	word, remark := c.decision(in)
+	if remark != "" {
+		s.warn([]string{remark})
+	}
+	switch word {
+	case protocol.DecisionAcceptForSession:
 		for _, key := range c.keys() {
 			s.allow(key)
 		}
@@ -78,19 +85,30 @@ func (s *step) clientAnswer(in ClientAnswer) {
 	}
 }
 
-// decision is the word of an answer.
-func (c *toolCall) decision(in ClientAnswer) string {
-	var command protocol.CommandExecutionRequestApprovalResponse
-	var files protocol.FileChangeRequestApprovalResponse
-	switch {
-	case in.Err != nil:
-		return protocol.DecisionDecline
-	case c.patch != nil && json.Unmarshal(in.Result, &files) == nil:
-		return files.Decision
-	case c.patch == nil && json.Unmarshal(in.Result, &command) == nil:
-		return command.Decision.Word
+// decision is the word of an answer, and what the client should know of how it was taken.
+func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
+	var answer protocol.CommandExecutionRequestApprovalResponse
+	err := in.Err
+	if err != nil {
+		err = fmt.Errorf("it is an error, %w", err)
+	} else {
+		err = json.Unmarshal(in.Result, &answer)
 	}
-	return protocol.DecisionDecline
+	word = answer.Decision.Word
+	switch {
+	case err == nil && word == "":
+		err = errors.New("decision is missing")
+	case err == nil && word == protocol.DecisionAcceptWithAmendment && c.patch != nil:
+		err = errors.New("acceptWithExecpolicyAmendment is for commands, not for patches")
+	}
+	switch {
+	case err != nil:
+		return protocol.DecisionDecline, fmt.Sprintf("The answer to the approval request for %s counts as decline: %v. "+
+			"Answer with the decision accept, acceptForSession, decline or cancel.", c.call.ID, err)
+	case word == protocol.DecisionAcceptWithAmendment:
+		return protocol.DecisionAcceptForSession, fmt.Sprintf("No rules are kept for commands: %s is accepted for this session, exactly as it was asked for.", c.call.ID)
+	}
+	return word, ""
 }
 
 // keys are what acceptForSession remembers.
@@ -141,7 +159,7 @@ func (s *step) accept(c *toolCall) {
 		s.writePatch(c)
 		return
 	}
-	c.command.outside = c.command.denied != nil
+	c.command.outside = c.command.denied != nil || c.command.escalates
 	s.runCommand(c)
 }
 
@@ -162,14 +180,18 @@ func (s *step) decline(c *toolCall, reason string) {
 	s.answer(c, reason)
 }
 
-// forbid declines a command that policy neither allows nor lets the user decide on.
-func (s *step) forbid(c *toolCall) {
-	s.decline(c, "This command was not run: commands cannot be confined to the sandbox here, and the approval policy never asks the user.")
-	if !s.warned {
-		s.warned = true
-		s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: "A command was not run: this system cannot confine commands to the sandbox policy, " +
-			"and the approval policy \"never\" does not ask. Use approval policy \"on-request\" to be asked, or sandbox \"danger-full-access\" to run commands unconfined."})
+// warnUnconfined tells the client, once, that the sandbox policy is not enforced here.
+func (s *step) warnUnconfined() {
+	if s.warned || s.active.world.Enforced || unconfined(s.settings.Sandbox) {
+		return
 	}
+	s.warned = true
+	text := "This system cannot confine commands to the sandbox policy: those that may do more than read are asked for, and then run unconfined."
+	if !s.asksOutside() {
+		text = "A command was not run: this system cannot confine commands to the sandbox policy, and the approval policy does not ask. " +
+			"Use approval policy \"on-request\" to be asked, or sandbox \"danger-full-access\" to run commands unconfined."
+	}
+	s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: text})
 }
 
 // abandon ends a call of a turn that was interrupted. Commands that run are ended by
@@ -199,6 +221,17 @@ func (t *Thread) OpenRequests() []uint64 {
 		}
 	}
 	return ids
+}
+
+// openItems are the items that were started and are not completed, but for what the model is
+// saying: what a client that joins is asked about is among them.
+func (t *turn) openItems() (items []protocol.ThreadItem) {
+	for _, c := range t.calls {
+		if c.item != nil && c.state != callDone {
+			items = append(items, *c.item)
+		}
+	}
+	return items
 }
 
 // openCalls are the ids of calls of the last turn without an output, in order.

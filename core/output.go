@@ -83,8 +83,31 @@ type Command struct {
 	Timeout time.Duration
 	Sandbox protocol.SandboxPolicy
 	// Workspace is the thread's working directory, which Sandbox speaks of.
-	Workspace string
+	Workspace   string
+	Environment EnvironmentPolicy
 }
+
+// EnvironmentPolicy says which variables commands get, beside those that keep their output
+// plain. The zero value is the server's, without secrets.
+type EnvironmentPolicy struct {
+	// Inherit is one of the Inherit constants, "" for InheritAll.
+	Inherit string
+	// KeepSecrets keeps variables whose names are those of secrets. The keys of model
+	// providers, and what is the server's own, never stay.
+	KeepSecrets bool
+	// Exclude are patterns of names that are left out of what is inherited; of that and
+	// of what is set IncludeOnly, unless it is empty, has the names that stay.
+	Exclude, IncludeOnly []string
+	// Set are variables and their values.
+	Set map[string]string
+}
+
+// What commands inherit: everything, what programs need to find the user, or nothing.
+const (
+	InheritAll  = "all"
+	InheritCore = "core"
+	InheritNone = "none"
+)
 
 // PlanPatch reads the files that a patch names, below Dir, and changes none. It fails
 // where Dir leads out of Root by a link; "" is for no Root.

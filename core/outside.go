@@ -50,9 +50,12 @@ func (s *step) policy() protocol.AskForApproval {
 	return s.settings.ApprovalPolicy
 }
 
-// asksOutside tells whether the approval policy has the user asked.
-func (s *step) asksOutside() bool {
-	switch p := s.policy(); p.Mode {
+func (s *step) asksOutside() bool { return asksOutside(s.policy()) }
+
+// asksOutside tells whether an approval policy has the user asked for what the sandbox
+// does not allow.
+func asksOutside(p protocol.AskForApproval) bool {
+	switch p.Mode {
 	case protocol.ApprovalNever:
 		return false
 	case protocol.ApprovalGranular:

@@ -120,10 +120,10 @@ func (s *step) patchVerdict(p *patchCall) verdict {
 		return ask
 	case s.settings.mayWrite(p.root):
 		return run
-	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalNever:
-		return forbid
+	case s.asksOutside():
+		return ask
 	}
-	return ask
+	return forbid
 }
 
 // mayWrite tells whether the sandbox policy allows to change files below a root of the

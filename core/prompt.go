@@ -32,7 +32,7 @@ func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
 		Instructions: t.systemPrompt(),
-		Tools:        []ToolSpec{shellTool, patchTool, planTool},
+		Tools:        []ToolSpec{shellTool(t.mayEscalate()), patchTool, planTool},
 	}
 	set(&p.Effort, t.settings.Effort)
 	set(&p.ServiceTier, t.settings.ServiceTier)

@@ -54,6 +54,8 @@ type World struct {
 	Instructions []InstructionFile
 	// Enforced is set where the kernel can confine commands to the sandbox policy.
 	Enforced bool
+	// Environment is what commands get of the server's.
+	Environment EnvironmentPolicy
 	// Provider describes the provider of the turn's settings.
 	Provider ProviderInfo
 	// Compaction says when and how the context is compacted.

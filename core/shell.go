@@ -3,18 +3,21 @@ package core
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"appserver/core/command"
-	"appserver/protocol"
 )
 
 // shellNames are the names under which models ask for the shell: ours, and those of
 // histories that other programs wrote.
 var shellNames = map[string]bool{"shell": true, "exec_command": true, "shell_command": true, "container.exec": true, "local_shell": true}
+
+// shellName is the name under which the shell is offered.
+const shellName = "shell"
 
 // defaultTimeout ends commands for which the model names no timeout.
 const defaultTimeout = 10 * time.Minute
@@ -22,15 +25,28 @@ const defaultTimeout = 10 * time.Minute
 // longestTimeout is the longest that a model can ask for.
 const longestTimeout = 24 * time.Hour
 
-var shellTool = ToolSpec{
-	Name:        "shell",
-	Description: "Runs a command in the user's shell and returns its output, standard output and error together. Long output is cut in the middle.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{` +
-		`"command":{"type":"string","description":"The shell script to run."},` +
-		`"workdir":{"type":"string","description":"The directory to run it in; the working directory by default."},` +
-		`"timeout_ms":{"type":"integer","description":"After how many milliseconds to end it; ten minutes by default."},` +
-		`"justification":{"type":"string","description":"Why it is needed, for the user who may be asked to allow it."}},` +
-		`"required":["command"],"additionalProperties":false}`),
+// shellTool is the shell, with a way out of the sandbox where the user may grant one.
+func shellTool(escalation bool) ToolSpec {
+	permissions := ""
+	if escalation {
+		permissions = `"sandbox_permissions":{"type":"string","enum":["use_default","require_escalated"],` +
+			`"description":"require_escalated asks the user to run it outside of the sandbox, for what the sandbox does not allow; use_default by default."},`
+	}
+	return ToolSpec{
+		Name:        shellName,
+		Description: "Runs a command in the user's shell and returns its output, standard output and error together. Long output is cut in the middle.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{` +
+			`"command":{"type":"string","description":"The shell script to run."},` +
+			`"workdir":{"type":"string","description":"The directory to run it in; the working directory by default."},` +
+			`"timeout_ms":{"type":"integer","description":"After how many milliseconds to end it; ten minutes by default."},` + permissions +
+			`"justification":{"type":"string","description":"Why it is needed, for the user who may be asked to allow it."}},` +
+			`"required":["command"],"additionalProperties":false}`),
+	}
+}
+
+// mayEscalate tells whether the model may ask to run a command outside of the sandbox.
+func (t *Thread) mayEscalate() bool {
+	return asksOutside(t.settings.ApprovalPolicy) && !unconfined(t.settings.Sandbox)
 }
 
 var planTool = ToolSpec{
@@ -63,6 +79,20 @@ type shellArguments struct {
 	Workdir       string       `json:"workdir"`
 	TimeoutMs     int64        `json:"timeout_ms"`
 	Justification string       `json:"justification"`
+	// SandboxPermissions asks to run outside of the sandbox, as Escalated did in its place.
+	SandboxPermissions string `json:"sandbox_permissions"`
+	Escalated          bool   `json:"with_escalated_permissions"`
+}
+
+// escalates tells whether the call asks to run outside of the sandbox.
+func (a *shellArguments) escalates() (bool, error) {
+	switch a.SandboxPermissions {
+	case "", "use_default":
+		return a.Escalated, nil
+	case "require_escalated":
+		return true, nil
+	}
+	return false, fmt.Errorf("sandbox_permissions is %q, which is neither use_default nor require_escalated", a.SandboxPermissions)
 }
 
 // parseShell reads the arguments of a shell call.
@@ -78,7 +108,12 @@ func (s *step) parseShell(arguments string) (*shellCommand, error) {
 	if strings.TrimSpace(script) == "" {
 		return nil, errors.New("command is missing")
 	}
-	c := &shellCommand{script: script, cwd: s.settings.Cwd, timeout: defaultTimeout, reason: a.Justification, safe: command.Safe(script)}
+	escalates, err := a.escalates()
+	if err != nil {
+		return nil, err
+	}
+	c := &shellCommand{script: script, cwd: s.settings.Cwd, timeout: defaultTimeout, reason: a.Justification,
+		safe: command.Safe(script), dangerous: command.Dangerous(script), escalates: escalates}
 	c.argv = []string{s.active.world.Shell, "-lc", script}
 	if a.Workdir != "" {
 		c.cwd = a.Workdir
@@ -108,38 +143,3 @@ var shells = map[string]bool{"sh": true, "bash": true, "zsh": true}
 
 // quoteCommand is a command line as user interfaces show it.
 func quoteCommand(argv []string) string { return command.Quote(argv) }
-
-// verdict is whether a command may run.
-type verdict int
-
-const (
-	run verdict = iota
-	ask
-	forbid
-)
-
-// verdict decides by policy. A sandbox policy that the kernel does not enforce here
-// confines nothing, so what is not known to only read needs the user's word.
-func (s *step) verdict(c *shellCommand) verdict {
-	confined := s.active.world.Enforced || unconfined(s.settings.Sandbox)
-	switch {
-	case c.safe || s.allowed[c.key()]:
-		return run
-	case s.policy().Mode == protocol.ApprovalUntrusted:
-		return ask
-	case confined:
-		return run
-	case s.policy().Mode == protocol.ApprovalNever:
-		return forbid
-	}
-	return ask
-}
-
-// key is what acceptForSession remembers: exactly this script in this directory, and
-// whether it may run outside of the sandbox.
-func (c *shellCommand) key() string {
-	if c.outside || c.denied != nil {
-		return c.outsideKey()
-	}
-	return c.cwd + "\x00" + c.script
-}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -29,7 +30,10 @@ type shellCommand struct {
 	cwd     string
 	timeout time.Duration
 	reason  string
-	safe    bool
+	// safe is set for what surely only reads, dangerous for what removes files by force.
+	safe, dangerous bool
+	// escalates is set where the model asks to run it outside of the sandbox.
+	escalates bool
 	// denied is how it ended confined, where the user is asked to let it run outside
 	// of the sandbox, which outside says that it may.
 	denied  *ToolResult
@@ -98,7 +102,11 @@ func (s *step) advance() {
 	}
 }
 
-func (c *toolCall) readsOnly() bool { return c.command != nil && c.command.safe }
+// readsOnly tells whether the call can run beside others: it surely only reads, and nobody
+// is asked.
+func (c *toolCall) readsOnly() bool {
+	return c.command != nil && c.command.safe && !c.command.escalates
+}
 
 // prepare reads the arguments of a shell call. It is false for other tools and
 // for arguments that make no sense.
@@ -114,13 +122,13 @@ func (s *step) begin(c *toolCall) {
 	case shellNames[c.call.Name]:
 		s.beginShell(c)
 	case s.reviewing() != nil:
-		s.answer(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, shellTool.Name))
+		s.answer(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, shellName))
 	case c.call.Name == patchTool.Name:
 		s.beginPatch(c)
 	case c.call.Name == planTool.Name:
 		s.answer(c, s.updatePlan(c.call.Arguments))
 	default:
-		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s, %s.", c.call.Name, shellTool.Name, patchTool.Name, planTool.Name))
+		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s, %s.", c.call.Name, shellName, patchTool.Name, planTool.Name))
 	}
 }
 
@@ -149,9 +157,12 @@ func (s *step) beginShell(c *toolCall) {
 	case run:
 		s.runCommand(c)
 	case ask:
+		c.command.reason = cmp.Or(c.command.reason, c.command.danger())
 		s.ask(c)
+		s.warnUnconfined()
 	default:
-		s.forbid(c)
+		s.decline(c, s.refusal(c.command))
+		s.warnUnconfined()
 	}
 }
 
@@ -159,7 +170,8 @@ func (s *step) runCommand(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd}})
+		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
+		Environment: s.active.world.Environment}})
 }
 
 // show tells that the command's item began, where that was not told yet. The item

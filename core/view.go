@@ -123,14 +123,18 @@ func (t *Thread) turnViews() []protocol.Turn {
 	return views
 }
 
-// turnView shows a turn with all its items. A turn that no line ends, and that is
-// not under way, was cut off by a crash, unless it was told how it ended.
+// turnView shows a turn with all its items: those of its lines, and behind them the
+// commands and patches that were begun to be shown and have no line yet. A turn that no line
+// ends, and that is not under way, was cut off by a crash, unless it was told how it ended.
 func (t *Thread) turnView(r *turnRecord) protocol.Turn {
 	v := t.turnHead(r)
 	v.ItemsView = protocol.ItemsFull
 	v.Items = make([]protocol.ThreadItem, len(r.items))
 	for i := range r.items {
 		v.Items[i] = r.items[i].Item()
+	}
+	if t.ActiveTurn() == r.id {
+		v.Items = append(v.Items, t.active.openItems()...)
 	}
 	return v
 }

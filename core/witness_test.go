@@ -381,16 +381,29 @@ func storable(s core.Settings) any {
 	return []any{s, s.Sandbox.Stored()}
 }
 
-// viewOf is the thread's view without its status and that of the turn under way.
+// viewOf is the thread's view without its status, that of the turn under way, and what of
+// it has no line yet.
 func viewOf(m *machine, t *core.Thread) string {
 	v := t.View(true)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
 	for i := range v.Turns {
 		if v.Turns[i].ID == m.thread.ActiveTurn() {
 			v.Turns[i].Status = protocol.TurnInProgress
+			v.Turns[i].Items = slices.DeleteFunc(v.Turns[i].Items, underWay)
 		}
 	}
 	return encode(v)
+}
+
+// underWay tells whether a command or a patch is asked for, or runs.
+func underWay(item protocol.ThreadItem) bool {
+	switch v := item.ThreadItemVariant.(type) {
+	case *protocol.CommandExecutionItem:
+		return v.Status == protocol.CommandInProgress
+	case *protocol.FileChangeItem:
+		return v.Status == protocol.PatchInProgress
+	}
+	return false
 }
 
 func encode(v any) string {

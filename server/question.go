@@ -79,8 +79,9 @@ func (c *conn) resolve(n protocol.Notification) {
 	}
 }
 
-// admitAnswer gives the stub of an answer. jsonrpc2 drops it where its id is not
-// known.
+// admitAnswer gives the stub of an answer. What answers nothing that is open is dropped with
+// a line in the log: a second answer that comes before the first was taken by jsonrpc2,
+// others here.
 func (c *conn) admitAnswer(m incoming) []byte {
 	id, err := strconv.ParseUint(string(m.id), 10, 64)
 	refused := present(m.failure)
@@ -91,10 +92,19 @@ func (c *conn) admitAnswer(m incoming) []byte {
 		c.log.Warn("answer dropped: both result and error", zap.Uint64("id", id))
 	case !refused && m.result == nil:
 		c.log.Warn("answer dropped: neither result nor error", zap.Uint64("id", id))
+	case !c.open(id):
+		c.log.Warn("answer dropped: it comes late, or answers nothing that was asked", zap.Uint64("id", id))
 	default:
 		return answerStub(id, refused)
 	}
 	return nil
+}
+
+// open tells whether an answer is waited for.
+func (c *conn) open(id uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.questions[id] != nil
 }
 
 // readRefusal reads the error of an answer, whatever its shape: a code that is no

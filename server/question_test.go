@@ -79,6 +79,57 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// TestStrayAnswers says each of them once in the log, and to nobody else.
+func TestStrayAnswers(t *testing.T) {
+	resolved := protocol.ServerRequestResolvedNotification{ThreadID: "t", RequestID: 3}
+	for _, c := range []struct{ name, answer, log string }{
+		{"never asked", `{"id":7,"result":1}`, "answer dropped: it comes late, or answers nothing that was asked"},
+		{"error to what was never asked", `{"id":7,"error":{"code":1,"message":"m"}}`, "answer dropped: it comes late, or answers nothing that was asked"},
+		{"resolved since", `{"id":3,"result":1}`, "answer dropped: it comes late, or answers nothing that was asked"},
+		{"answered before", `{"id":0,"result":2}`, "answer dropped: it comes late, or answers nothing that was asked"},
+		{"id of another kind", `{"id":"1","result":1}`, "answer dropped: unknown id"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			converse(t, func(t *testing.T, p *peer) {
+				p.initialize()
+				got := make(answers, 9)
+				for _, id := range []uint64{0, 1, 3} {
+					p.server.Ask(1, id, "q", nil, got.take)
+				}
+				_ = p.hear()
+				p.say(`{"id":0,"result":"first"}`)
+				require.Equal(t, `result "first"`, got.next(p))
+				p.server.Notify(1, resolved)
+				_ = p.hear()
+				_ = p.logs.TakeAll()
+				p.say(c.answer)
+				require.Empty(t, p.hear())
+				require.Empty(t, got.next(p))
+				logs := p.logs.TakeAll()
+				require.Len(t, logs, 1)
+				require.Equal(t, c.log, logs[0].Message)
+				p.say(`{"id":1,"result":"right"}`)
+				require.Equal(t, `result "right"`, got.next(p), "what is open can be answered")
+			})
+		})
+	}
+}
+
+// TestSecondAnswerAtOnce comes before anybody has looked at the first.
+func TestSecondAnswerAtOnce(t *testing.T) {
+	converse(t, func(t *testing.T, p *peer) {
+		p.initialize()
+		got := make(answers, 9)
+		p.server.Ask(1, 0, "q", nil, got.take)
+		_ = p.hear()
+		_ = p.logs.TakeAll()
+		p.say(`{"id":0,"result":"first"}`, `{"id":0,"result":"second"}`)
+		require.Equal(t, `result "first"`, got.next(p))
+		require.Empty(t, got.next(p))
+		require.Equal(t, 1, p.logs.Len())
+	})
+}
+
 func TestQuestionsKeepTheirIDs(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		got := make(answers, 9)

@@ -110,9 +110,13 @@ func says(text string) func(w io.Writer) {
 
 // callsShell answers with a call of the shell.
 func callsShell(id, script string) func(w io.Writer) {
-	arguments, err := json.Marshal(object{"command": script})
+	return callsShellWith(id, object{"command": script})
+}
+
+func callsShellWith(id string, given object) func(w io.Writer) {
+	arguments, err := json.Marshal(given)
 	if err != nil {
-		panic(err) // of a string
+		panic(err) // of strings
 	}
 	call := object{"index": 0, "id": id, "type": "function", "function": object{"name": "shell", "arguments": string(arguments)}}
 	return func(w io.Writer) {

@@ -22,7 +22,7 @@ const (
 
 // bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
 // what it was told. "run: COMMAND" is answered with a call of the shell and, after its
-// output, "done", where ⏎ is a newline; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
+// output, "done", where ⏎ is a newline; "outside: COMMAND" with one that asks to run it outside of the sandbox; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
 type bilingual struct {
 	server *httptest.Server
 
@@ -76,11 +76,16 @@ func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
 	}
 	text := strings.TrimPrefix(last, "user: ")
 	script, isCommand := strings.CutPrefix(text, "run: ")
-	if !isCommand {
+	outside, escalates := strings.CutPrefix(text, "outside: ")
+	if !isCommand && !escalates {
 		return modelAnswer{text: "answer to " + text}, nil
 	}
 	m.calls++
-	return r.shellCall(fmt.Sprintf("call_%d", m.calls), strings.ReplaceAll(script, "⏎", "\n"))
+	id := fmt.Sprintf("call_%d", m.calls)
+	if escalates {
+		return r.shellCall(id, outside, "sandbox_permissions", "require_escalated")
+	}
+	return r.shellCall(id, strings.ReplaceAll(script, "⏎", "\n"))
 }
 
 // told is what the last request on a path told the model.
@@ -165,12 +170,17 @@ func (m *modelText) UnmarshalJSON(b []byte) error {
 // shellWords are the names of shell tools, and of the member with the command.
 var shellWords = map[string]string{"shell": "command", "exec_command": "cmd", "shell_command": "command"}
 
-// shellCall calls the shell that the request offers.
-func (r modelRequest) shellCall(id, script string) (modelAnswer, error) {
+// shellCall calls the shell that the request offers. More are names and values of other
+// arguments.
+func (r modelRequest) shellCall(id, script string, more ...string) (modelAnswer, error) {
 	for _, tool := range r.Tools {
 		name := tool.Name + tool.Function.Name
 		if word, ok := shellWords[name]; ok {
-			arguments, err := json.Marshal(map[string]string{word: script})
+			given := map[string]string{word: script}
+			for i := 0; i+1 < len(more); i += 2 {
+				given[more[i]] = more[i+1]
+			}
+			arguments, err := json.Marshal(given)
 			return modelAnswer{callID: id, tool: name, arguments: string(arguments)}, err
 		}
 	}

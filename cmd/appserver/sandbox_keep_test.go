@@ -17,7 +17,7 @@ import (
 func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")
-		j.works(id, "git init -q . && rm -rf .git/hooks") // there was none to protect before
+		j.works(id, "git init -q . && rm -r .git/hooks") // there was none to protect before
 		config := filepath.Join(j.project, ".git", "config")
 		before, err := os.ReadFile(config)
 		require.Equal(t, j.enforced, err == nil)
@@ -27,11 +27,11 @@ func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
 			"rmdir .git/hooks && mkdir .git/hooks && touch .git/hooks/x",
 			"mv .git/hooks .git/h",
 			"mv .git .g",
-			"cp -r .git .g && rm -rf .git && mv .g .git",
+			"cp -r .git .g && rm -r .git && mv .g .git",
 			"echo '[core] fsmonitor = ./x' >> .git/config",
 			"git config core.hooksPath .",
 			"cp .git/config c && mv c .git/config",
-			"rm -f .git/config",
+			"rm .git/config",
 			"ln -f .git/config c && echo x >> c",
 			"chmod 777 .git/hooks",
 		} {
@@ -65,7 +65,7 @@ func TestSandboxKeepsSubmodules(t *testing.T) {
 		for _, script := range []string{
 			"echo x > .git/modules/lib/hooks/post-checkout", "echo x >> .git/modules/lib/config", "mv .git/modules .git/m",
 			"echo evil > .git/worktrees/other/commondir", "echo gitdir: evil > deep/lib/.git", "mv deep/lib deep/old", "mv deep old",
-			"rm -f deep/lib/.git",
+			"rm deep/lib/.git",
 		} {
 			j.fails(id, script)
 		}

@@ -175,7 +175,7 @@ func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnos
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
 	}
 	return &tool.Shell{
-		Env: tool.FilterEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{"/proc/self/exe", superviseCommand},
+		Env: tool.BaseEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{"/proc/self/exe", superviseCommand},
 		Confiner: confiner(), Confines: func() bool { return sandbox().Enforced },
 	}
 }

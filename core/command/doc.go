@@ -1,6 +1,7 @@
 // Package command reads shell commands as text: what they do ([Actions]), which
-// files they change ([Changes]), whether they surely only read ([Safe]), and how an
-// argument vector is written as one line ([Quote]). It runs nothing, opens nothing
+// files they change ([Changes]), whether they surely only read ([Safe]) or remove
+// files by force ([Dangerous]), and how an argument vector is written as one line
+// ([Quote]). It runs nothing, opens nothing
 // and keeps no state; every function is total: no input panics or takes long.
 //
 // Actions and Safe understand the same small part of the shell: simple commands

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"appserver/core"
 	"appserver/core/redact"
 	"appserver/protocol"
 )
@@ -42,6 +43,8 @@ type Config struct {
 	ApprovalsReviewer     protocol.ApprovalsReviewer `key:"approvals_reviewer"`
 	SandboxMode           protocol.SandboxMode       `key:"sandbox_mode"`
 	SandboxWorkspaceWrite SandboxWorkspaceWrite      `key:"sandbox_workspace_write"`
+
+	ShellEnvironmentPolicy ShellEnvironmentPolicy `key:"shell_environment_policy"`
 
 	// ModelContextWindow and ModelAutoCompactTokenLimit are in tokens.
 	ModelContextWindow         *int64  `key:"model_context_window" min:"1"`
@@ -92,6 +95,18 @@ type SandboxWorkspaceWrite struct {
 	ExcludeSlashTmp     bool     `key:"exclude_slash_tmp"`
 }
 
+// ShellEnvironmentPolicy says which variables commands get.
+type ShellEnvironmentPolicy struct {
+	Inherit string `key:"inherit" oneof:"all core none"`
+	// IgnoreDefaultExcludes is set where variables with names of secrets are passed on.
+	IgnoreDefaultExcludes bool              `key:"ignore_default_excludes"`
+	Exclude               []string          `key:"exclude"`
+	Set                   map[string]string `key:"set"`
+	IncludeOnly           []string          `key:"include_only"`
+	// UseProfile changes nothing: commands always run in a login shell.
+	UseProfile *bool `key:"experimental_use_profile"`
+}
+
 // History says what is kept of conversations.
 type History struct {
 	// SaveHistory is false where threads live in memory only.
@@ -140,18 +155,19 @@ type Compat struct {
 
 func defaults() *Config {
 	return &Config{
-		ModelProvider:         ProviderOpenAI,
-		ModelProviders:        builtinProviders(),
-		ApprovalPolicy:        protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
-		ApprovalsReviewer:     protocol.ReviewerUser,
-		SandboxMode:           protocol.SandboxReadOnly,
-		ProjectDocMaxBytes:    32 << 10,
-		ThreadUnloadDelaySecs: 30 * 60,
-		History:               History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
-		Context:               Context{RewriteOnUnload: true},
-		Index:                 Index{Enabled: true, Path: "appserver-index.sqlite"},
-		Compaction:            defaultCompaction(),
-		Compat:                Compat{TurnCompletedFloor: 50 * time.Millisecond},
+		ModelProvider:          ProviderOpenAI,
+		ModelProviders:         builtinProviders(),
+		ApprovalPolicy:         protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
+		ApprovalsReviewer:      protocol.ReviewerUser,
+		SandboxMode:            protocol.SandboxReadOnly,
+		ShellEnvironmentPolicy: ShellEnvironmentPolicy{Inherit: core.InheritAll},
+		ProjectDocMaxBytes:     32 << 10,
+		ThreadUnloadDelaySecs:  30 * 60,
+		History:                History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
+		Context:                Context{RewriteOnUnload: true},
+		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
+		Compaction:             defaultCompaction(),
+		Compat:                 Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
 }
 

@@ -46,7 +46,7 @@ var idleKeys = keySet(stableKeys, []string{
 	"orchestrator", "oss_provider", "otel", "permissions", "personality",
 	"plan_mode_reasoning_effort", "plugins", "profile", "profiles",
 	"project_doc_fallback_filenames", "project_root_markers", "projects", "realtime",
-	"responses_api_metadata", "shell_environment_policy", "show_raw_agent_reasoning",
+	"responses_api_metadata", "show_raw_agent_reasoning",
 	"skills", "sqlite_home", "suppress_unstable_features_warning",
 	"tool_output_token_limit", "tool_suggest", "tui",
 	"windows",

@@ -56,6 +56,12 @@ func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy
 	return policy
 }
 
+// Environment is what commands get of the server's variables.
+func (c *Config) Environment() core.EnvironmentPolicy {
+	p := c.ShellEnvironmentPolicy
+	return core.EnvironmentPolicy{Inherit: p.Inherit, KeepSecrets: p.IgnoreDefaultExcludes, Exclude: p.Exclude, IncludeOnly: p.IncludeOnly, Set: p.Set}
+}
+
 // BaseInstructions is the configured system prompt: the text of
 // model_instructions_file, else instructions, else empty. A file that cannot be
 // read is a *protocol.Error of kind config.

@@ -130,3 +130,25 @@ func TestBaseInstructions(t *testing.T) {
 	_, err = instructions("model_instructions_file=" + filepath.Join(home, "pipe"))
 	require.ErrorContains(t, err, "not a regular file")
 }
+
+func TestEnvironmentOfCommands(t *testing.T) {
+	require.Equal(t, core.EnvironmentPolicy{Inherit: core.InheritAll}, load(t, "").Environment())
+	c := load(t, `
+[shell_environment_policy]
+inherit = "none"
+ignore_default_excludes = true
+exclude = ["A*"]
+include_only = ["B?"]
+set = { B1 = "file", B2 = "file" }
+experimental_use_profile = true
+`)
+	require.Empty(t, c.Warnings)
+	want := core.EnvironmentPolicy{Inherit: core.InheritNone, KeepSecrets: true, Exclude: []string{"A*"}, IncludeOnly: []string{"B?"}, Set: map[string]string{"B1": "file", "B2": "file"}}
+	require.Equal(t, want, c.Environment())
+	own, err := c.With(overrides(t, `{"shell_environment_policy": {"inherit": "core", "exclude": [], "set": {"B2": "thread"}}}`))
+	require.NoError(t, err)
+	want.Inherit, want.Exclude, want.Set = core.InheritCore, []string{}, map[string]string{"B1": "file", "B2": "thread"}
+	require.Equal(t, want, own.Environment())
+	_, err = c.With(overrides(t, `{"shell_environment_policy.inherit": "some"}`))
+	require.ErrorContains(t, err, "expected one of `all`, `core`, `none`")
+}

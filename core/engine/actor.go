@@ -2,8 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -204,7 +202,7 @@ func (a *actor) congestion() <-chan struct{} {
 }
 
 func (a *actor) take(r result) {
-	if r.generation != a.generation {
+	if a.isLate(r) {
 		return
 	}
 	in := r.in
@@ -372,14 +370,6 @@ func (a *actor) say(messages []core.Message) {
 				}
 			}
 		}
-	}
-}
-
-// answerTo posts a client's answer to a request.
-func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
-	generation := a.generation
-	return func(raw json.RawMessage, err error) {
-		a.postResult(context.Background(), result{generation, core.ClientAnswer{Request: id, Result: raw, Err: err}})
 	}
 }
 

@@ -70,6 +70,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 				for conn := range uint64(2) {
 					require.Len(t, r.clients.told(conn+1, "serverRequest/resolved"), 1)
 				}
+				require.Equal(t, 1, r.logs.FilterMessageSnippet("answer dropped").Len(), "the late answer is a line in the log")
 			})
 		})
 	}
@@ -108,7 +109,7 @@ func TestNobodyToAsk(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.policy = protocol.ApprovalUntrusted
 		id := r.begin(1)
-		r.setup.onWorld(func(string) error { r.setup.onWorld(nil); r.post(1, unsubscribe(id)); return nil })
+		r.ask(1, unsubscribe(id))
 		r.post(1, turn(id, "run touch a"))
 		synctest.Wait()
 		require.Empty(t, r.clients.open(1))

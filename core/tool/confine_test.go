@@ -18,7 +18,7 @@ func confined(t *testing.T, text string) (*Shell, core.Command) {
 	c := script(text)
 	c.Cwd = t.TempDir()
 	c.Workspace, c.Sandbox = c.Cwd, protocol.SandboxWorkspaceWrite.Policy()
-	return &Shell{Env: FilterEnv(os.Environ()), Confiner: []string{"/proc/self/exe", "confine"}}, c
+	return &Shell{Env: BaseEnv(os.Environ()), Confiner: []string{"/proc/self/exe", "confine"}}, c
 }
 
 // requireConfined runs a command that makes a file. Where the kernel confines nothing

@@ -31,7 +31,8 @@ const (
 // Shell runs commands. It keeps no state between runs and may run any number at a
 // time.
 type Shell struct {
-	// Env is the environment of commands, see [FilterEnv]. Run adds PWD and its mark.
+	// Env is what the environment of commands is made of, see [BaseEnv], by the policy of
+	// each. Run adds PWD and its mark.
 	Env []string
 	// Supervisor is the argument vector of a program that calls [Supervise] with
 	// the arguments that follow. Without it commands are started directly.

@@ -37,7 +37,7 @@ const bound = 20 * time.Second
 
 // shells are the two ways to run commands: directly and with a supervisor.
 func shells() map[string]*Shell {
-	env := FilterEnv(os.Environ())
+	env := BaseEnv(os.Environ())
 	return map[string]*Shell{
 		"direct":     {Env: env},
 		"supervised": {Env: env, Supervisor: []string{"/proc/self/exe", "supervise"}},
@@ -192,7 +192,7 @@ func TestCommandsSeeLittle(t *testing.T) {
 	t.Setenv("OTHER", "sk-named")
 	t.Setenv("APPSERVER_LOG", "debug")
 	for name, s := range shells() {
-		s.Env = FilterEnv(os.Environ(), "OTHER")
+		s.Env = BaseEnv(os.Environ(), "OTHER")
 		result, _ := run(t, s, script(`env; ls -l /proc/self/fd; cat /proc/$PPID/environ | tr '\0' '\n'`))
 		if name == "supervised" {
 			require.NotContains(t, result.Output, "sk-", name)

@@ -30,7 +30,8 @@ func (s *Shell) start(c core.Command) (*running, error) {
 	if err := checkDirectory(c.Cwd); err != nil {
 		return nil, err
 	}
-	program, err := lookPath(c.Argv[0], s.Env)
+	env := environment(s.Env, c.Environment)
+	program, err := lookPath(c.Argv[0], env)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (s *Shell) start(c core.Command) (*running, error) {
 		grace:  or(s.KillGrace, defaultKillGrace),
 		exited: make(chan struct{}),
 	}
-	p.cmd.Env = append(slices.Clip(s.Env), p.family.mark)
+	p.cmd.Env = append(env, p.family.mark)
 	if c.Cwd != "" {
 		p.cmd.Env = append(p.cmd.Env, "PWD="+c.Cwd)
 	}

@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+)
+
+// answerTo posts a client's answer to a request.
+func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
+	generation := a.generation
+	return func(raw json.RawMessage, err error) {
+		a.postResult(context.Background(), result{generation, core.ClientAnswer{Request: id, Result: raw, Err: err}})
+	}
+}
+
+// isLate tells whether nothing waits for a result any more: the thread was loaded anew, or
+// the request of the server was answered before.
+func (a *actor) isLate(r result) bool {
+	late := r.generation != a.generation
+	if answer, ok := r.in.(core.ClientAnswer); ok && (late || !slices.Contains(a.thread.OpenRequests(), answer.Request)) {
+		a.engine.Log.Warn("answer dropped: another client was faster, or the turn has ended", zap.String("thread", a.id), zap.Uint64("id", answer.Request))
+		return true
+	}
+	return late
+}
