@@ -13,15 +13,21 @@ import (
 func (s *step) ask(c *toolCall) {
 	c.state, c.request = callAsking, s.NextRequest()
 	s.notifyStatus()
-	if c.patch != nil {
+	switch {
+	case c.server != nil:
+		s.showServerCall(c)
+	case c.patch != nil:
 		s.showPatch(c)
-	} else {
+	default:
 		s.show(c, protocol.SourceAgent, nil)
 	}
 	s.say(s.request(c))
 }
 
 func (s *step) request(c *toolCall) Request {
+	if c.server != nil {
+		return s.serverRequest(c)
+	}
 	if c.patch != nil {
 		return Request{ID: c.request, Method: protocol.MethodFileChangeApproval, Params: protocol.FileChangeRequestApprovalParams{
 			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
@@ -41,6 +47,11 @@ var offeredDecisions = []json.RawMessage{
 
 // repeatRequests asks a client that joins what it has not seen.
 func (s *step) repeatRequests(to uint64) {
+	for _, q := range s.questions {
+		r := s.question(q)
+		r.Only = to
+		s.say(r)
+	}
 	if s.active == nil {
 		return
 	}
@@ -59,9 +70,14 @@ func (s *step) repeatRequests(to uint64) {
 func (s *step) clientAnswer(in ClientAnswer) {
 	c := s.asked(in.Request)
 	if c == nil {
+		s.questionAnswered(in)
 		return
 	}
 	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
+	if c.server != nil {
+		s.serverApproval(c, in)
+		return
+	}
 	word, remark := c.decision(in)
 	if remark != "" {
 		s.warn([]string{remark})
@@ -155,7 +171,11 @@ func (s *step) allow(key string) {
 func (s *step) accept(c *toolCall) {
 	c.state = callRunning
 	s.notifyStatus()
-	if c.patch != nil {
+	switch {
+	case c.server != nil:
+		s.callServer(c)
+		return
+	case c.patch != nil:
 		s.writePatch(c)
 		return
 	}
@@ -167,6 +187,9 @@ func (s *step) accept(c *toolCall) {
 // applied.
 func (s *step) decline(c *toolCall, reason string) {
 	switch {
+	case c.server != nil:
+		s.endServerCall(c, nil, reason)
+		return
 	case c.patch != nil:
 		s.endPatch(c, protocol.PatchDeclined, reason)
 		return
@@ -212,8 +235,11 @@ func abortedOutput(callID string) *protocol.FunctionCallOutput {
 // OpenRequests are the ids of the requests that no client has answered.
 func (t *Thread) OpenRequests() []uint64 {
 	var ids []uint64
+	for _, q := range t.questions {
+		ids = append(ids, q.request)
+	}
 	if t.active == nil {
-		return nil
+		return ids
 	}
 	for _, c := range t.active.calls {
 		if c.state == callAsking {

@@ -36,7 +36,7 @@ func contentOfItem(item protocol.ResponseItem) (c content) {
 	case *protocol.Reasoning:
 		c.text = reasoningText(v)
 	case *protocol.FunctionCall:
-		c.text = v.Namespace + v.Name + " " + v.Arguments
+		c.text = v.FullName() + " " + v.Arguments
 	case *protocol.CustomToolCall:
 		c.text = v.Name + " " + v.Input
 	case *protocol.LocalShellCall:
@@ -182,7 +182,7 @@ func (c *contextItem) messageCategory(m *protocol.Message, typed bool) protocol.
 func toolName(item protocol.ResponseItem) string {
 	switch v := item.ResponseItemVariant.(type) {
 	case *protocol.FunctionCall:
-		return v.Namespace + v.Name
+		return v.FullName()
 	case *protocol.CustomToolCall:
 		return v.Name
 	case *protocol.LocalShellCall:

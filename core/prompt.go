@@ -16,6 +16,9 @@ func (t *Thread) Prompt() *Prompt {
 // NextPrompt is the request of a turn that begins now in this world, up to the user's
 // words, and what it costs in tokens. While a turn runs it is the thread's own.
 func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
+	if t.active == nil {
+		t.learn(w.Tools)
+	}
 	p, tokens = t.Prompt(), t.PromptTokens()
 	if t.active != nil {
 		return p, tokens
@@ -32,7 +35,7 @@ func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
 		Instructions: t.systemPrompt(),
-		Tools:        []ToolSpec{shellTool(t.mayEscalate()), patchTool, planTool},
+		Tools:        t.offered(),
 	}
 	set(&p.Effort, t.settings.Effort)
 	set(&p.ServiceTier, t.settings.ServiceTier)

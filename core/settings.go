@@ -60,6 +60,9 @@ type World struct {
 	Provider ProviderInfo
 	// Compaction says when and how the context is compacted.
 	Compaction Compaction
+	// Tools are those of MCP servers, ToolsPending is set while more may come soon.
+	Tools        []ServerTool
+	ToolsPending bool
 	// MaxTurns bounds the turns in the context; 0 is no bound.
 	MaxTurns int
 }

@@ -106,6 +106,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storeCommand(v, argv)
 	case *protocol.FileChangeItem:
 		return storeFileChange(v)
+	case *protocol.McpToolCallItem:
+		return storeServerCall(v)
 	case *protocol.ContextCompactionItem:
 		return storedMark{storedCompaction, v.ID}
 	}
@@ -144,6 +146,8 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = loadCommand(raw)
 	case storedFileChange:
 		item.ThreadItemVariant = loadFileChange(raw)
+	case storedMcpToolCall:
+		item.ThreadItemVariant = loadServerCall(raw)
 	case storedEnteredReview:
 		item.ThreadItemVariant = &protocol.EnteredReviewModeItem{ID: peek(raw, "id"), Review: peek(raw, "user_facing_hint")}
 	case storedExitedReview:

@@ -35,6 +35,9 @@ type Thread struct {
 	// frame is what was counted last of a request's parts that are no items.
 	frame      frame
 	lastEffect EffectID
+	// tools are those of MCP servers, questions what these have asked the user.
+	tools     []ServerTool
+	questions []*openQuestion
 }
 
 type toldEnd struct {
@@ -90,7 +93,7 @@ func (l *Loading) Thread(o Options) *Thread {
 func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
-	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
+	again.allowed, again.warned, again.told, again.lastEffect, again.tools = t.allowed, t.warned, t.told, t.lastEffect, t.tools
 	again.base, again.developer = t.base, t.developer
 	again.allChanged = true
 	return again
@@ -201,6 +204,16 @@ func (s *step) takeResult(in Input) {
 		s.patchPlanned(in)
 	case PatchWritten:
 		s.patchWritten(in)
+	case ToolsKnown:
+		s.toolsKnown(in)
+	case ToolProgress:
+		s.toolProgress(in)
+	case ToolCalled:
+		s.toolCalled(in)
+	case ServerAsks:
+		s.serverAsks(in)
+	case ServerAsksNoMore:
+		s.serverAsksNoMore(in)
 	case ClientAnswer:
 		s.clientAnswer(in)
 	case TimerFired:

@@ -16,10 +16,11 @@ type toolCall struct {
 	call    ToolCall
 	command *shellCommand // nil for other tools than the shell
 	patch   *patchCall    // nil for all but patches
+	server  *serverCall   // nil for all but tools of MCP servers
 	state   callState
 	effect  EffectID
 	request uint64
-	// item is that of the command or of the patch, nil until it was shown.
+	// item is that of the command, of the patch or of the tool, nil until it was shown.
 	item *protocol.ThreadItem
 }
 
@@ -49,8 +50,14 @@ const (
 	callDone
 )
 
-func (t *turn) asking() bool {
-	for _, c := range t.calls {
+func (t *Thread) asking() bool {
+	if t.active == nil {
+		return false
+	}
+	if len(t.questions) > 0 {
+		return true
+	}
+	for _, c := range t.active.calls {
 		if c.state == callAsking {
 			return true
 		}
@@ -62,7 +69,11 @@ func (t *turn) asking() bool {
 func (s *step) takeCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
-		s.item(&protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID})
+		item := &protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID}
+		if t := s.serverTool(call.Name); t != nil {
+			item.Namespace, item.Name = t.names()
+		}
+		s.item(item)
 		s.active.calls = append(s.active.calls, &toolCall{call: call})
 	}
 	s.advance()
@@ -105,6 +116,9 @@ func (s *step) advance() {
 // readsOnly tells whether the call can run beside others: it surely only reads, and nobody
 // is asked.
 func (c *toolCall) readsOnly() bool {
+	if c.server != nil {
+		return c.server.tool.harmless() && c.server.tool.Approval != ApprovePrompt
+	}
 	return c.command != nil && c.command.safe && !c.command.escalates
 }
 
@@ -114,7 +128,7 @@ func (s *step) prepare(c *toolCall) bool {
 	if c.command == nil && shellNames[c.call.Name] {
 		c.command, _ = s.parseShell(c.call.Arguments)
 	}
-	return c.command != nil
+	return c.command != nil || s.prepareServerCall(c)
 }
 
 func (s *step) begin(c *toolCall) {
@@ -123,6 +137,8 @@ func (s *step) begin(c *toolCall) {
 		s.beginShell(c)
 	case s.reviewing() != nil:
 		s.answer(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, shellName))
+	case s.serverTool(c.call.Name) != nil:
+		s.beginServerCall(c)
 	case c.call.Name == patchTool.Name:
 		s.beginPatch(c)
 	case c.call.Name == planTool.Name:

@@ -111,6 +111,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.recordBegin(in.Params.RootTurnID)
 	s.changeSettings(s.settings.WithTurn(in.Params), s.active.id)
 	s.describeWorld(in.World)
+	s.learn(in.World.Tools)
 
 	answer := s.startedTurn()
 	answer.StartedAt = nil
@@ -122,7 +123,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
 	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
-	s.sample()
+	s.firstSample()
 }
 
 func (s *step) recordBegin(root *string) {
@@ -255,7 +256,8 @@ func (s *step) interrupt() {
 		s.effect(Cancel{t.retry})
 		t.retry = 0
 	}
-	asking := t.asking()
+	asking := s.asking()
+	s.leaveQuestions()
 	for _, c := range t.calls {
 		s.abandon(c)
 	}

@@ -105,7 +105,7 @@ func (t *Thread) status() protocol.ThreadStatus {
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	case t.active != nil:
 		flags := []string{}
-		if t.active.asking() {
+		if t.asking() {
 			flags = append(flags, protocol.FlagWaitingOnApproval)
 		}
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}

@@ -58,6 +58,7 @@ const (
 	KindDraftExpired       Kind = "draftExpired"
 	KindSlashCommand       Kind = "slashCommand"
 	KindIndexUnavailable   Kind = "indexUnavailable"
+	KindMcpServer          Kind = "mcpServer"
 )
 
 // Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The

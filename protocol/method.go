@@ -63,6 +63,10 @@ type Handler interface {
 	ConfigValueWrite(to Caller, p *ConfigValueWriteParams) error
 	ConfigBatchWrite(to Caller, p *ConfigBatchWriteParams) error
 	ConfigRead(to Caller, p *ConfigReadParams) error
+	ListMcpServerStatus(to Caller, p *ListMcpServerStatusParams) error
+	McpServerToolCall(to Caller, p *McpServerToolCallParams) error
+	McpResourceRead(to Caller, p *McpResourceReadParams) error
+	McpServerReload(to Caller, p *McpServerReloadParams) error
 	ServerDiagnostics(to Caller, p *ServerDiagnosticsParams) error
 }
 
@@ -223,6 +227,14 @@ func Methods() []Method {
 			"Sets values of the user's configuration, all or none."),
 		method[ConfigReadParams, ConfigReadResponse]("config/read", Handler.ConfigRead,
 			"Reads the configuration in force and where it comes from."),
+		method[ListMcpServerStatusParams, ListMcpServerStatusResponse]("mcpServerStatus/list", Handler.ListMcpServerStatus,
+			"Lists the MCP servers, their tools and resources."),
+		method[McpServerToolCallParams, McpServerToolCallResponse]("mcpServer/tool/call", Handler.McpServerToolCall,
+			"Calls a tool of an MCP server, outside of the conversation."),
+		method[McpResourceReadParams, McpResourceReadResponse]("mcpServer/resource/read", Handler.McpResourceRead,
+			"Reads a resource of an MCP server."),
+		method[McpServerReloadParams, Empty]("config/mcpServer/reload", Handler.McpServerReload,
+			"Reads the configuration again, and connects to the MCP servers that it names."),
 		method[ServerDiagnosticsParams, ServerDiagnosticsResponse]("server/diagnostics", Handler.ServerDiagnostics,
 			"Tells how the server is: its memory, clients, threads, index and sandbox.").own(),
 	}
@@ -254,6 +266,11 @@ func ServerRequests() []ServerRequest {
 		reflect.TypeFor[FileChangeRequestApprovalParams](),
 		reflect.TypeFor[FileChangeRequestApprovalResponse](),
 		"Asks whether files may be changed.",
+	}, {
+		MethodElicitation,
+		reflect.TypeFor[McpServerElicitationRequestParams](),
+		reflect.TypeFor[McpServerElicitationRequestResponse](),
+		"Asks what an MCP server wants to know, or whether a tool of it may be called.",
 	}}
 }
 

@@ -236,6 +236,7 @@ func Notifications() []NotificationRow {
 		notification[*ReasoningSummaryTextDeltaNotification]("A piece of a reasoning summary."),
 		notification[*ReasoningTextDeltaNotification]("A piece of raw reasoning."),
 		notification[*CommandExecutionOutputDeltaNotification]("A piece of a command's output."),
+		notification[McpToolCallProgressNotification]("What a tool of an MCP server says while it works."),
 		notification[ItemCompletedNotification]("An item is final, and durable."),
 		notification[ThreadTokenUsageUpdatedNotification]("What the last model request cost."),
 		notification[ServerRequestResolvedNotification]("A request of the server needs no answer any more."),
@@ -249,6 +250,7 @@ func Notifications() []NotificationRow {
 		notification[ThreadSessionStartedNotification]("The next model request begins another provider session.").own(),
 		notification[ThreadContextSummarizedNotification]("A trim point has a summary.").own(),
 		notification[ThreadIndexProgressNotification]("Rollouts are being read for lists and searches.").own(),
+		notification[McpServerStatusUpdatedNotification]("How the connection of a thread to an MCP server is."),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

@@ -1,5 +1,7 @@
 package protocol
 
+import "strings"
+
 // ResponseItem is one entry of the model's input history, as rollouts keep it:
 // {"type": "message", ...} and so on. Members that this package does not know are
 // not kept, since nothing rewrites the lines that have them.
@@ -58,6 +60,15 @@ type FunctionCall struct {
 	Arguments string   `json:"arguments"`
 	CallID    string   `json:"call_id"`
 	TurnRef   *TurnRef `json:"internal_chat_message_metadata_passthrough,omitempty"`
+}
+
+// FullName is the name by which Chat Completions know the tool: namespaces are written
+// before it. Those of MCP servers are mcp__SERVER.
+func (c *FunctionCall) FullName() string {
+	if strings.HasPrefix(c.Namespace, "mcp__") && !strings.HasSuffix(c.Namespace, "__") {
+		return c.Namespace + "__" + c.Name
+	}
+	return c.Namespace + c.Name
 }
 
 // FunctionCallOutput answers the FunctionCall with its CallID.

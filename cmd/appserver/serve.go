@@ -78,7 +78,9 @@ type process struct {
 	engine *engine.Engine
 	// index is nil where it is turned off.
 	index *index.Index
-	log   *zap.Logger
+	// servers is nil where no turns are run.
+	servers *mcpServers
+	log     *zap.Logger
 }
 
 // assemble makes the parts and puts them together.
@@ -92,9 +94,14 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 		return nil, err
 	}
 	sandbox := parts.Setup.(*setup).confinement
-	parts.Tools = shell(c, home, sandbox)
+	commands := shell(c, home, sandbox)
+	servers := newServers(live, commands, log)
+	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
-	return join(live, home, sandbox, parts), nil
+	p := join(live, home, sandbox, parts)
+	p.servers = servers
+	servers.threads = p.engine
+	return p, nil
 }
 
 // gather makes the parts of an engine that runs no turns, but for its outbox.
@@ -136,7 +143,7 @@ func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnos
 	}
 	e.Retain(retentionOf(c.History))
 	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: live, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: sandbox, Platform: platform(), Terminal: terminal(os.Getenv)}))
-	return &process{srv, e, ix, p.Log}
+	return &process{server: srv, engine: e, index: ix, log: p.Log}
 }
 
 // indexOf is the index over the rollouts; nil where it is turned off.
@@ -266,7 +273,11 @@ func (p *process) close() error {
 	p.server.StopIntake()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
-	err := errors.Join(p.server.Quiesce(quiesce), p.engine.Close(ctx), p.server.Drain(ctx))
+	err := errors.Join(p.server.Quiesce(quiesce), p.engine.Close(ctx))
+	if p.servers != nil {
+		err = errors.Join(err, p.servers.Close(ctx))
+	}
+	err = errors.Join(err, p.server.Drain(ctx))
 	if p.index != nil {
 		err = errors.Join(err, p.index.Close(ctx))
 	}

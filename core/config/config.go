@@ -65,6 +65,11 @@ type Config struct {
 	// below 0 it does for good.
 	ThreadUnloadDelaySecs int `key:"thread_unload_delay_secs" min:"-1" max:"31536000"`
 
+	// McpServers are the MCP servers by name; McpStartupGrace is how long a first turn
+	// waits for those that are being started.
+	McpServers      McpServers    `key:"mcp_servers"`
+	McpStartupGrace time.Duration `key:"mcp_optional_startup_grace_ms" min:"0" max:"600000"`
+
 	History History `key:"history"`
 	Context Context `key:"context"`
 	Compat  Compat  `key:"compat"`
@@ -167,6 +172,8 @@ func defaults() *Config {
 		Context:                Context{RewriteOnUnload: true},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Compaction:             defaultCompaction(),
+		McpServers:             McpServers{},
+		McpStartupGrace:        2 * time.Second,
 		Compat:                 Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
 }
@@ -302,6 +309,7 @@ func (c *Config) check(d *decoder) {
 		d.problem(c.root.find(path...), path, "expected words and regular expressions: %v", err)
 	}
 	c.checkProviders(d)
+	c.checkServers(d)
 }
 
 func (c *Config) checkProviders(d *decoder) {

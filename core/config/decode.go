@@ -91,6 +91,12 @@ func (d *decoder) value(to reflect.Value, n *node, path []string, tag reflect.St
 	case *Providers:
 		d.providers(*own, n, path)
 		return
+	case *McpServers:
+		d.servers(*own, n, path)
+		return
+	case *McpTools:
+		d.serverTools(*own, n, path)
+		return
 	}
 	switch to.Kind() {
 	case reflect.Pointer:

@@ -34,7 +34,10 @@ var idleKeys = keySet(stableKeys, []string{
 	"include_environment_context_time", "include_permissions_instructions",
 	"js_repl_node_module_dirs", "js_repl_node_path", "log_dir", "marketplaces",
 	"mcp_enterprise_managed_auth", "mcp_oauth_callback_port", "mcp_oauth_callback_url",
-	"mcp_oauth_credentials_store", "mcp_optional_startup_grace_ms", "mcp_servers",
+	"mcp_oauth_credentials_store", "mcp_servers.*.environment_id",
+	"mcp_servers.*.experimental_environment", "mcp_servers.*.name", "mcp_servers.*.oauth",
+	"mcp_servers.*.oauth_resource", "mcp_servers.*.scopes",
+	"mcp_servers.*.startup_timeout_ms", "mcp_servers.*.supports_parallel_tool_calls",
 	"memories", "model_catalog_json", "model_post_turn_compact_threshold_percent",
 	"model_providers.*.auth", "model_providers.*.aws", "model_providers.*.capabilities",
 	"model_providers.*.credential_file", "model_providers.*.gateway_oauth",
@@ -64,7 +67,7 @@ func keySet(lists ...[]string) map[string]bool {
 
 // idle tells whether the key at path is known and has no effect.
 func idle(path []string) bool {
-	if len(path) == 3 && path[0] == "model_providers" {
+	if len(path) == 3 && (path[0] == "model_providers" || path[0] == "mcp_servers") {
 		path = []string{path[0], "*", path[2]}
 	}
 	return idleKeys[dotted(path)]

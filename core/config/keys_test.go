@@ -33,7 +33,7 @@ func TestSecret(t *testing.T) {
 }
 
 func TestIdleKeys(t *testing.T) {
-	for _, path := range []string{"profiles", "projects", "mcp_servers", "history.persistence", "model_providers.any.auth"} {
+	for _, path := range []string{"profiles", "projects", "mcp_servers.any.scopes", "history.persistence", "model_providers.any.auth"} {
 		require.True(t, idle(strings.Split(path, ".")), path)
 	}
 	for _, path := range []string{"unheard_of", "history", "history.unheard_of", "model_providers.any.unheard_of", "model_providers.*"} {
@@ -50,6 +50,7 @@ func settableKeys(v reflect.Type, above string) (keys []string) {
 		case !ok:
 		case f.Type == reflect.TypeFor[Providers]():
 			keys = append(keys, settableKeys(reflect.TypeFor[Provider](), "")...)
+		case f.Type == reflect.TypeFor[McpServers](): // mcp.md has a row for each
 		case f.Type.Kind() == reflect.Struct && !reflect.PointerTo(f.Type).Implements(unmarshaler):
 			keys = append(keys, settableKeys(f.Type, above+key+".")...)
 		default:
@@ -104,5 +105,16 @@ func TestTheExamplesOfTheDocumentationLoad(t *testing.T) {
 		}
 		require.NoError(t, c.Ready(c.ModelProvider), block[2])
 		require.NotEmpty(t, c.Model, block[2])
+	}
+}
+
+func TestTheDocumentationOfServersHasEveryKey(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "mcp.md"))
+	require.NoError(t, err)
+	for _, key := range settableKeys(reflect.TypeFor[McpServer](), "") {
+		if key == "tools" {
+			key = "tools.NAME.approval_mode"
+		}
+		require.Contains(t, string(text), "`"+key+"`", key)
 	}
 }

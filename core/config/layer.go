@@ -21,6 +21,8 @@ const maxFileBytes = 256 << 10
 type layer struct {
 	name protocol.ConfigLayerSource
 	root *node
+	// ofThread is set for the overrides of a thread.
+	ofThread bool
 }
 
 // version is a hash of the settings as JSON, equal to the reference's for the
@@ -131,6 +133,7 @@ func readFile(file string) ([]byte, error) {
 // threadLayer is the layer of the overrides that came with a thread.
 func threadLayer(overrides map[string]json.RawMessage) (*layer, error) {
 	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerSessionFlags})
+	l.ofThread = true
 	for _, key := range sortedKeys(overrides) {
 		value, err := decodeJSON(overrides[key])
 		if err != nil {

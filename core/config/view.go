@@ -27,6 +27,7 @@ func (c *Config) View(includeLayers bool) protocol.ConfigReadResponse {
 func (c *Config) values() map[string]any {
 	set := encode(reflect.ValueOf(c).Elem())
 	set["model_providers"] = c.configuredProviders()
+	set["mcp_servers"] = c.configuredServers()
 	out := map[string]any{}
 	for _, key := range stableKeys {
 		out[key] = nil
@@ -66,6 +67,15 @@ func (c *Config) configuredProviders() map[string]any {
 		for name := range n.table {
 			out[name] = encode(reflect.ValueOf(c.ModelProviders[name]))
 		}
+	}
+	return out
+}
+
+// configuredServers are the MCP servers as they are written.
+func (c *Config) configuredServers() map[string]any {
+	out := map[string]any{}
+	if n := c.root.find("mcp_servers"); n != nil {
+		out, _ = n.plain().(map[string]any)
 	}
 	return out
 }

@@ -110,7 +110,7 @@ func readCall(item protocol.ResponseItem) (call, bool) {
 }
 
 func functionCall(v *protocol.FunctionCall) call {
-	c := call{id: v.CallID, tool: v.Namespace + v.Name, input: v.Arguments}
+	c := call{id: v.CallID, tool: v.FullName(), input: v.Arguments}
 	if shellNames[v.Name] {
 		for _, member := range []string{"command", "cmd"} {
 			switch given := gjson.Get(v.Arguments, member); {

@@ -257,6 +257,7 @@ func (a *actor) close(journal func() error) {
 		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
 	}
 	a.leaveText()
+	a.leaveServers()
 	a.journal, a.thread, a.scope, a.subscribers, a.left, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, nil, "", nil
 }
 

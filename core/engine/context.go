@@ -100,6 +100,9 @@ func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetProm
 func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
 	prompt, tokens := t.Prompt(), t.PromptTokens()
 	if world, err := e.Setup.World(scope, t.Settings()); err == nil || notReady(err) {
+		if e.Servers != nil {
+			world.Tools, _ = e.Servers.Tools(t.ID())
+		}
 		prompt, tokens = t.NextPrompt(world)
 	}
 	messages, tools, err := e.Model.Render(prompt)

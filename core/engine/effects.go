@@ -30,6 +30,8 @@ func (a *actor) start(e core.Effect) {
 		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
 	case core.WritePatch:
 		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the writing did not end; files may have changed")})
+	case core.CallTool, core.AwaitTools, core.AnswerServer:
+		a.startOfServers(e)
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:

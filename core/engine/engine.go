@@ -134,6 +134,8 @@ type Parts struct {
 	Tokens Tokens
 	Outbox Outbox
 	Setup  Setup
+	// Servers may be nil: then there are no MCP servers.
+	Servers Servers
 	// Index may be nil: then lists read rollouts, and nothing can be searched.
 	Index Index
 	Log   *zap.Logger

@@ -42,6 +42,7 @@ func (a *actor) enter(to protocol.Caller, in core.Input) error {
 	a.subscribe(to.Conn)
 	a.ready.Store(true)
 	a.speak(out)
+	a.openServers(a.thread.Settings().Cwd)
 	return nil
 }
 

@@ -99,7 +99,7 @@ func (w *chatWriter) item(item protocol.ResponseItemVariant) {
 		w.flushImages()
 		w.message(i)
 	case *protocol.FunctionCall:
-		w.call(i.CallID, i.Namespace+i.Name, i.Arguments)
+		w.call(i.CallID, i.FullName(), i.Arguments)
 	case *protocol.CustomToolCall:
 		w.call(i.CallID, i.Name, inputObject(i.Input))
 	case *protocol.LocalShellCall:

@@ -1,5 +1,6 @@
 // Package tool runs commands: real processes, whose output is passed on as it
-// comes, and of which nothing is left when a run ends. And it writes the files of
+// comes, and of which nothing is left when a run ends. It runs programs that are talked to
+// ([Shell.Connect]) in the same way. And it writes the files of
 // patches ([Patcher]), all of a patch or none.
 //
 // # Order
@@ -44,6 +45,7 @@
 // Each run has two. The pump calls started, reads the pipe and calls output; it may
 // block in these three and ends at the end of the pipe, or when the run is over and
 // its current call returns. The waiter blocks until the leader has exited, and ends
-// then. A supervisor process has a reaper, which blocks in wait and ends when there
+// then. A [Link] has two more: one starts the program, waits for its end or for Close, and
+// ends when nothing of it is left; one reads its standard error to the end. A supervisor process has a reaper, which blocks in wait and ends when there
 // are no children left.
 package tool

@@ -73,13 +73,20 @@ func (p *running) supervise(supervisor []string, grace time.Duration) {
 
 // launch starts the process, with pipes for the output and the supervisor's report.
 func (p *running) launch() error {
-	var in, reporting *os.File
+	var in *os.File
 	var err error
 	if p.output, in, err = os.Pipe(); err != nil {
 		return err
 	}
 	defer in.Close()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
+	return p.spawn()
+}
+
+// spawn starts the process, with a pipe for the supervisor's report.
+func (p *running) spawn() error {
+	var reporting *os.File
+	var err error
 	if p.supervised {
 		if p.report, reporting, err = os.Pipe(); err != nil {
 			return err

@@ -161,6 +161,14 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/batchWrite"; params: ConfigBatchWriteParams }
   /** Reads the configuration in force and where it comes from. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/read"; params?: ConfigReadParams | null }
+  /** Lists the MCP servers, their tools and resources. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServerStatus/list"; params?: ListMcpServerStatusParams | null }
+  /** Calls a tool of an MCP server, outside of the conversation. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/tool/call"; params: McpServerToolCallParams }
+  /** Reads a resource of an MCP server. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/resource/read"; params: McpResourceReadParams }
+  /** Reads the configuration again, and connects to the MCP servers that it names. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerReloadParams | null }
   /** Tells how the server is: its memory, clients, threads, index and sandbox. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "server/diagnostics"; params?: ServerDiagnosticsParams | null };
 
@@ -618,7 +626,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -770,6 +778,21 @@ export interface ItemStartedNotification {
   startedAtMs: number;
 }
 
+/** ListMcpServerStatusParams asks for the MCP servers, by name. With a thread it is the connections of that thread that are looked at; without one each server is connected to for the answer. The detail toolsAndAuthOnly leaves the resources out. */
+export interface ListMcpServerStatusParams {
+  cursor?: string | null;
+  limit?: number | null;
+  detail?: "full" | "toolsAndAuthOnly" | null;
+  threadId?: string | null;
+  serverName?: string | null;
+}
+
+/** ListMcpServerStatusResponse is a page of MCP servers. */
+export interface ListMcpServerStatusResponse {
+  data: Array<McpServerStatus>;
+  nextCursor: string | null;
+}
+
 /** LocalAudioInput is a sound file of the server's machine. */
 export interface LocalAudioInput {
   type: "localAudio";
@@ -781,6 +804,140 @@ export interface LocalImageInput {
   type: "localImage";
   detail?: "auto" | "low" | "high" | "original" | null;
   path: string;
+}
+
+/** McpResourceReadParams reads a resource of a server. Without a thread the server is connected to for the answer. The members of apps have no effect. */
+export interface McpResourceReadParams {
+  _meta?: unknown;
+  threadId?: string | null;
+  originCallId?: string | null;
+  server: string;
+  uri: string;
+  connectorId?: string | null;
+  target?: unknown;
+}
+
+/** McpResourceReadResponse is a resource; OriginCallID is always null. */
+export interface McpResourceReadResponse {
+  contents: Array<unknown>;
+  originCallId: string | null;
+}
+
+/** McpServerElicitationRequestParams asks the user on behalf of an MCP server: with mode form for values by RequestedSchema, with mode url to visit URL. TurnID is null where no turn is under way. Whether a tool may be called is asked with a form without properties, and Meta says of which tool. */
+export interface McpServerElicitationRequestParams {
+  threadId: string;
+  turnId: string | null;
+  serverName: string;
+  mode: "form" | "url";
+  _meta: unknown;
+  message: string;
+  requestedSchema?: unknown;
+  url?: string;
+  elicitationId?: string;
+}
+
+/** McpServerElicitationRequestResponse is the user's answer. Content has the values of an accepted form. Meta of {"persist": "session"} accepts the tool for the session. */
+export interface McpServerElicitationRequestResponse {
+  action: "accept" | "decline" | "cancel";
+  content: unknown;
+  _meta: unknown;
+}
+
+/** McpServerInfo is what a server calls itself. */
+export interface McpServerInfo {
+  name: string;
+  title: string | null;
+  version: string;
+  description: string | null;
+  icons: Array<unknown>;
+  websiteUrl: string | null;
+}
+
+/** McpServerReloadParams has no members. */
+export type McpServerReloadParams = Record<string, never>;
+
+/** The answer to config/mcpServer/reload. */
+export type McpServerReloadResponse = Record<string, never>;
+
+/** McpServerStatus is an MCP server: how its connection is, and what it has. Tools, resources and the server's own words are as the Model Context Protocol has them. RuntimeStatus is null where no thread was asked about. HTTPOrigin is the scheme and host of a server that is reached by HTTP. ToolsError is why there are no tools. */
+export interface McpServerStatus {
+  name: string;
+  runtimeStatus: "notStarted" | "starting" | "connected" | "authenticationRequired" | "failed" | "cancelled" | "disabled" | null;
+  pluginId: string | null;
+  httpOrigin: string | null;
+  serverInfo: McpServerInfo | null;
+  serverCapabilities: unknown;
+  toolListMeta: unknown;
+  tools: { [key: string]: unknown };
+  toolsError: string | null;
+  resources: Array<unknown>;
+  resourceTemplates: Array<unknown>;
+  authStatus: "unknown" | "unsupported" | "notLoggedIn" | "bearerToken" | "oAuth";
+}
+
+/** McpServerStatusUpdatedNotification tells how the connection of a thread to an MCP server is. Error says why it failed; the failure reason, which is about logins, is always null. */
+export interface McpServerStatusUpdatedNotification {
+  threadId: string | null;
+  name: string;
+  status: "starting" | "ready" | "failed" | "cancelled";
+  error: string | null;
+  failureReason: "reauthenticationRequired" | null;
+}
+
+/** McpServerToolCallParams calls a tool of a server that a thread is connected to. Nothing of it joins the conversation. */
+export interface McpServerToolCallParams {
+  threadId: string;
+  server: string;
+  tool: string;
+  arguments?: unknown;
+  _meta?: unknown;
+}
+
+/** McpServerToolCallResponse is what the tool gave. */
+export interface McpServerToolCallResponse {
+  content: Array<unknown>;
+  structuredContent?: unknown;
+  isError?: boolean;
+  _meta?: unknown;
+}
+
+/** McpToolCallError is why a call has no result. */
+export interface McpToolCallError {
+  message: string;
+}
+
+/** McpToolCallItem is a call of a tool of an MCP server. Arguments are what the model wrote. Result and Error are null until the call has ended; a tool that failed by its own account has a Result and the status failed. DurationMs is in milliseconds. ReadOnlyHint is what the server says of the tool, null where it says nothing. The members of apps and plugins are always null. */
+export interface McpToolCallItem {
+  type: "mcpToolCall";
+  id: string;
+  server: string;
+  tool: string;
+  status: "inProgress" | "completed" | "failed";
+  arguments: unknown;
+  appContext: unknown;
+  mcpAppUi: unknown;
+  pluginId: string | null;
+  readOnlyHint: boolean | null;
+  result: McpToolCallResult | null;
+  error: McpToolCallError | null;
+  durationMs: number | null;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
+/** McpToolCallProgressNotification is what a tool says while it works. */
+export interface McpToolCallProgressNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  message: string;
+}
+
+/** McpToolCallResult is what a tool gave: content blocks as the Model Context Protocol has them, and its structured form, null where there is none. */
+export interface McpToolCallResult {
+  content: Array<unknown>;
+  structuredContent: unknown;
+  _meta: unknown;
 }
 
 /** MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's memory, is null where the system does not tell; HeapBytes are in use by the server's own data, or wait to be collected. */
@@ -1036,6 +1193,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "item/reasoning/textDelta"; params: ReasoningTextDeltaNotification }
   /** A piece of a command's output. */
   | { jsonrpc: "2.0"; method: "item/commandExecution/outputDelta"; params: CommandExecutionOutputDeltaNotification }
+  /** What a tool of an MCP server says while it works. */
+  | { jsonrpc: "2.0"; method: "item/mcpToolCall/progress"; params: McpToolCallProgressNotification }
   /** An item is final, and durable. */
   | { jsonrpc: "2.0"; method: "item/completed"; params: ItemCompletedNotification }
   /** What the last model request cost. */
@@ -1062,6 +1221,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/context/summarized"; params: ThreadContextSummarizedNotification }
   /** Rollouts are being read for lists and searches. */
   | { jsonrpc: "2.0"; method: "thread/index/progress"; params: ThreadIndexProgressNotification }
+  /** How the connection of a thread to an MCP server is. */
+  | { jsonrpc: "2.0"; method: "mcpServer/startupStatus/updated"; params: McpServerStatusUpdatedNotification }
   /** Something the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification }
   /** A setting has no effect. */
@@ -1072,7 +1233,9 @@ export type ServerRequest =
   /** Asks whether a command may run. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/commandExecution/requestApproval"; params: CommandExecutionRequestApprovalParams }
   /** Asks whether files may be changed. */
-  | { jsonrpc: "2.0"; id: RequestId; method: "item/fileChange/requestApproval"; params: FileChangeRequestApprovalParams };
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/fileChange/requestApproval"; params: FileChangeRequestApprovalParams }
+  /** Asks what an MCP server wants to know, or whether a tool of it may be called. */
+  | { jsonrpc: "2.0"; id: RequestId; method: "mcpServer/elicitation/request"; params: McpServerElicitationRequestParams };
 
 /** ServerRequestResolvedNotification tells that a request of the server needs no answer any more: it was answered, or its turn ended. RequestID is the id that the request was sent with. */
 export interface ServerRequestResolvedNotification {
@@ -1391,7 +1554,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
@@ -2072,6 +2235,14 @@ export interface Methods {
   "config/batchWrite": { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
   /** Reads the configuration in force and where it comes from. */
   "config/read": { params: ConfigReadParams; result: ConfigReadResponse };
+  /** Lists the MCP servers, their tools and resources. */
+  "mcpServerStatus/list": { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
+  /** Calls a tool of an MCP server, outside of the conversation. */
+  "mcpServer/tool/call": { params: McpServerToolCallParams; result: McpServerToolCallResponse };
+  /** Reads a resource of an MCP server. */
+  "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
+  /** Reads the configuration again, and connects to the MCP servers that it names. */
+  "config/mcpServer/reload": { params: McpServerReloadParams; result: McpServerReloadResponse };
   /** Tells how the server is: its memory, clients, threads, index and sandbox. */
   "server/diagnostics": { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
 }

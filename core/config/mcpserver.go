@@ -1,0 +1,201 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"appserver/protocol"
+)
+
+// McpServers are MCP servers by name.
+type McpServers map[string]McpServer
+
+// McpServer is a program or a service with tools for the model.
+type McpServer struct {
+	// Name is its name among the servers.
+	Name string
+	// Command is a program, which is given Args, runs in Cwd, by default the thread's
+	// directory, and gets of the server's environment little: EnvVars name what more, and
+	// Env is set.
+	Command string            `key:"command"`
+	Args    []string          `key:"args"`
+	Env     map[string]string `key:"env"`
+	EnvVars VariableNames     `key:"env_vars"`
+	Cwd     string            `key:"cwd" path:""`
+	// URL is a service, in place of a program. It gets HTTPHeaders, and those whose values
+	// are in the variables that EnvHTTPHeaders names, and the token in the variable
+	// BearerTokenEnvVar.
+	URL               string            `key:"url"`
+	BearerTokenEnvVar string            `key:"bearer_token_env_var"`
+	HTTPHeaders       map[string]string `key:"http_headers"`
+	EnvHTTPHeaders    map[string]string `key:"env_http_headers"`
+	// StartupTimeout bounds the making of a connection, ToolTimeout a call.
+	StartupTimeout Seconds `key:"startup_timeout_sec"`
+	ToolTimeout    Seconds `key:"tool_timeout_sec"`
+	// Enabled is false where it is not used. Required servers are waited for by the first
+	// turn as long as they may take.
+	Enabled  bool `key:"enabled"`
+	Required bool `key:"required"`
+	// EnabledTools are all that are offered, nil is for all; DisabledTools are not.
+	EnabledTools  []string `key:"enabled_tools"`
+	DisabledTools []string `key:"disabled_tools"`
+	// DefaultToolsApprovalMode says when the user is asked, Tools does for single tools.
+	DefaultToolsApprovalMode string   `key:"default_tools_approval_mode" oneof:"auto prompt approve"`
+	Tools                    McpTools `key:"tools"`
+}
+
+// McpTools are settings of single tools.
+type McpTools map[string]McpTool
+
+// McpTool is what is set of a tool.
+type McpTool struct {
+	ApprovalMode string `key:"approval_mode" oneof:"auto prompt approve"`
+}
+
+const (
+	startupTimeout = Seconds(10 * time.Second)
+	toolTimeout    = Seconds(60 * time.Second)
+	// longestTimeout is a day.
+	longestTimeout = 24 * 60 * 60
+)
+
+// Seconds is a time that is written as a number of seconds.
+type Seconds time.Duration
+
+// UnmarshalJSON reads a number above 0.
+func (s *Seconds) UnmarshalJSON(b []byte) error {
+	var n float64
+	if err := json.Unmarshal(b, &n); err != nil {
+		return fmt.Errorf("expected a number of seconds")
+	}
+	if !(n > 0 && n <= longestTimeout) {
+		return fmt.Errorf("expected more than 0 and at most %d seconds", longestTimeout)
+	}
+	*s = Seconds(math.Ceil(n * float64(time.Second)))
+	return nil
+}
+
+// VariableNames are names of variables of the environment.
+type VariableNames []string
+
+// UnmarshalJSON reads a list of names, or of tables that have a name.
+func (v *VariableNames) UnmarshalJSON(b []byte) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(b, &list); err != nil {
+		return fmt.Errorf("expected a list of names of variables")
+	}
+	for _, raw := range list {
+		var named struct{ Name string }
+		if json.Unmarshal(raw, &named.Name) != nil && json.Unmarshal(raw, &named) != nil || named.Name == "" {
+			return fmt.Errorf("expected names of variables")
+		}
+		*v = append(*v, named.Name)
+	}
+	return nil
+}
+
+// servers reads the servers.
+func (d *decoder) servers(to McpServers, n *node, path []string) {
+	if n.table == nil {
+		d.expected(n, path, "a table of MCP servers")
+		return
+	}
+	for _, name := range sortedKeys(n.table) {
+		s := McpServer{Name: name, StartupTimeout: startupTimeout, ToolTimeout: toolTimeout, Enabled: true, Tools: McpTools{}}
+		d.fields(reflect.ValueOf(&s).Elem(), n.table[name], below(path, name))
+		to[name] = s
+	}
+}
+
+func (d *decoder) serverTools(to McpTools, n *node, path []string) {
+	if n.table == nil {
+		d.expected(n, path, "a table of tools")
+		return
+	}
+	for _, name := range sortedKeys(n.table) {
+		var t McpTool
+		d.fields(reflect.ValueOf(&t).Elem(), n.table[name], below(path, name))
+		to[name] = t
+	}
+}
+
+// checkServers wants each server to be a program or a service; others are left out.
+func (c *Config) checkServers(d *decoder) {
+	for _, name := range sortedKeys(c.McpServers) {
+		s, path := c.McpServers[name], []string{"mcp_servers", name}
+		n := c.root.find(path...)
+		switch {
+		case s.Command == "" && s.URL == "":
+			d.warn(n, path, "has neither command, for a program, nor url, for a service: it is not used")
+			delete(c.McpServers, name)
+		case s.Command != "" && s.URL != "":
+			d.warn(n, path, "has both command and url, and is a program or a service: it is not used")
+			delete(c.McpServers, name)
+		case s.URL != "":
+			d.checkURL(s.URL, c.root.find(append(path, "url")...), append(path, "url"))
+		}
+	}
+}
+
+// Servers are the MCP servers that are used, in the order of their names.
+func (c *Config) Servers() (out []McpServer) {
+	for _, name := range sortedKeys(c.McpServers) {
+		if s := c.McpServers[name]; s.Enabled {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// RequestHeaders are those of a service; an error names a variable that is missing.
+func (c *Config) RequestHeaders(s McpServer) (map[string]string, error) {
+	headers := map[string]string{}
+	for name, value := range s.HTTPHeaders {
+		headers[name] = value
+	}
+	for name, variable := range s.EnvHTTPHeaders {
+		if value := c.getenv(variable); value != "" {
+			headers[name] = value
+		}
+	}
+	if s.BearerTokenEnvVar == "" {
+		return headers, nil
+	}
+	token := c.getenv(s.BearerTokenEnvVar)
+	if token == "" {
+		return nil, fmt.Errorf("the environment variable %s is not set, which bearer_token_env_var of the MCP server %s names", s.BearerTokenEnvVar, s.Name)
+	}
+	headers["Authorization"] = "Bearer " + token
+	return headers, nil
+}
+
+// Reload reads the user's file again, and puts it into force.
+func (l *Live) Reload() error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	next, err := Load(l.source)
+	if err != nil {
+		return protocol.Refuse(protocol.KindConfig, "the configuration cannot be read: %v", err)
+	}
+	l.current.Store(next)
+	return nil
+}
+
+// Latest is the configuration of a thread with what is in force now below its own
+// overrides; where these do not fit any more, it is as it was.
+func (l *Live) Latest(c *Config) *Config {
+	current := l.Current()
+	i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread })
+	if i < 0 {
+		return current
+	}
+	next, err := build(current.home, current.getenv, append(slices.Clip(current.layers), c.layers[i:]...))
+	if err != nil {
+		return c
+	}
+	return next
+}

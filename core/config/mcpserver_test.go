@@ -1,0 +1,125 @@
+package config_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core/config"
+)
+
+func servers(t *testing.T, text string, env map[string]string) *config.Config {
+	t.Helper()
+	home := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+	c, err := config.Load(config.Source{Home: home, Getenv: func(name string) string { return env[name] }})
+	require.NoError(t, err)
+	return c
+}
+
+func TestServersAreReadWithDefaults(t *testing.T) {
+	c := servers(t, `
+[mcp_servers.b]
+command = "prog"
+args = ["-x"]
+env = { A = "1" }
+env_vars = ["B", { name = "C" }]
+startup_timeout_sec = 1.5
+tool_timeout_sec = 7
+default_tools_approval_mode = "prompt"
+[mcp_servers.b.tools.look]
+approval_mode = "approve"
+[mcp_servers.a]
+url = "https://example.com/mcp"
+[mcp_servers.off]
+command = "prog"
+enabled = false
+scopes = ["x"]
+`, nil)
+	require.Empty(t, c.Warnings)
+	list := c.Servers()
+	require.Len(t, list, 2, "one that is turned off is not used")
+	require.Equal(t, "a", list[0].Name)
+	require.Equal(t, 10*time.Second, time.Duration(list[0].StartupTimeout))
+	require.Equal(t, time.Minute, time.Duration(list[0].ToolTimeout))
+	require.Nil(t, list[0].EnabledTools)
+	b := list[1]
+	require.Equal(t, config.VariableNames{"B", "C"}, b.EnvVars)
+	require.Equal(t, 1500*time.Millisecond, time.Duration(b.StartupTimeout))
+	require.Equal(t, "approve", b.Tools["look"].ApprovalMode)
+	require.Equal(t, "prompt", b.DefaultToolsApprovalMode)
+}
+
+// What another program may have written into the file does not keep this one from starting.
+func TestServersThatMakeNoSenseAreLeftOut(t *testing.T) {
+	c := servers(t, "[mcp_servers.none]\nenabled = true\n[mcp_servers.both]\ncommand = \"a\"\nurl = \"http://b/\"\n", nil)
+	require.Empty(t, c.Servers())
+	require.Len(t, c.Warnings, 2)
+	require.Contains(t, c.Warnings[0]+c.Warnings[1], "mcp_servers.both: has both command and url")
+	require.Contains(t, c.Warnings[0]+c.Warnings[1], "mcp_servers.none: has neither command")
+}
+
+func TestFaultsOfServersAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"[mcp_servers.a]\ncommand = \"a\"\ntool_timeout_sec = 0\n":                            "mcp_servers.a.tool_timeout_sec: expected more than 0",
+		"[mcp_servers.a]\ncommand = \"a\"\nstartup_timeout_sec = \"1\"\n":                     "mcp_servers.a.startup_timeout_sec: expected a number of seconds",
+		"[mcp_servers.a]\ncommand = \"a\"\nenv_vars = [1]\n":                                  "mcp_servers.a.env_vars: expected names of variables",
+		"[mcp_servers.a]\ncommand = \"a\"\ndefault_tools_approval_mode = \"x\"\n":             "unknown variant `x`",
+		"[mcp_servers.a]\nurl = \"ftp://x\"\n":                                                "mcp_servers.a.url: expected an address",
+		"mcp_servers = 1\n":                                                                   "mcp_servers: expected a table of MCP servers",
+		"[mcp_servers.a]\ncommand = \"a\"\ntools = 1\n":                                       "mcp_servers.a.tools: expected a table of tools",
+		"[mcp_servers.a]\ncommand = \"a\"\n[mcp_servers.a.tools.t]\napproval_mode = \"no\"\n": "mcp_servers.a.tools.t.approval_mode: unknown variant `no`",
+	} {
+		home := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+		_, err := config.Load(config.Source{Home: home})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestHeadersOfServicesComeFromTheEnvironment(t *testing.T) {
+	c := servers(t, `
+[mcp_servers.a]
+url = "https://example.com/mcp"
+bearer_token_env_var = "TOKEN"
+http_headers = { X-Team = "t" }
+env_http_headers = { X-Key = "KEY", X-None = "NONE" }
+`, map[string]string{"TOKEN": "tok", "KEY": "k"})
+	got, err := c.RequestHeaders(c.Servers()[0])
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"Authorization": "Bearer tok", "X-Team": "t", "X-Key": "k"}, got)
+
+	bare := servers(t, "[mcp_servers.a]\nurl = \"https://example.com/mcp\"\nbearer_token_env_var = \"TOKEN\"\n", nil)
+	_, err = bare.RequestHeaders(bare.Servers()[0])
+	require.ErrorContains(t, err, "the environment variable TOKEN is not set")
+}
+
+// A thread keeps its own servers while those of the file are read again.
+func TestReloadLeavesWhatThreadsHaveOfTheirOwn(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "config.toml")
+	require.NoError(t, os.WriteFile(file, []byte("[mcp_servers.one]\ncommand = \"1\"\n"), 0o600))
+	source := config.Source{Home: home}
+	c, err := config.Load(source)
+	require.NoError(t, err)
+	live := config.NewLive(source, c)
+	thread, err := c.With(map[string]json.RawMessage{"mcp_servers": json.RawMessage(`{"own":{"command":"o"}}`)})
+	require.NoError(t, err)
+
+	require.NoError(t, os.WriteFile(file, []byte("[mcp_servers.two]\ncommand = \"2\"\n"), 0o600))
+	require.NoError(t, live.Reload())
+	var names []string
+	for _, s := range live.Latest(thread).Servers() {
+		names = append(names, s.Name)
+	}
+	require.Equal(t, []string{"own", "two"}, names)
+	require.Same(t, live.Current(), live.Latest(c))
+
+	require.NoError(t, os.WriteFile(file, []byte("model = 1\n"), 0o600))
+	require.ErrorContains(t, live.Reload(), "the configuration cannot be read")
+	require.Len(t, live.Current().Servers(), 1, "what cannot be read changes nothing")
+}

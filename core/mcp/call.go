@@ -1,0 +1,271 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// call is a call under way.
+type call struct {
+	progress func(message string)
+	cancel   context.CancelCauseFunc
+	timeout  time.Duration
+
+	mu    sync.Mutex
+	timer *time.Timer
+	asks  int // open questions, which stop the clock
+}
+
+var errTimeout = errors.New("timed out")
+
+// pause stops the clock of a call while the user is asked.
+func (c *call) pause(questions int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asks += questions
+	c.timer.Stop()
+	if c.asks == 0 {
+		c.timer.Reset(c.timeout)
+	}
+}
+
+// Call calls a tool. Progress gets what the tool says meanwhile.
+func (p *Pool) Call(ctx context.Context, owner string, t core.CallTool, progress func(message string)) core.ToolCalled {
+	begin := time.Now()
+	result, err := p.call(ctx, owner, t, progress)
+	out := core.ToolCalled{Effect: t.ID, Duration: time.Since(begin)}
+	if err != nil {
+		out.Err = fmt.Errorf("tool call error: tool call failed for `%s/%s`: %w", t.Server, t.Tool, err)
+		return out
+	}
+	out.Result = bounded(result)
+	return out
+}
+
+func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress func(string)) (*sdk.CallToolResult, error) {
+	s, err := p.find(owner, t.Server)
+	if err != nil {
+		return nil, err
+	}
+	if !s.offers(t.Tool) {
+		return nil, fmt.Errorf("the tool is turned off: see enabled_tools and disabled_tools below [mcp_servers.%s]", t.Server)
+	}
+	session, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, token, leave := s.enter(ctx, progress)
+	defer leave()
+	params := &sdk.CallToolParams{Name: t.Tool, Arguments: t.Arguments}
+	if t.Meta != nil {
+		_ = json.Unmarshal(t.Meta, &params.Meta) // one that is no object says nothing
+	}
+	if params.Meta == nil {
+		params.Meta = sdk.Meta{}
+	}
+	params.Meta["threadId"] = owner
+	if t.CallID != "" {
+		params.Meta["callId"] = t.CallID
+	}
+	params.SetProgressToken(token)
+	result, err := session.CallTool(ctx, params)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTimeout) {
+		return nil, fmt.Errorf("timed out awaiting tools/call after %s", s.def.ToolTimeout)
+	}
+	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
+		return nil, errors.New("the connection to the server was lost; it is made again")
+	}
+	return result, err
+}
+
+// enter notes a call; leave forgets it, and what the server has asked for no other.
+func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Context, token string, leave func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := &call{progress: progress, cancel: cancel, timeout: s.def.ToolTimeout}
+	c.timer = time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
+	s.mu.Lock()
+	s.nextID++
+	token = "call-" + strconv.Itoa(s.nextID)
+	s.calls[token] = c
+	s.mu.Unlock()
+	return ctx, token, func() {
+		c.timer.Stop()
+		cancel(nil)
+		s.mu.Lock()
+		delete(s.calls, token)
+		last := len(s.calls) == 0
+		s.mu.Unlock()
+		if last {
+			s.pool.withdraw(s)
+		}
+	}
+}
+
+// progress passes on what a tool says while it works.
+func (s *server) progress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+	token, _ := r.Params.ProgressToken.(string)
+	s.mu.Lock()
+	c := s.calls[token]
+	s.mu.Unlock()
+	if c == nil || c.progress == nil {
+		return
+	}
+	message := r.Params.Message
+	if message == "" {
+		message = strconv.FormatFloat(r.Params.Progress, 'g', -1, 64)
+		if r.Params.Total > 0 {
+			message += "/" + strconv.FormatFloat(r.Params.Total, 'g', -1, 64)
+		}
+	}
+	c.progress(message[:min(len(message), quoted*10)])
+}
+
+// question is what a server asks the user.
+type question struct {
+	server *server
+	answer chan protocol.McpServerElicitationRequestResponse
+	gone   chan struct{} // closed where it is withdrawn
+}
+
+// elicit asks the user, and waits for the answer.
+func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	q := &question{s, make(chan protocol.McpServerElicitationRequestResponse, 1), make(chan struct{})}
+	id := s.pool.note(q)
+	defer s.pool.forget(id)
+	s.pause(1)
+	defer s.pause(-1)
+	if !s.pool.Audience.Ask(s.owner, asking(id, s.def.Name, r.Params)) {
+		return &sdk.ElicitResult{Action: protocol.ElicitCancel}, nil
+	}
+	select {
+	case a := <-q.answer:
+		out := &sdk.ElicitResult{Action: a.Action}
+		if a.Action == protocol.ElicitAccept {
+			_ = json.Unmarshal(a.Content, &out.Content) // one that is no object has no values
+		}
+		return out, nil
+	case <-q.gone:
+	case <-ctx.Done():
+	case <-s.ctx.Done():
+	}
+	s.pool.Audience.Withdraw(s.owner, id)
+	return &sdk.ElicitResult{Action: protocol.ElicitCancel}, nil
+}
+
+func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerAsks {
+	q := core.ServerAsks{Question: id, Server: server, Mode: p.Mode, Message: p.Message, URL: p.URL, ElicitationID: p.ElicitationID}
+	if q.Mode == "" {
+		q.Mode = "form"
+	}
+	if q.Mode == "form" {
+		q.Schema, _ = json.Marshal(p.RequestedSchema) // what was read as JSON can be written
+	}
+	if len(p.Meta) > 0 {
+		q.Meta, _ = json.Marshal(p.Meta)
+	}
+	return q
+}
+
+// pause stops, or starts, the clocks of all calls: which of them a question belongs to is
+// not told.
+func (s *server) pause(questions int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		c.pause(questions)
+	}
+}
+
+func (p *Pool) note(q *question) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked++
+	p.questions[p.asked] = q
+	return p.asked
+}
+
+func (p *Pool) forget(id uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.questions, id)
+}
+
+// Answer answers a question of a server. One that needs no answer any more is passed over.
+func (p *Pool) Answer(id uint64, a protocol.McpServerElicitationRequestResponse) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if q := p.questions[id]; q != nil {
+		delete(p.questions, id)
+		q.answer <- a
+	}
+}
+
+// withdraw ends the questions of a server that has nothing to do.
+func (p *Pool) withdraw(s *server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, q := range p.questions {
+		if q.server == s {
+			delete(p.questions, id)
+			close(q.gone)
+		}
+	}
+}
+
+// mostResult bounds what is kept of a result, in bytes.
+const mostResult = 1 << 20
+
+// bounded is a result, without the blocks that are too much.
+func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
+	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}}
+	left := mostResult
+	for _, block := range r.Content {
+		raw, err := cut(block, left)
+		if err != nil {
+			continue // a block that was read can be written
+		}
+		left -= len(raw)
+		out.Content = append(out.Content, raw)
+		if left <= 0 {
+			break
+		}
+	}
+	if r.StructuredContent != nil {
+		raw, err := json.Marshal(r.StructuredContent)
+		if err == nil && len(raw) <= mostResult {
+			out.Structured = raw
+		}
+	}
+	if len(r.Meta) > 0 {
+		raw, err := json.Marshal(r.Meta)
+		if err == nil && len(raw) <= mostResult {
+			out.Meta = raw
+		}
+	}
+	return out
+}
+
+// cut is a block of at most about limit bytes: texts lose their middle, others give way to
+// a text that says so.
+func cut(block sdk.Content, limit int) (json.RawMessage, error) {
+	raw, err := json.Marshal(block)
+	if err != nil || len(raw) <= limit {
+		return raw, err
+	}
+	text := fmt.Sprintf("[content of %d bytes is left out: a result has at most %d]", len(raw), mostResult)
+	if t, ok := block.(*sdk.TextContent); ok {
+		text = core.CutMiddle(t.Text, max(limit/2, 0))
+	}
+	return json.Marshal(&sdk.TextContent{Text: text})
+}

@@ -1,0 +1,94 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"appserver/core"
+)
+
+// longestName is how many characters providers allow for the name of a tool.
+const longestName = 64
+
+// namer gives the names by which the model calls tools, mcp__SERVER__TOOL in characters
+// that providers allow. What would be too long, or is taken, ends with a hash.
+type namer map[string]bool
+
+func (n namer) name(server, tool string) string {
+	name := "mcp__" + plain(server) + "__" + plain(tool)
+	if len(name) > longestName || n[name] {
+		sum := sha256.Sum256([]byte(server + "\x00" + tool))
+		mark := "_" + hex.EncodeToString(sum[:6])
+		name = name[:min(len(name), longestName-len(mark))] + mark
+	}
+	n[name] = true
+	return name
+}
+
+// plain has an underscore for each character but letters and digits of ASCII.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// offer are the tools that the model is to know, in the order of their names.
+func (s *server) offer(names namer) []core.ServerTool {
+	s.mu.Lock()
+	tools := slices.Clone(s.tools)
+	s.mu.Unlock()
+	slices.SortStableFunc(tools, func(a, b *sdk.Tool) int { return strings.Compare(a.Name, b.Name) })
+	var offered []core.ServerTool
+	for _, t := range tools {
+		if s.offers(t.Name) {
+			offered = append(offered, s.tool(t, names))
+		}
+	}
+	return offered
+}
+
+// offers tells whether a tool is one that may be called.
+func (s *server) offers(tool string) bool {
+	return (s.def.Enabled == nil || slices.Contains(s.def.Enabled, tool)) && !slices.Contains(s.def.Disabled, tool)
+}
+
+func (s *server) tool(t *sdk.Tool, names namer) core.ServerTool {
+	out := core.ServerTool{
+		ToolSpec: core.ToolSpec{Name: names.name(s.def.Name, t.Name), Description: t.Description, Parameters: parameters(t.InputSchema)},
+		Server:   s.def.Name, Tool: t.Name, Approval: s.def.Approval,
+	}
+	if space := "mcp__" + plain(s.def.Name); strings.HasPrefix(out.Name, space+"__") {
+		out.Namespace = space
+	}
+	if mode, set := s.def.ToolApproval[t.Name]; set {
+		out.Approval = mode
+	}
+	if a := t.Annotations; a != nil {
+		out.ReadOnly, out.Destructive, out.OpenWorld = &a.ReadOnlyHint, a.DestructiveHint, a.OpenWorldHint
+		out.Annotations, _ = json.Marshal(a) // what was read as JSON can be written
+	}
+	return out
+}
+
+// parameters is a schema of an object with properties, which some providers insist on.
+func parameters(schema any) json.RawMessage {
+	members, _ := schema.(map[string]any)
+	out := map[string]any{"type": "object"}
+	for name, value := range members {
+		out[name] = value
+	}
+	if _, has := out["properties"].(map[string]any); !has {
+		out["properties"] = map[string]any{}
+	}
+	raw, _ := json.Marshal(out) // what was read as JSON can be written
+	return raw
+}

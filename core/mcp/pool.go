@@ -1,0 +1,214 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// Definition is a server as it is configured.
+type Definition struct {
+	Name string
+	// Command is the argument vector of a program, run in Dir with the environment Env.
+	Command []string
+	Dir     string
+	Env     []string
+	// URL is that of a service, which gets Headers with every request. Bearer is set where
+	// one of them is a token.
+	URL     string
+	Headers map[string]string
+	Bearer  bool
+	// StartupTimeout bounds the making of a connection, ToolTimeout a call.
+	StartupTimeout, ToolTimeout time.Duration
+	// Enabled are the tools that are offered, nil for all, but for those in Disabled.
+	Enabled, Disabled []string
+	// Approval is one of core's Approve constants, ToolApproval that of single tools.
+	Approval     string
+	ToolApproval map[string]string
+	// Required servers are waited for as long as they may take to start.
+	Required bool
+	// Problem is why no connection can be made, nil where none is known.
+	Problem error
+}
+
+// Process is a program that runs. Close ends it and does not wait.
+type Process interface {
+	io.ReadWriteCloser
+	// Ended is closed when nothing of it is left; Outcome is why, then.
+	Ended() <-chan struct{}
+	Outcome() error
+}
+
+// Audience is told of connections. Its methods do not block.
+type Audience interface {
+	// State tells a new state of a server: one of the words of a
+	// protocol.McpServerStatusUpdatedNotification.
+	State(owner, server, state string, err error)
+	// Ask passes on a question of a server; Withdraw tells that it needs no answer any
+	// more. Ask is false where there is nobody to ask.
+	Ask(owner string, q core.ServerAsks) bool
+	Withdraw(owner string, question uint64)
+}
+
+// Options are what a pool is made of.
+type Options struct {
+	Spawn    func(d Definition, said func(line string)) (Process, error)
+	Audience Audience
+	// Note gets what goes to the log: what servers write to standard error, and what of
+	// their output is no message.
+	Note func(server, line string)
+	// HTTP reaches services; nil is http.DefaultTransport.
+	HTTP http.RoundTripper
+	// Version is this program's.
+	Version string
+	// Delay is the first before a connection is made again; 0 means 1 second.
+	Delay time.Duration
+}
+
+// Pool has the connections of owners.
+type Pool struct {
+	Options
+	mu        sync.Mutex
+	owners    map[string][]*server
+	leaving   sync.WaitGroup // connections that were made
+	questions map[uint64]*question
+	asked     uint64
+	closed    bool
+}
+
+// New is a pool without owners.
+func New(o Options) *Pool {
+	if o.HTTP == nil {
+		o.HTTP = http.DefaultTransport
+	}
+	if o.Delay == 0 {
+		o.Delay = time.Second
+	}
+	return &Pool{Options: o, owners: map[string][]*server{}, questions: map[uint64]*question{}}
+}
+
+// Open connects an owner to these servers, and to no others. It does not wait.
+// Connections to servers whose definition is what it was stay as they are.
+func (p *Pool) Open(owner string, definitions []Definition) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	old := p.owners[owner]
+	var now []*server
+	for _, d := range definitions {
+		i := slices.IndexFunc(old, func(s *server) bool { return reflect.DeepEqual(s.def, d) })
+		if i >= 0 {
+			now = append(now, old[i])
+			old = slices.Delete(slices.Clone(old), i, i+1)
+			continue
+		}
+		s := newServer(p, owner, d)
+		now = append(now, s)
+		p.leaving.Go(s.run)
+	}
+	p.owners[owner] = now
+	stop(old)
+}
+
+// Retry makes connections at once that have failed.
+func (p *Pool) Retry(owner string) {
+	for _, s := range p.of(owner) {
+		s.mu.Lock()
+		failed := s.state == protocol.McpFailed
+		s.mu.Unlock()
+		if failed {
+			s.retry()
+		}
+	}
+}
+
+// Leave closes the connections of an owner. It does not wait.
+func (p *Pool) Leave(owner string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stop(p.owners[owner])
+	delete(p.owners, owner)
+}
+
+func stop(servers []*server) {
+	for _, s := range servers {
+		s.cancel()
+	}
+}
+
+// Close closes all connections, and waits until nothing of them is left, or ctx ends.
+func (p *Pool) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	for _, servers := range p.owners {
+		stop(servers)
+	}
+	p.owners = map[string][]*server{}
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		p.leaving.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("MCP servers did not end in time: %w", ctx.Err())
+	}
+}
+
+func (p *Pool) of(owner string) []*server {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.owners[owner]
+}
+
+func (p *Pool) find(owner, name string) (*server, error) {
+	for _, s := range p.of(owner) {
+		if s.def.Name == name {
+			return s, nil
+		}
+	}
+	return nil, protocol.Internal(protocol.KindMcpServer, "unknown MCP server '%s'", name)
+}
+
+// Tools are those of an owner's servers that are ready; pending is set while others are
+// being connected to for the first time.
+func (p *Pool) Tools(owner string) (tools []core.ServerTool, pending bool) {
+	names := namer{}
+	for _, s := range p.of(owner) {
+		tools = append(tools, s.offer(names)...)
+		pending = pending || !s.settled()
+	}
+	return tools, pending
+}
+
+// Await is Tools once no server is being connected to any more, or after the grace, or at
+// the end of ctx. Required servers are waited for without grace.
+func (p *Pool) Await(ctx context.Context, owner string, grace time.Duration) []core.ServerTool {
+	patient, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for _, s := range p.of(owner) {
+		limit := patient
+		if s.def.Required {
+			limit = ctx
+		}
+		select {
+		case <-s.first:
+		case <-limit.Done():
+		}
+	}
+	tools, _ := p.Tools(owner)
+	return tools
+}

@@ -1,0 +1,364 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"appserver/protocol"
+)
+
+const (
+	// longestDelay bounds the time between two tries, heldTime is how long a connection
+	// must have held for the next try to come as soon as the first.
+	longestDelay = 5 * time.Minute
+	heldTime     = 30 * time.Second
+	// wireVersion is that of the Model Context Protocol that servers are offered: one
+	// that those know which are in use.
+	wireVersion = "2025-06-18"
+	// largestLine is the longest message that is read, in bytes.
+	largestLine = 16 << 20
+	// mostEntries bounds lists.
+	mostEntries = 10_000
+	// endTime is what a service has to hear that a session ends.
+	endTime = time.Second
+)
+
+// server is a connection of an owner to a server, which is made again when it is lost.
+type server struct {
+	pool   *Pool
+	owner  string
+	def    Definition
+	ctx    context.Context
+	cancel context.CancelFunc
+	// first is closed once the first try has ended.
+	first     chan struct{}
+	firstOnce sync.Once
+	// again ends the wait for the next try.
+	again chan struct{}
+
+	mu      sync.Mutex
+	state   string        // one of the words of McpServerStatusUpdatedNotification
+	changed chan struct{} // closed, and replaced, when the state changes
+	err     error         // why it failed
+	session *sdk.ClientSession
+	tools   []*sdk.Tool
+	meta    sdk.Meta // of the list of tools
+	calls   map[string]*call
+	nextID  int
+	said    string // the last line of standard error
+	told    string // the failure that was told last, since the connection was there
+}
+
+func newServer(p *Pool, owner string, d Definition) *server {
+	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), again: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting, calls: map[string]*call{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+func (s *server) settled() bool {
+	select {
+	case <-s.first:
+		return true
+	default:
+		return false
+	}
+}
+
+// run keeps the connection until its owner leaves.
+func (s *server) run() {
+	defer s.firstOnce.Do(func() { close(s.first) })
+	delay := s.pool.Delay
+	s.begin()
+	for {
+		began := time.Now()
+		err := s.live()
+		if s.ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > heldTime {
+			delay = s.pool.Delay
+		}
+		s.fail(err)
+		select {
+		case <-time.After(delay):
+		case <-s.again:
+			delay = s.pool.Delay
+			s.begin()
+			continue
+		case <-s.ctx.Done():
+			return
+		}
+		delay = min(2*delay, longestDelay)
+	}
+}
+
+// begin tells that a connection is being made that somebody waits for.
+func (s *server) begin() {
+	s.set(protocol.McpStarting, nil, nil)
+	s.pool.Audience.State(s.owner, s.def.Name, protocol.McpStarting, nil)
+}
+
+// set changes the state. A server that has failed keeps the tools that it had: who calls one
+// has it connected to again.
+func (s *server) set(state string, err error, session *sdk.ClientSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.err, s.session = state, err, session
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// fail is told once for all tries in a row that fail for the same reason.
+func (s *server) fail(err error) {
+	s.mu.Lock()
+	known := s.told == err.Error()
+	s.told = err.Error()
+	s.mu.Unlock()
+	s.set(protocol.McpFailed, err, nil)
+	s.firstOnce.Do(func() { close(s.first) })
+	if !known {
+		s.pool.Audience.State(s.owner, s.def.Name, protocol.McpFailed, err)
+	}
+}
+
+// live connects, and returns when the connection is lost: why.
+func (s *server) live() error {
+	if s.def.Problem != nil {
+		return s.startFailure(s.def.Problem)
+	}
+	transport, process, err := s.transport()
+	if err != nil {
+		return s.startFailure(err)
+	}
+	if process != nil {
+		defer func() {
+			process.Close()
+			<-process.Ended()
+		}()
+	}
+	session, err := s.connect(transport)
+	if err != nil {
+		return s.startFailure(s.explain(err, process))
+	}
+	defer end(session, process)
+	lost := make(chan error, 1)
+	go func() { lost <- session.Wait() }()
+	select {
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	case err := <-lost:
+		s.set(protocol.McpStarting, nil, nil) // who calls now waits for what comes of it
+		return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name, s.explain(cmp.Or(err, errEnded), process))
+	}
+}
+
+var errEnded = errors.New("the server has ended it")
+
+func (s *server) startFailure(err error) error {
+	return fmt.Errorf("MCP client for `%s` failed to start: %w", s.def.Name, err)
+}
+
+// explain prefers what is known of a program's end to what the connection says of it.
+func (s *server) explain(err error, process Process) error {
+	if process == nil {
+		if strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)) {
+			return fmt.Errorf("%w: it wants a login, and this server does none; set bearer_token_env_var", err)
+		}
+		return err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	select {
+	case <-process.Ended():
+		err = cmp.Or(process.Outcome(), errors.New("it ended with exit code 0"))
+	case <-time.After(endTime):
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.said != "" {
+		err = fmt.Errorf("%w; it said: %s", err, s.said)
+	}
+	return err
+}
+
+// end closes a session. It gives up on a service that does not answer.
+func end(session *sdk.ClientSession, process Process) {
+	if process != nil {
+		process.Close() // else closing waits for what the server has not answered
+	}
+	closed := make(chan struct{})
+	go func() {
+		session.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(endTime):
+	}
+}
+
+// transport is the way to the server; process is nil for services.
+func (s *server) transport() (sdk.Transport, Process, error) {
+	if s.def.URL != "" {
+		client := &http.Client{Transport: &headers{s.def.Headers, s.pool.HTTP}}
+		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2, MaxEventSize: largestLine}, nil, nil
+	}
+	process, err := s.pool.Spawn(s.def, s.hear)
+	if err != nil {
+		return nil, nil, err
+	}
+	reader := newMessages(process, func(line string) { s.note("not a message: " + line) })
+	return &sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: largestLine}, process, nil
+}
+
+func (s *server) hear(line string) {
+	if line = strings.TrimSpace(line); line == "" {
+		return
+	}
+	s.mu.Lock()
+	s.said = line
+	s.mu.Unlock()
+	s.note(line)
+}
+
+func (s *server) note(line string) {
+	if s.pool.Note != nil {
+		s.pool.Note(s.def.Name, line)
+	}
+}
+
+// connect makes the session and learns what tools there are.
+func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.def.StartupTimeout)
+	defer cancel()
+	client := sdk.NewClient(&sdk.Implementation{Name: "appserver-mcp-client", Title: "appserver", Version: s.pool.Version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
+			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
+		ElicitationHandler:          s.elicit,
+		ToolListChangedHandler:      func(ctx context.Context, r *sdk.ToolListChangedRequest) { s.relist(ctx, r.Session) },
+		ProgressNotificationHandler: s.progress,
+	})
+	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
+	if err != nil {
+		return nil, s.tooLate(ctx, err)
+	}
+	tools, meta, err := listTools(ctx, session)
+	if err != nil {
+		end(session, nil)
+		return nil, s.tooLate(ctx, err)
+	}
+	s.mu.Lock()
+	s.tools, s.meta, s.said, s.told = tools, meta, "", ""
+	s.mu.Unlock()
+	s.set(protocol.McpReady, nil, session)
+	s.firstOnce.Do(func() { close(s.first) })
+	s.pool.Audience.State(s.owner, s.def.Name, protocol.McpReady, nil)
+	return session, nil
+}
+
+// tooLate says what to do where a server took too long.
+func (s *server) tooLate(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("MCP client for `%s` timed out after %s: if it is only slow, set startup_timeout_sec below [mcp_servers.%s]: %w",
+			s.def.Name, s.def.StartupTimeout, s.def.Name, context.DeadlineExceeded)
+	}
+	return err
+}
+
+// relist learns the tools anew; where that fails it keeps those that it knows.
+func (s *server) relist(ctx context.Context, session *sdk.ClientSession) {
+	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
+	defer cancel()
+	tools, meta, err := listTools(ctx, session)
+	if err != nil {
+		s.note("the list of tools could not be read again: " + err.Error())
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == session {
+		s.tools, s.meta = tools, meta
+	}
+}
+
+func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.Tool, meta sdk.Meta, err error) {
+	if c := session.InitializeResult().Capabilities; c == nil || c.Tools == nil {
+		return nil, nil, nil
+	}
+	var params sdk.ListToolsParams
+	for {
+		page, err := session.ListTools(ctx, &params)
+		if err != nil {
+			return nil, nil, fmt.Errorf("its tools could not be listed: %w", err)
+		}
+		if tools == nil {
+			meta = page.Meta
+		}
+		tools = append(tools, page.Tools...)
+		if page.NextCursor == "" || len(tools) >= mostEntries {
+			return slices.DeleteFunc(tools, func(t *sdk.Tool) bool { return t == nil || t.Name == "" }), meta, nil
+		}
+		params.Cursor = page.NextCursor
+	}
+}
+
+// ready is the session; an error says why there is none. It waits for one that is being
+// made. Where that has failed of a server that was there before, it is tried again.
+func (s *server) ready(ctx context.Context) (*sdk.ClientSession, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
+	defer cancel()
+	for retried := false; ; {
+		s.mu.Lock()
+		session, state, err, changed, known := s.session, s.state, s.err, s.changed, s.tools != nil
+		s.mu.Unlock()
+		switch {
+		case session != nil:
+			return session, nil
+		case state == protocol.McpFailed && (retried || !known):
+			return nil, err
+		case state == protocol.McpFailed:
+			retried = true
+			s.retry()
+		}
+		select {
+		case <-changed:
+		case <-s.ctx.Done():
+			return nil, fmt.Errorf("the connection to the MCP server `%s` is closed", s.def.Name)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the MCP server `%s` is still being started", s.def.Name)
+		}
+	}
+}
+
+// retry ends the wait for the next try.
+func (s *server) retry() {
+	select {
+	case s.again <- struct{}{}:
+	default: // that was done before
+	}
+}
+
+// headers adds headers to requests.
+type headers struct {
+	add  map[string]string
+	next http.RoundTripper
+}
+
+// RoundTrip sends a copy of the request.
+func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range h.add {
+		r.Header.Set(name, value)
+	}
+	return h.next.RoundTrip(r)
+}

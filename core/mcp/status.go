@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"appserver/protocol"
+)
+
+// Status tells of an owner's servers, in the order of their definitions. It waits for
+// connections that are being made; with full it asks for resources too. Name picks one, ""
+// all.
+func (p *Pool) Status(ctx context.Context, owner, name string, full bool) []protocol.McpServerStatus {
+	var out []protocol.McpServerStatus
+	for _, s := range p.of(owner) {
+		if name == "" || s.def.Name == name {
+			out = append(out, s.status(ctx, full))
+		}
+	}
+	return out
+}
+
+// Describe is what is known of a server that is not connected to.
+func Describe(d Definition, state string) protocol.McpServerStatus {
+	out := protocol.McpServerStatus{Name: d.Name, RuntimeStatus: &state, Tools: map[string]json.RawMessage{},
+		Resources: []json.RawMessage{}, ResourceTemplates: []json.RawMessage{}, AuthStatus: "unsupported"}
+	if u, err := url.Parse(d.URL); err == nil && u.Host != "" {
+		origin := u.Scheme + "://" + u.Host
+		out.HTTPOrigin = &origin
+	}
+	if d.Bearer {
+		out.AuthStatus = "bearerToken"
+	}
+	return out
+}
+
+func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus {
+	session, err := s.ready(ctx)
+	if err != nil {
+		out := Describe(s.def, "failed")
+		if !s.settled() {
+			out = Describe(s.def, "starting")
+		}
+		text := err.Error()
+		out.ToolsError = &text
+		return out
+	}
+	out := Describe(s.def, "connected")
+	s.introduce(&out, session.InitializeResult())
+	s.mu.Lock()
+	for _, t := range s.tools {
+		if s.offers(t.Name) {
+			out.Tools[t.Name] = written(t)
+		}
+	}
+	if len(s.meta) > 0 {
+		out.ToolListMeta = written(s.meta)
+	}
+	s.mu.Unlock()
+	if c := session.InitializeResult().Capabilities; full && c != nil && c.Resources != nil {
+		s.addResources(ctx, &out, session)
+	}
+	return out
+}
+
+// introduce tells what the server says of itself.
+func (s *server) introduce(out *protocol.McpServerStatus, r *sdk.InitializeResult) {
+	if r.Capabilities != nil {
+		out.ServerCapabilities = written(r.Capabilities)
+	}
+	if i := r.ServerInfo; i != nil {
+		out.ServerInfo = &protocol.McpServerInfo{Name: i.Name, Title: optional(i.Title), Version: i.Version,
+			Description: optional(i.Description), WebsiteURL: optional(i.WebsiteURL)}
+		for _, icon := range i.Icons {
+			out.ServerInfo.Icons = append(out.ServerInfo.Icons, written(icon))
+		}
+	}
+}
+
+// addResources lists what can be read; a list that fails ends where it fails.
+func (s *server) addResources(ctx context.Context, out *protocol.McpServerStatus, session *sdk.ClientSession) {
+	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
+	defer cancel()
+	for r, err := range session.Resources(ctx, nil) {
+		if err != nil || len(out.Resources) >= mostEntries {
+			break
+		}
+		out.Resources = append(out.Resources, written(r))
+	}
+	for r, err := range session.ResourceTemplates(ctx, nil) {
+		if err != nil || len(out.ResourceTemplates) >= mostEntries {
+			break
+		}
+		out.ResourceTemplates = append(out.ResourceTemplates, written(r))
+	}
+}
+
+// Read reads a resource.
+func (p *Pool) Read(ctx context.Context, owner, name, uri string) ([]json.RawMessage, error) {
+	s, err := p.find(owner, name)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.def.ToolTimeout)
+	defer cancel()
+	session, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+	if err != nil {
+		return nil, err
+	}
+	contents := []json.RawMessage{}
+	for _, c := range r.Contents {
+		contents = append(contents, written(c))
+	}
+	return contents, nil
+}
+
+// written is a value of the library as JSON; all of them can be written.
+func written(v any) json.RawMessage {
+	raw, _ := json.Marshal(v)
+	return raw
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

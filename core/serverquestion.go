@@ -1,0 +1,186 @@
+package core
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// ServerAsks is a question of an MCP server to the user.
+type ServerAsks struct {
+	// Question tells the questions of all servers apart.
+	Question uint64
+	Server   string
+	// Mode is form or url. Schema belongs to form, URL and ElicitationID to url.
+	Mode, Message      string
+	Schema, Meta       json.RawMessage
+	URL, ElicitationID string
+}
+
+// ServerAsksNoMore withdraws a question.
+type ServerAsksNoMore struct{ Question uint64 }
+
+// AnswerServer answers a question of a server.
+type AnswerServer struct {
+	Question uint64
+	Answer   protocol.McpServerElicitationRequestResponse
+}
+
+func (ServerAsks) input()       {}
+func (ServerAsksNoMore) input() {}
+func (AnswerServer) effect()    {}
+
+// openQuestion is a question of a server that the client has not answered.
+type openQuestion struct {
+	ServerAsks
+	request uint64
+	turnID  *string
+}
+
+// elicits tells whether the user may be asked about tools of servers, and by them.
+func elicits(p protocol.AskForApproval) bool {
+	return p.Mode != protocol.ApprovalNever && (p.Granular == nil || p.Granular.McpElicitations)
+}
+
+// serverAsks passes a question on to the client, unless the user does not want to be asked.
+func (s *step) serverAsks(in ServerAsks) {
+	if !elicits(s.settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
+		s.answerServer(in.Question, protocol.ElicitDecline)
+		return
+	}
+	q := &openQuestion{ServerAsks: in, request: s.NextRequest()}
+	if s.active != nil {
+		q.turnID = &s.active.id
+	}
+	s.questions = append(s.questions, q)
+	s.tellWaiting()
+	s.say(s.question(q))
+}
+
+// tellWaiting tells the status where questions change it.
+func (s *step) tellWaiting() {
+	if s.active != nil {
+		s.notifyStatus()
+	}
+}
+
+func (s *step) question(q *openQuestion) Request {
+	return Request{ID: q.request, Method: protocol.MethodElicitation, Params: protocol.McpServerElicitationRequestParams{
+		ThreadID: s.id, TurnID: q.turnID, ServerName: q.Server, Mode: q.Mode, Meta: q.Meta, Message: q.Message,
+		RequestedSchema: q.Schema, URL: q.URL, ElicitationID: q.ElicitationID,
+	}}
+}
+
+// questionAnswered takes the client's answer to a question of a server.
+func (s *step) questionAnswered(in ClientAnswer) {
+	i := slices.IndexFunc(s.questions, func(q *openQuestion) bool { return q.request == in.Request })
+	if i < 0 {
+		return
+	}
+	q := s.closeQuestion(i)
+	answer, remark := elicitation(in)
+	if remark != "" {
+		s.warn([]string{remark})
+	}
+	s.effect(AnswerServer{q.Question, answer})
+}
+
+// elicitation is an answer, and what the client should know of how it was taken.
+func elicitation(in ClientAnswer) (answer protocol.McpServerElicitationRequestResponse, remark string) {
+	err := in.Err
+	if err == nil {
+		err = json.Unmarshal(in.Result, &answer)
+	}
+	if err == nil && slices.Contains([]string{protocol.ElicitAccept, protocol.ElicitDecline, protocol.ElicitCancel}, answer.Action) {
+		return answer, ""
+	}
+	return protocol.McpServerElicitationRequestResponse{Action: protocol.ElicitDecline},
+		"The answer to the request of an MCP server counts as decline: answer with the action accept, decline or cancel."
+}
+
+// closeQuestion takes a question off the list, and tells that it needs no answer.
+func (s *step) closeQuestion(i int) *openQuestion {
+	q := s.questions[i]
+	s.questions = slices.Delete(s.questions, i, i+1)
+	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: q.request})
+	s.tellWaiting()
+	return q
+}
+
+func (s *step) serverAsksNoMore(in ServerAsksNoMore) {
+	if i := slices.IndexFunc(s.questions, func(q *openQuestion) bool { return q.Question == in.Question }); i >= 0 {
+		s.closeQuestion(i)
+	}
+}
+
+// leaveQuestions ends those of a turn that was interrupted.
+func (s *step) leaveQuestions() {
+	for len(s.questions) > 0 {
+		s.answerServer(s.closeQuestion(0).Question, protocol.ElicitCancel)
+	}
+}
+
+func (s *step) answerServer(question uint64, action string) {
+	s.effect(AnswerServer{question, protocol.McpServerElicitationRequestResponse{Action: action}})
+}
+
+// serverRequest asks whether a tool of a server may be called, in the form of a question
+// of that server.
+func (s *step) serverRequest(c *toolCall) Request {
+	t := &c.server.tool
+	meta := map[string]any{"codex_approval_kind": "mcp_tool_call", "persist": []string{"session"}, "tool_name": t.Tool,
+		"tool_params": c.server.arguments, "tool_params_display": displayed(c.server.arguments)}
+	if t.Description != "" {
+		meta["tool_description"] = t.Description
+	}
+	if t.Annotations != nil {
+		meta["tool_annotations"] = t.Annotations
+	}
+	raw, _ := protocol.Marshal(meta) // what was read as JSON can be written
+	return s.question(&openQuestion{request: c.request, turnID: &s.active.id, ServerAsks: ServerAsks{
+		Server: t.Server, Mode: "form", Meta: raw, Schema: json.RawMessage(`{"type":"object","properties":{}}`),
+		Message: "Allow the " + t.Server + " MCP server to run tool \"" + t.Tool + "\"?",
+	}})
+}
+
+type displayedParam struct {
+	Name        string          `json:"name"`
+	Value       json.RawMessage `json:"value"`
+	DisplayName string          `json:"display_name"`
+}
+
+// displayed are arguments for people.
+func displayed(arguments json.RawMessage) []displayedParam {
+	list := []displayedParam{}
+	gjson.ParseBytes(arguments).ForEach(func(name, value gjson.Result) bool {
+		list = append(list, displayedParam{name.Str, json.RawMessage(value.Raw), name.Str})
+		return true
+	})
+	return list
+}
+
+// serverApproval takes the decision on a call of a tool of a server.
+func (s *step) serverApproval(c *toolCall, in ClientAnswer) {
+	answer, remark := elicitation(in)
+	if remark != "" {
+		s.warn([]string{remark})
+	}
+	if answer.Action == protocol.ElicitAccept {
+		switch gjson.GetBytes(answer.Meta, "persist").Str {
+		case "always":
+			s.warn([]string{"No rules are kept for tools: " + c.call.Name + " is accepted for this session. To accept it for good, set its approval_mode to \"approve\" in config.toml."})
+			s.allow(c.server.key())
+		case "session":
+			s.allow(c.server.key())
+		}
+		s.accept(c)
+		return
+	}
+	verb := map[string]string{protocol.ElicitDecline: "rejected", protocol.ElicitCancel: "cancelled"}[answer.Action]
+	s.decline(c, "user "+verb+" MCP tool call")
+	s.notifyStatus()
+	s.advance()
+}

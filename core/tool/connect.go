@@ -1,0 +1,186 @@
+package tool
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Program is a program that is talked to through its standard input and output. Env is
+// its whole environment.
+type Program struct {
+	Argv []string
+	Dir  string
+	Env  []string
+	// Said gets what it writes to its standard error, line by line and bounded; it must not
+	// block for long.
+	Said func(line string)
+}
+
+const (
+	// saidLine is how many bytes of a line of standard error are passed on, saidLines how
+	// many lines.
+	saidLine  = 1 << 10
+	saidLines = 1000
+	// partTime is what a program has to end by itself when its input ends.
+	partTime = 300 * time.Millisecond
+)
+
+// Link is a program that runs. Reading gives its standard output, writing goes to its
+// standard input.
+type Link struct {
+	process  *running
+	in, out  *os.File
+	closing  chan struct{}
+	closed   sync.Once
+	ended    chan struct{}
+	outcome  error
+	complain *os.File
+}
+
+// Connect starts a program. It runs until it ends by itself, the link is closed or this
+// process ends; then nothing of it is left, as with [Shell.Run].
+func (s *Shell) Connect(c Program) (*Link, error) {
+	l := &Link{closing: make(chan struct{}), ended: make(chan struct{})}
+	started := make(chan error, 1)
+	go l.run(s, c, started)
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// run starts the program and waits for its end, on one thread: the kernel sends the
+// parent-death signal when the thread ends that started it.
+func (l *Link) run(s *Shell, c Program, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := l.start(s, c); err != nil {
+		started <- err
+		return
+	}
+	go l.hear(c.Said)
+	started <- nil
+	select {
+	case <-l.process.exited:
+	case <-l.closing:
+		if !wait(partTime, l.process.exited) {
+			l.process.terminate(l.process.exited)
+		}
+	}
+	l.process.bury()
+	result := l.process.outcome()
+	switch {
+	case result.Failure != "":
+		l.outcome = errors.New(result.Failure)
+	case *result.ExitCode != 0:
+		l.outcome = &exitError{*result.ExitCode}
+	}
+	close(l.ended)
+}
+
+func (l *Link) start(s *Shell, c Program) error {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return errors.New("no program to run: command is empty")
+	}
+	if err := checkDirectory(c.Dir); err != nil {
+		return err
+	}
+	program, err := lookPath(c.Argv[0], c.Env)
+	if err != nil {
+		return err
+	}
+	p := &running{
+		cmd:    &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Dir},
+		family: family{mark: markName + "=" + rand.Text()}, grace: or(s.KillGrace, defaultKillGrace), exited: make(chan struct{}),
+	}
+	p.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], p.family.mark)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if len(s.Supervisor) > 0 {
+		p.supervise(s.Supervisor, p.grace)
+	}
+	l.process = p
+	if err := l.open(); err != nil {
+		l.release()
+		return startFailure(c.Argv[0], err)
+	}
+	return nil
+}
+
+// open makes the pipes and starts the process.
+func (l *Link) open() error {
+	var theirs [3]*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close() // nil where a pipe could not be made
+		}
+	}()
+	var errs [3]error
+	theirs[0], l.in, errs[0] = os.Pipe()
+	l.out, theirs[1], errs[1] = os.Pipe()
+	l.complain, theirs[2], errs[2] = os.Pipe()
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	l.process.cmd.Stdin, l.process.cmd.Stdout, l.process.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	return l.process.spawn()
+}
+
+func (l *Link) release() {
+	l.in.Close()
+	l.out.Close()
+	l.complain.Close()
+	l.process.report.Close()
+}
+
+// hear passes standard error on, until its end. What is too much is read, and dropped.
+func (l *Link) hear(said func(string)) {
+	defer l.complain.Close()
+	r := bufio.NewReaderSize(l.complain, saidLine)
+	for n := 0; ; n++ {
+		line, isPrefix, err := r.ReadLine()
+		if err != nil {
+			return
+		}
+		if n < saidLines && said != nil {
+			said(string(line))
+		}
+		for isPrefix && err == nil {
+			_, isPrefix, err = r.ReadLine()
+		}
+	}
+}
+
+// Read gives standard output.
+func (l *Link) Read(b []byte) (int, error) { return l.out.Read(b) }
+
+// Write goes to standard input.
+func (l *Link) Write(b []byte) (int, error) { return l.in.Write(b) }
+
+// Close ends the program: its input ends, then it is asked to end, then it is killed.
+// It does not wait.
+func (l *Link) Close() error {
+	l.closed.Do(func() {
+		close(l.closing)
+		l.in.Close()
+		l.out.Close()
+	})
+	return nil
+}
+
+// Ended is closed when nothing of the program is left.
+func (l *Link) Ended() <-chan struct{} { return l.ended }
+
+// Outcome is why the program ended, nil for exit code 0, once it has ended.
+func (l *Link) Outcome() error { return l.outcome }
+
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return "it ended with exit code " + strconv.Itoa(e.code) }

@@ -1,0 +1,202 @@
+package protocol
+
+import "encoding/json"
+
+// McpToolCallItem is a call of a tool of an MCP server. Arguments are what the model
+// wrote. Result and Error are null until the call has ended; a tool that failed by its
+// own account has a Result and the status failed. DurationMs is in milliseconds.
+// ReadOnlyHint is what the server says of the tool, null where it says nothing. The
+// members of apps and plugins are always null.
+type McpToolCallItem struct {
+	ID           string             `json:"id"`
+	Server       string             `json:"server"`
+	Tool         string             `json:"tool"`
+	Status       string             `json:"status" oneof:"inProgress completed failed"`
+	Arguments    json.RawMessage    `json:"arguments"`
+	AppContext   json.RawMessage    `json:"appContext"`
+	McpAppUI     json.RawMessage    `json:"mcpAppUi"`
+	PluginID     *string            `json:"pluginId"`
+	ReadOnlyHint *bool              `json:"readOnlyHint"`
+	Result       *McpToolCallResult `json:"result"`
+	Error        *McpToolCallError  `json:"error"`
+	DurationMs   *int64             `json:"durationMs"`
+}
+
+// The states of a call of a tool.
+const (
+	McpCallInProgress = "inProgress"
+	McpCallCompleted  = "completed"
+	McpCallFailed     = "failed"
+)
+
+// ItemID is the item's id.
+func (i *McpToolCallItem) ItemID() string { return i.ID }
+
+// McpToolCallResult is what a tool gave: content blocks as the Model Context Protocol
+// has them, and its structured form, null where there is none.
+type McpToolCallResult struct {
+	Content           []json.RawMessage `json:"content"`
+	StructuredContent json.RawMessage   `json:"structuredContent"`
+	Meta              json.RawMessage   `json:"_meta"`
+}
+
+// McpToolCallError is why a call has no result.
+type McpToolCallError struct {
+	Message string `json:"message"`
+}
+
+// McpToolCallProgressNotification is what a tool says while it works.
+type McpToolCallProgressNotification struct {
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+	ItemID   string `json:"itemId"`
+	Message  string `json:"message"`
+}
+
+// NotificationMethod is item/mcpToolCall/progress.
+func (McpToolCallProgressNotification) NotificationMethod() string {
+	return "item/mcpToolCall/progress"
+}
+
+// McpServerStatusUpdatedNotification tells how the connection of a thread to an MCP
+// server is. Error says why it failed; the failure reason, which is about logins, is
+// always null.
+type McpServerStatusUpdatedNotification struct {
+	ThreadID      *string `json:"threadId"`
+	Name          string  `json:"name"`
+	Status        string  `json:"status" oneof:"starting ready failed cancelled"`
+	Error         *string `json:"error"`
+	FailureReason *string `json:"failureReason" oneof:"reauthenticationRequired"`
+}
+
+// NotificationMethod is mcpServer/startupStatus/updated.
+func (McpServerStatusUpdatedNotification) NotificationMethod() string {
+	return "mcpServer/startupStatus/updated"
+}
+
+// The words of McpServerStatusUpdatedNotification.Status.
+const (
+	McpStarting = "starting"
+	McpReady    = "ready"
+	McpFailed   = "failed"
+)
+
+// ListMcpServerStatusParams asks for the MCP servers, by name. With a thread it is the
+// connections of that thread that are looked at; without one each server is connected to
+// for the answer. The detail toolsAndAuthOnly leaves the resources out.
+type ListMcpServerStatusParams struct {
+	Cursor     *string `json:"cursor,omitempty"`
+	Limit      *uint32 `json:"limit,omitempty"`
+	Detail     *string `json:"detail,omitempty" oneof:"full toolsAndAuthOnly"`
+	ThreadID   *string `json:"threadId,omitempty"`
+	ServerName *string `json:"serverName,omitempty"`
+}
+
+// ListMcpServerStatusResponse is a page of MCP servers.
+type ListMcpServerStatusResponse struct {
+	Data       []McpServerStatus `json:"data"`
+	NextCursor *string           `json:"nextCursor"`
+}
+
+// McpServerStatus is an MCP server: how its connection is, and what it has. Tools,
+// resources and the server's own words are as the Model Context Protocol has them.
+// RuntimeStatus is null where no thread was asked about. HTTPOrigin is the scheme and
+// host of a server that is reached by HTTP. ToolsError is why there are no tools.
+type McpServerStatus struct {
+	Name               string                     `json:"name"`
+	RuntimeStatus      *string                    `json:"runtimeStatus" oneof:"notStarted starting connected authenticationRequired failed cancelled disabled"`
+	PluginID           *string                    `json:"pluginId"`
+	HTTPOrigin         *string                    `json:"httpOrigin"`
+	ServerInfo         *McpServerInfo             `json:"serverInfo"`
+	ServerCapabilities json.RawMessage            `json:"serverCapabilities"`
+	ToolListMeta       json.RawMessage            `json:"toolListMeta"`
+	Tools              map[string]json.RawMessage `json:"tools"`
+	ToolsError         *string                    `json:"toolsError"`
+	Resources          []json.RawMessage          `json:"resources"`
+	ResourceTemplates  []json.RawMessage          `json:"resourceTemplates"`
+	AuthStatus         string                     `json:"authStatus" oneof:"unknown unsupported notLoggedIn bearerToken oAuth"`
+}
+
+// McpServerInfo is what a server calls itself.
+type McpServerInfo struct {
+	Name        string            `json:"name"`
+	Title       *string           `json:"title"`
+	Version     string            `json:"version"`
+	Description *string           `json:"description"`
+	Icons       []json.RawMessage `json:"icons"`
+	WebsiteURL  *string           `json:"websiteUrl"`
+}
+
+// McpServerToolCallParams calls a tool of a server that a thread is connected to.
+// Nothing of it joins the conversation.
+type McpServerToolCallParams struct {
+	ThreadID  string          `json:"threadId"`
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Meta      json.RawMessage `json:"_meta,omitempty"`
+}
+
+// McpServerToolCallResponse is what the tool gave.
+type McpServerToolCallResponse struct {
+	Content           []json.RawMessage `json:"content"`
+	StructuredContent json.RawMessage   `json:"structuredContent,omitempty"`
+	IsError           *bool             `json:"isError,omitempty"`
+	Meta              json.RawMessage   `json:"_meta,omitempty"`
+}
+
+// McpResourceReadParams reads a resource of a server. Without a thread the server is
+// connected to for the answer. The members of apps have no effect.
+type McpResourceReadParams struct {
+	Meta         json.RawMessage `json:"_meta,omitempty"`
+	ThreadID     *string         `json:"threadId,omitempty"`
+	OriginCallID *string         `json:"originCallId,omitempty"`
+	Server       string          `json:"server"`
+	URI          string          `json:"uri"`
+	ConnectorID  *string         `json:"connectorId,omitempty"`
+	Target       json.RawMessage `json:"target,omitempty"`
+}
+
+// McpResourceReadResponse is a resource; OriginCallID is always null.
+type McpResourceReadResponse struct {
+	Contents     []json.RawMessage `json:"contents"`
+	OriginCallID *string           `json:"originCallId"`
+}
+
+// McpServerReloadParams has no members.
+type McpServerReloadParams struct{}
+
+// MethodElicitation asks the user for what an MCP server wants to know, or whether a tool
+// may be called.
+const MethodElicitation = "mcpServer/elicitation/request"
+
+// McpServerElicitationRequestParams asks the user on behalf of an MCP server: with mode
+// form for values by RequestedSchema, with mode url to visit URL. TurnID is null where no
+// turn is under way. Whether a tool may be called is asked with a form without
+// properties, and Meta says of which tool.
+type McpServerElicitationRequestParams struct {
+	ThreadID        string          `json:"threadId"`
+	TurnID          *string         `json:"turnId"`
+	ServerName      string          `json:"serverName"`
+	Mode            string          `json:"mode" oneof:"form url"`
+	Meta            json.RawMessage `json:"_meta"`
+	Message         string          `json:"message"`
+	RequestedSchema json.RawMessage `json:"requestedSchema,omitempty"`
+	URL             string          `json:"url,omitempty"`
+	ElicitationID   string          `json:"elicitationId,omitempty"`
+}
+
+// McpServerElicitationRequestResponse is the user's answer. Content has the values of an
+// accepted form. Meta of {"persist": "session"} accepts the tool for the session.
+type McpServerElicitationRequestResponse struct {
+	Action  string          `json:"action" oneof:"accept decline cancel"`
+	Content json.RawMessage `json:"content"`
+	Meta    json.RawMessage `json:"_meta"`
+}
+
+// The words of McpServerElicitationRequestResponse.Action.
+const (
+	ElicitAccept  = "accept"
+	ElicitDecline = "decline"
+	ElicitCancel  = "cancel"
+)
