@@ -25,6 +25,9 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	sample-done [run=SCRIPT] [call=ID:NAME:ARGUMENTS] [usage=IN,OUT] [cut=WHY]
 //	sample-failed TEXT [retry] [streaming] [after=D] [status=N] [kind=WORD]
 //	tool-started, tool-output TEXT, tool-done [exit=N] [output=TEXT] [failure=TEXT] [took=D] [timed-out]
+//	servers [tool=NAME:HINTS] [pending]  the tools of the MCP server docs, from the next turn on; hints are r (reads), d (destroys), s (safe), p (prompt), a (approve)
+//	tools-known [tool=NAME:HINTS], tool-progress TEXT, tool-called [text=T] [image=DATA] [json=BLOCK] [structured=JSON] [failed] [error=TEXT] [took=D]
+//	server-asks TEXT [question=N] [url=URL], server-asks-no-more [question=N]
 //	answer accept|acceptForSession|decline|cancel|refused|JSON|any other word [request=N]
 //	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, archive [stored] [successor=ID], shutdown
 //	timeline [limit=N] [cursor=C] [older]  with older the page before the last one asked for
@@ -43,6 +46,8 @@ var commands = map[string]command{
 	"start": input(startInput), "turn-start": input(turnStartInput), "steer": input(steerInput), "interrupt": input(interruptInput),
 	"piece": input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
 	"tool-started": input(toolStartedInput), "tool-output": input(toolOutputInput), "tool-done": input(toolDoneInput), "patch-planned": input(planInput), "patch-written": input(writtenInput),
+	"servers": servers, "tools-known": input(toolsKnownInput), "tool-progress": input(toolProgressInput), "tool-called": input(toolCalledInput),
+	"server-asks": input(serverAsksInput), "server-asks-no-more": input(serverAsksNoMoreInput),
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
 	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,

@@ -137,6 +137,13 @@ func (s *step) settleLastTurn() {
 func (s *step) storageFailed(in StorageFailed) {
 	s.settings, s.active, s.waiting = in.Settings, nil, nil
 	s.failed = in.Turn != "" || s.lastFailed()
+	for _, id := range in.Requests {
+		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: id})
+	}
+	for _, q := range s.questions {
+		s.answerServer(q.Question, protocol.ElicitCancel)
+	}
+	s.questions = nil
 	if in.Turn == "" {
 		s.notifyStatus()
 		return
@@ -145,9 +152,6 @@ func (s *step) storageFailed(in StorageFailed) {
 		Message:        fmt.Sprintf("the conversation could not be saved: %v", in.Err),
 		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 	}}
-	for _, id := range in.Requests {
-		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: id})
-	}
 	s.notifyStatus()
 	s.notify(protocol.ErrorNotification{Error: s.told.err, ThreadID: s.id, TurnID: in.Turn})
 	ended := (&turnRecord{id: in.Turn, root: in.Turn}).head()

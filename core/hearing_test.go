@@ -90,6 +90,9 @@ func (w *witness) hearRequest(r core.Request) {
 		w.report("request %d is asked again after it was resolved", r.ID)
 	}
 	w.asked[r.ID] = true
+	if r.Method == protocol.MethodElicitation {
+		return // it names no item
+	}
 	id := gjson.Get(encode(r.Params), "itemId").String()
 	if item := w.items[id]; item == nil || item.done {
 		w.report("request %d is about item %q, which is not under way", r.ID, id)

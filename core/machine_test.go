@@ -181,6 +181,10 @@ func effectID(e core.Effect) core.EffectID {
 		return e.ID
 	case core.WritePatch:
 		return e.ID
+	case core.CallTool:
+		return e.ID
+	case core.AwaitTools:
+		return e.ID
 	case core.Timer:
 		return e.ID
 	}
@@ -203,6 +207,12 @@ func ends(in core.Input, e core.Effect) bool {
 	case core.WritePatch:
 		written, isWritten := in.(core.PatchWritten)
 		return isWritten && written.Effect == e.ID
+	case core.CallTool:
+		called, isCalled := in.(core.ToolCalled)
+		return isCalled && called.Effect == e.ID
+	case core.AwaitTools:
+		known, isKnown := in.(core.ToolsKnown)
+		return isKnown && known.Effect == e.ID
 	case core.Timer:
 		fired, isFired := in.(core.TimerFired)
 		return isFired && fired.Effect == e.ID

@@ -128,7 +128,7 @@ func messageText(m core.Message) string {
 		return fmt.Sprintf("refuse %d %d %s %s", m.To.Request, m.Err.Code, m.Err.Data.Kind, strconv.Quote(m.Err.Message))
 	case core.Request:
 		p := gjson.Parse(encode(m.Params))
-		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, short(p.Get("command").Str), shortIf("reason=", p.Get("reason")))
+		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, shortIf("", p.Get("message")), p.Get("_meta.tool_params").Raw, p.Get("requestedSchema.required").Raw, short(p.Get("command").Str), shortIf("reason=", p.Get("reason")))
 	case core.ContextChanged:
 		return contextText(m)
 	case core.Notice:
@@ -203,6 +203,9 @@ func itemText(i gjson.Result) string {
 	for _, change := range i.Get("changes").Array() {
 		text = words(text, change.Get("path").Str, change.Get("kind.type").Str, shortIf("to ", change.Get("kind.move_path")), shortIf("", change.Get("diff")))
 	}
+	if i.Get("type").Str == "mcpToolCall" {
+		text = words(text, i.Get("server").Str+"/"+i.Get("tool").Str, i.Get("arguments").Raw, i.Get("result.content").Raw, i.Get("result.structuredContent").Raw, shortIf("error=", i.Get("error.message")), durationText(i.Get("durationMs")))
+	}
 	if code := i.Get("exitCode"); code.Type == gjson.Number {
 		text = words(text, "exit="+code.Raw)
 	}
@@ -261,6 +264,12 @@ func effectText(e core.Effect) string {
 			text = words(text, f.Path)
 		}
 		return text
+	case core.CallTool:
+		return fmt.Sprintf("call %d %s/%s %s", e.ID, e.Server, e.Tool, e.Arguments)
+	case core.AwaitTools:
+		return fmt.Sprintf("await tools %d", e.ID)
+	case core.AnswerServer:
+		return words(fmt.Sprintf("answer question %d %s", e.Question, e.Answer.Action), string(e.Answer.Content))
 	case core.Timer:
 		return fmt.Sprintf("timer %d, %v", e.ID, e.Delay)
 	case core.Cancel:

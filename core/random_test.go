@@ -83,6 +83,8 @@ var (
 	names     = rapid.SampledFrom([]string{"", "c", "d", "call_0"})
 	steps     = rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, 30 * time.Millisecond, time.Second})
 	calls     = rapid.SampledFrom([]core.ToolCall{
+		{Name: "mcp__docs__look", Arguments: `{}`}, {Name: "mcp__docs__write", Arguments: `{"a":1}`}, {Name: "mcp__docs__wipe", Arguments: `[]`},
+		{Name: "mcp__docs__watched"}, {Name: "mcp__docs__free", Arguments: `{}`},
 		{Name: "shell", Arguments: `{"command":"touch a"}`}, {Name: "shell", Arguments: `{"command":"rm b","workdir":"sub"}`},
 		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
 		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
@@ -96,7 +98,7 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"compact": e.compactNow, "review": e.reviewNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
+		"compact": e.compactNow, "review": e.reviewNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash, "server asks": e.serverAsks,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
 		"late": e.late,
 	}
@@ -158,6 +160,13 @@ func (e *explorer) request(t *rapid.T) {
 
 func (e *explorer) answer(t *rapid.T) {
 	in := core.ClientAnswer{Request: rapid.SampledFrom(append(e.thread.OpenRequests(), 0, 99)).Draw(t, "request")}
+	if rapid.Bool().Draw(t, "of a server") {
+		in.Result = json.RawMessage(rapid.SampledFrom([]string{
+			`{"action":"accept"}`, `{"action":"accept","content":{"a":1},"_meta":{"persist":"session"}}`, `{"action":"decline"}`, `{"action":"cancel"}`, `{"action":1}`, `[]`,
+		}).Draw(t, "action"))
+		e.run(t, in)
+		return
+	}
 	word := rapid.SampledFrom([]string{
 		`"accept"`, `"acceptForSession"`, `"decline"`, `"cancel"`, `"what?"`, `null`, `{"acceptWithExecpolicyAmendment":{}}`, `{"cancel":1,"accept":2}`, "",
 	}).Draw(t, "decision")
@@ -172,6 +181,8 @@ func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
 	e.changeLimits(t)
+	e.world.ToolsPending = rapid.Bool().Draw(t, "pending")
+	e.world.Tools = anyTools(t)
 	e.world.Instructions = nil
 	if rapid.Bool().Draw(t, "instructions") {
 		e.world.Instructions = []core.InstructionFile{{Path: "/repo/AGENTS.md", Text: texts.Draw(t, "text")}}
@@ -300,6 +311,10 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 		return planned(effect, anyFiles(rapid.IntRange(0, 3).Draw(t, "files")))
 	case core.WritePatch:
 		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write")}
+	case core.CallTool:
+		return anyResult(t, effect.ID)
+	case core.AwaitTools:
+		return core.ToolsKnown{Effect: effect.ID, Tools: anyTools(t)}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}
@@ -361,6 +376,8 @@ func (e *explorer) late(t *rapid.T) {
 		core.ToolStarted{Effect: id, ProcessID: "9"}, core.ToolOutput{Effect: id, Text: "late"},
 		core.ToolDone{Effect: id, Result: core.ToolResult{Failure: "late"}},
 		core.PatchPlanned{Effect: id, Err: errDiskFull}, core.PatchWritten{Effect: id},
+		core.ToolProgress{Effect: id, Message: "late"}, core.ToolCalled{Effect: id, Err: errDiskFull}, core.ToolsKnown{Effect: id},
+		core.ServerAsksNoMore{Question: uint64(id)},
 		core.SampleDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
 		core.SampleFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
 		core.TimerFired{Effect: id},
@@ -389,6 +406,10 @@ func calmEnd(effect core.Effect) core.Input {
 		return core.PatchPlanned{Effect: effect.ID, Err: errDiskFull}
 	case core.WritePatch:
 		return core.PatchWritten{Effect: effect.ID}
+	case core.CallTool:
+		return core.ToolCalled{Effect: effect.ID, Result: &core.ServerToolResult{}}
+	case core.AwaitTools:
+		return core.ToolsKnown{Effect: effect.ID}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}

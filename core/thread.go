@@ -93,7 +93,7 @@ func (l *Loading) Thread(o Options) *Thread {
 func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
-	again.allowed, again.warned, again.told, again.lastEffect, again.tools = t.allowed, t.warned, t.told, t.lastEffect, t.tools
+	again.allowed, again.warned, again.told, again.lastEffect, again.tools, again.questions = t.allowed, t.warned, t.told, t.lastEffect, t.tools, t.questions
 	again.base, again.developer = t.base, t.developer
 	again.allChanged = true
 	return again

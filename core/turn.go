@@ -256,8 +256,8 @@ func (s *step) interrupt() {
 		s.effect(Cancel{t.retry})
 		t.retry = 0
 	}
-	asking := s.asking()
 	s.leaveQuestions()
+	asking := s.asking()
 	for _, c := range t.calls {
 		s.abandon(c)
 	}

@@ -206,6 +206,8 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			w.belongs(m, e.TurnID)
 		case core.WritePatch:
 			w.belongs(m, e.TurnID)
+		case core.CallTool:
+			w.belongs(m, e.TurnID)
 		}
 		id := effectID(e)
 		if w.effects[id] != nil {
@@ -402,6 +404,8 @@ func underWay(item protocol.ThreadItem) bool {
 		return v.Status == protocol.CommandInProgress
 	case *protocol.FileChangeItem:
 		return v.Status == protocol.PatchInProgress
+	case *protocol.McpToolCallItem:
+		return v.Status == protocol.McpCallInProgress
 	}
 	return false
 }

@@ -83,6 +83,9 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTimeout) {
 		return nil, fmt.Errorf("timed out awaiting tools/call after %s", s.def.ToolTimeout)
 	}
+	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, errLine) {
+		s.drop(session)
+	}
 	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
 		return nil, errors.New("the connection to the server was lost; it is made again")
 	}

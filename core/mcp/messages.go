@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -17,6 +16,8 @@ type messages struct {
 	rest []byte
 	drop func(line string)
 }
+
+var errLine = errors.New("a line of the server's output has more than 16 MiB")
 
 // quoted is how many bytes of a dropped line are told.
 const quoted = 200
@@ -50,7 +51,7 @@ func (m *messages) line() ([]byte, error) {
 		line = append(line, part...)
 		switch {
 		case len(line) > largestLine:
-			return nil, fmt.Errorf("a line of the server's output has more than %d bytes", largestLine)
+			return nil, errLine
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return line, err
 		}

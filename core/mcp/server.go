@@ -112,6 +112,10 @@ func (s *server) begin() {
 func (s *server) set(state string, err error, session *sdk.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.setLocked(state, err, session)
+}
+
+func (s *server) setLocked(state string, err error, session *sdk.ClientSession) {
 	s.state, s.err, s.session = state, err, session
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -337,6 +341,15 @@ func (s *server) ready(ctx context.Context) (*sdk.ClientSession, error) {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("the MCP server `%s` is still being started", s.def.Name)
 		}
+	}
+}
+
+// drop forgets a session that was seen to be lost before its end was.
+func (s *server) drop(session *sdk.ClientSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == session {
+		s.setLocked(protocol.McpStarting, nil, nil)
 	}
 }
 

@@ -24,7 +24,16 @@ func main() {
 	address := flag.Bool("http", false, "serve HTTP, and print the address")
 	token := flag.String("token", "", "the bearer token that is wanted")
 	once := flag.String("once", "", "fail where this file exists, which is made")
+	tries := flag.String("tries", "", "a file that gets a byte for each start")
 	flag.Parse()
+	if *tries != "" {
+		f, err := os.OpenFile(*tries, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		_, _ = f.WriteString(".")
+		f.Close()
+	}
 	if *fail {
 		fmt.Fprintln(os.Stderr, "no database")
 		os.Exit(3)
@@ -121,6 +130,7 @@ func server() *mcp.Server {
 	})
 	add("progress", reading, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 3 {
+			time.Sleep(20 * time.Millisecond)
 			p := &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3}
 			if i == 0 {
 				p.Message = "looking"

@@ -1,0 +1,178 @@
+package mcp_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"appserver/core"
+	"appserver/core/mcp"
+	"appserver/core/tool"
+	"appserver/protocol"
+)
+
+func TestMain(m *testing.M) {
+	// The idle connections of the transport that tests share are kept for some time.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+		goleak.Cleanup(func(code int) {
+			if dir, err := buildDir(); err == nil {
+				_ = os.RemoveAll(dir)
+			}
+			os.Exit(code)
+		}))
+}
+
+var buildDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "mcp-test-") })
+
+// program is the server of testdata, built once.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := buildDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "server")
+	out, err := exec.Command("go", "build", "-o", path, "./testdata/server").CombinedOutput()
+	if err != nil {
+		return string(out), err
+	}
+	return path, nil
+})
+
+// rig is a pool whose audience is the test.
+type rig struct {
+	*mcp.Pool
+	t *testing.T
+
+	mu        sync.Mutex
+	states    []string // server, state and error
+	notes     []string
+	asked     []core.ServerAsks
+	withdrawn []uint64
+	answer    func(q core.ServerAsks) // called in a goroutine of its own
+	changed   chan struct{}
+}
+
+func newRig(t *testing.T) *rig {
+	r := &rig{t: t, changed: make(chan struct{}, 1000)}
+	shell := &tool.Shell{}
+	r.Pool = mcp.New(mcp.Options{
+		Spawn: func(d mcp.Definition, said func(string)) (mcp.Process, error) {
+			link, err := shell.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Said: said})
+			if err != nil {
+				return nil, err
+			}
+			return link, nil
+		},
+		Audience: r, Note: r.note, Delay: 10 * time.Millisecond,
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		require.NoError(t, r.Close(ctx))
+	})
+	return r
+}
+
+func (r *rig) note(server, line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes = append(r.notes, server+": "+line)
+}
+
+func (r *rig) State(owner, server, state string, err error) {
+	r.mu.Lock()
+	text := server + " " + state
+	if err != nil {
+		text += ": " + err.Error()
+	}
+	r.states = append(r.states, text)
+	r.mu.Unlock()
+	r.changed <- struct{}{}
+}
+
+func (r *rig) Ask(_ string, q core.ServerAsks) bool {
+	r.mu.Lock()
+	r.asked = append(r.asked, q)
+	answer := r.answer
+	r.mu.Unlock()
+	r.changed <- struct{}{}
+	if answer != nil {
+		go answer(q)
+	}
+	return true
+}
+
+func (r *rig) Withdraw(_ string, question uint64) {
+	r.mu.Lock()
+	r.withdrawn = append(r.withdrawn, question)
+	r.mu.Unlock()
+	r.changed <- struct{}{}
+}
+
+// until waits until what the audience was told is so.
+func (r *rig) until(is func() bool) {
+	r.t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		r.mu.Lock()
+		done := is()
+		r.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-r.changed:
+		case <-limit:
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			require.Fail(r.t, "that did not happen", "%q", r.states)
+		}
+	}
+}
+
+func (r *rig) untilState(text string) {
+	r.t.Helper()
+	r.until(func() bool { return len(r.states) > 0 && strings.Contains(r.states[len(r.states)-1], text) })
+}
+
+// define is the test's server, with arguments.
+func define(t *testing.T, name string, args ...string) mcp.Definition {
+	t.Helper()
+	path, err := program()
+	require.NoError(t, err, path)
+	return mcp.Definition{Name: name, Command: append([]string{path}, args...), Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")},
+		StartupTimeout: 10 * time.Second, ToolTimeout: 10 * time.Second}
+}
+
+// ready opens an owner and waits for its tools.
+func (r *rig) ready(definitions ...mcp.Definition) []core.ServerTool {
+	r.Open("me", definitions)
+	return r.Await(context.Background(), "me", 10*time.Second)
+}
+
+func (r *rig) call(name, arguments string) core.ToolCalled {
+	return r.Call(context.Background(), "me", core.CallTool{ID: 1, CallID: "c", Server: "s", Tool: name, Arguments: []byte(arguments)}, nil)
+}
+
+// texts are the content of a result.
+func (r *rig) texts(c core.ToolCalled) string {
+	r.t.Helper()
+	require.NoError(r.t, c.Err)
+	var all []string
+	for _, block := range c.Result.Content {
+		all = append(all, string(block))
+	}
+	return strings.Join(all, " ")
+}
+
+func accept(content string) protocol.McpServerElicitationRequestResponse {
+	return protocol.McpServerElicitationRequestResponse{Action: protocol.ElicitAccept, Content: []byte(content)}
+}
