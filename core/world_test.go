@@ -51,7 +51,7 @@ func changeLimits(m *machine, a arguments) error {
 		"limit": func(n int64) { r.Limit = n }, "target": func(n int64) { r.Target = n }, "words": func(n int64) { r.UserTokens = n },
 		"keep": func(n int64) { r.KeepTurns = int(n) }, "turns": func(n int64) { m.world.MaxTurns = int(n) },
 		"checkpoints": func(n int64) { m.world.Tracking.Keep = int(n) },
-		"window": func(n int64) { m.world.Provider.ContextWindow = &n },
+		"window":      func(n int64) { m.world.Provider.ContextWindow = &n },
 	} {
 		n, err := numberOf(a, name)
 		if err != nil {

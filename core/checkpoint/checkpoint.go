@@ -4,7 +4,7 @@
 // # Names
 //
 // What is kept has names below refs/appserver/THREAD: that of a checkpoint is its id, and
-// what was changed since is under the id with ".files". In the home folder threads/THREAD has
+// what was changed since is under the id with "-files". In the home folder threads/THREAD has
 // the roots of the worktrees with such names, each with a NUL behind it, so that they are found when the
 // thread is gone.
 package checkpoint
@@ -103,7 +103,7 @@ func (k *Keeper) keepFiles(ctx context.Context, t *worktree.Tree, thread, id str
 	return err
 }
 
-func filesOf(id string) string { return id + ".files" }
+func filesOf(id string) string { return id + "-files" }
 
 // Diff is the diff of changes.
 func (k *Keeper) Diff(ctx context.Context, changes []protocol.WorktreeChanges) (core.FileDiff, error) {
