@@ -141,7 +141,7 @@ func libraries() []library {
 		{"go.uber.org/goleak", nil, "for tests"},
 		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},
 		{"go.yaml.in/yaml/v3", []string{"core/config"}, "one reader of config.yaml"},
-		{"golang.org/x/sys", []string{"cmd/appserver", "core/sandbox", "core/tool"}, "all of them watch over processes"},
+		{"golang.org/x/sys", []string{"cmd/appserver", "core/sandbox", "core/tool", "core/worktree"}, "they watch over processes, or open folders one name at a time"},
 		{"modernc.org/sqlite", []string{"rollout/index"}, "one owner of the database"},
 		{"mvdan.cc/sh/v3", []string{"core/command"}, "one reader of shell text"},
 		{"pgregory.net/rapid", nil, "for tests"},

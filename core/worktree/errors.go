@@ -1,12 +1,9 @@
 package worktree
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
-
-var errNotBuilt = errors.New("not built yet")
 
 func (e *TooLargeError) Error() string {
 	if e.Files > 0 {

@@ -1,9 +1,6 @@
 package worktree
 
-import (
-	"context"
-	"errors"
-)
+import "errors"
 
 // Modes of files, as in git.
 const (
@@ -58,41 +55,6 @@ type TooLargeError struct {
 // what is to be put back. Nothing was written.
 type ConflictError struct{ Paths []string }
 
-// Open finds the worktree of a folder: the folder with the .git that is next above it,
-// or itself. It fails with [ErrNoGit].
-func Open(ctx context.Context, cwd string, o Options) (*Tree, error) {
-	return nil, errNotBuilt
-}
-
-// Tree is a worktree. Its methods may be called at once.
-type Tree struct {
-	root string
-}
-
-// Root is the folder that paths are relative to, with links followed.
-func (t *Tree) Root() string { return t.root }
-
-// Capture stores what the worktree holds, and is the name of that as a git tree. It
-// fails with a [*TooLargeError].
-func (t *Tree) Capture(ctx context.Context) (object string, err error) { return "", errNotBuilt }
-
-// CapturePaths stores what some paths hold, whatever the size of the worktree and
-// whatever git ignores. Each path is in the answer, a path that holds no file as File{}.
-func (t *Tree) CapturePaths(ctx context.Context, paths []string) (map[string]File, error) {
-	return nil, errNotBuilt
-}
-
-// Compose is a git tree of what [Tree.CapturePaths] gave, for [Tree.Keep].
-func (t *Tree) Compose(ctx context.Context, files map[string]File) (object string, err error) {
-	return "", errNotBuilt
-}
-
-// Changes are the paths that differ between two captures, in order. Renames are two.
-// What git ignored before has no known former state, and is left out.
-func (t *Tree) Changes(ctx context.Context, before, after string) ([]Change, error) {
-	return nil, errNotBuilt
-}
-
 // Kind tells what a diff says of a file.
 type Kind string
 
@@ -120,34 +82,4 @@ type Diff struct {
 	Text  string
 	Files []FileStat
 	Short bool
-}
-
-// Diff is the text of changes, renames found.
-func (t *Tree) Diff(ctx context.Context, changes []Change) (Diff, error) {
-	return Diff{}, errNotBuilt
-}
-
-// Keep gives a capture the name refs/appserver/THREAD/NAME. Once it returns, the
-// capture is on disk, and stays until it is forgotten.
-func (t *Tree) Keep(ctx context.Context, thread, name, object string) error { return errNotBuilt }
-
-// Forget removes names of captures, all of the thread where names is nil. It is no
-// error if one does not exist.
-func (t *Tree) Forget(ctx context.Context, thread string, names []string) error {
-	return errNotBuilt
-}
-
-// Pack puts the objects of captures that are kept into a pack.
-func (t *Tree) Pack(ctx context.Context) error { return errNotBuilt }
-
-// Restored are the paths that a restore changes, in order.
-type Restored struct {
-	Written, Removed []string
-}
-
-// Restore puts back what was before some changes. A path that holds this already is
-// passed over; where one holds anything else than what is to be undone, it fails with a
-// [*ConflictError]. A dry restore only looks.
-func (t *Tree) Restore(ctx context.Context, changes []Change, dry bool) (Restored, error) {
-	return Restored{}, errNotBuilt
 }

@@ -1,0 +1,229 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Capture stores what the worktree holds, and is the name of that as a git tree. It
+// fails with a [*TooLargeError].
+func (t *Tree) Capture(ctx context.Context) (object string, err error) {
+	l, err := t.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer l.close()
+	if err := l.clear(); err != nil {
+		return "", err
+	}
+	object, err = l.capture(ctx)
+	var failed *gitError
+	if !errors.As(err, &failed) || ctx.Err() != nil {
+		return object, err
+	}
+	// Files change while they are read, a crash may have torn our index, and git may
+	// have removed objects that it names. None of this outlasts a second look.
+	if err := t.dropIndex(); err != nil {
+		return "", err
+	}
+	return l.capture(ctx)
+}
+
+// clear removes what a killed server left behind, and brings the patterns up to date.
+func (l *locked) clear() error {
+	err := os.Remove(filepath.Join(l.git.dir, "index.lock"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return keepFile(filepath.Join(l.git.dir, "info", "exclude"), l.patterns())
+}
+
+// patterns are those of the repository, and what is ours in the worktree.
+func (t *Tree) patterns() string {
+	text := ""
+	if t.common != "" {
+		text = string(readSmall(filepath.Join(t.common, "info", "exclude")))
+	}
+	text += "\n/" + stagingPrefix + "*\n"
+	home := filepath.Dir(t.home)
+	for _, dir := range []string{home, filepath.Dir(home)} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		if rel, err := filepath.Rel(t.root, dir); err == nil && rel != "." && filepath.IsLocal(rel) {
+			text += "/" + escapePattern(filepath.ToSlash(rel)) + "\n"
+		}
+	}
+	return text
+}
+
+func escapePattern(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `).Replace(name)
+}
+
+func (l *locked) capture(ctx context.Context) (string, error) {
+	found, err := l.look(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := l.weigh(ctx, found); err != nil {
+		return "", err
+	}
+	if err := l.store(ctx, found); err != nil {
+		return "", err
+	}
+	if err := l.remember(found.tracked); err != nil {
+		return "", err
+	}
+	return l.git.word(ctx, nil, "write-tree")
+}
+
+// findings are the paths at which a capture differs from the one before.
+type findings struct {
+	// store are paths to store; a path of them that has no file any more is dropped.
+	// drop are those that hold what is no file for git.
+	store, drop []string
+	// known is how many files the last capture had, and added how many it did not.
+	known, added int
+	// size is how long the files are together, in bytes.
+	size int64
+	// tracked tells the state of the repository's index.
+	tracked string
+}
+
+// look finds what differs: files that changed, files that git sees nowhere yet, and, if
+// the repository's index has changed, files that it tracks although it ignores them.
+func (l *locked) look(ctx context.Context) (*findings, error) {
+	found := &findings{known: entries(filepath.Join(l.git.dir, "index")), tracked: l.trackedState()}
+	if err := l.glance(found); err != nil {
+		return nil, err
+	}
+	changed, err := l.git.start(ctx, nil, limited{most: maxOutput}, "diff-files", "--name-only", "--ignore-submodules=all", "--no-renames", "-z")
+	if err != nil {
+		return nil, err
+	}
+	others, failed := l.others(ctx)
+	out, err := changed.output()
+	if err = errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	l.sort(found, names(out), true)
+	l.sort(found, others, false)
+	l.sort(found, l.forced(ctx, found.tracked), false)
+	return found, nil
+}
+
+// others are the files that git neither knows nor ignores.
+func (l *locked) others(ctx context.Context) ([]string, error) {
+	r, err := l.git.start(ctx, nil, limited{most: maxOutput, names: l.options.MaxFiles}, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.output()
+	if errors.Is(err, errTooLong) {
+		err = l.tooMany()
+	}
+	return names(out), err
+}
+
+// forced are the files that the repository tracks although it ignores them. Where its
+// index cannot be read, git's own commands fail as well, and there are none.
+func (l *locked) forced(ctx context.Context, state string) []string {
+	if state == "" || state == string(readSmall(filepath.Join(l.git.dir, "tracked"))) {
+		return nil
+	}
+	g := l.git
+	g.index = filepath.Join(l.dir, "index")
+	out, _ := g.run(ctx, nil, "ls-files", "--cached", "--ignored", "--exclude-standard", "-z")
+	return names(out)
+}
+
+// trackedState changes whenever the repository's index does; "" where there is none.
+func (t *Tree) trackedState() string {
+	info, err := os.Lstat(filepath.Join(t.dir, "index"))
+	if t.dir == "" || err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	inode := info.Sys().(*syscall.Stat_t).Ino
+	return fmt.Sprintf("%d %d %d", info.Size(), info.ModTime().UnixNano(), inode)
+}
+
+func (l *locked) remember(state string) error {
+	return keepFile(filepath.Join(l.git.dir, "tracked"), state)
+}
+
+// sort looks at what paths hold. Whether our index has them is said by known.
+func (l *locked) sort(found *findings, paths []string, known bool) {
+	for _, p := range paths {
+		if p == "" || strings.HasSuffix(p, "/") {
+			continue
+		}
+		full := l.root + "/" + p
+		info, err := os.Lstat(full)
+		switch {
+		case err != nil || info.IsDir():
+			found.store = append(found.store, p)
+			continue
+		case info.Mode().IsRegular():
+			if syscall.Access(full, 4) != nil {
+				continue
+			}
+		case info.Mode().Type() != fs.ModeSymlink:
+			found.drop = append(found.drop, p)
+			continue
+		}
+		found.store = append(found.store, p)
+		found.size += info.Size()
+		if !known {
+			found.added++
+		}
+	}
+}
+
+// store brings our index up to date, which stores the files.
+func (l *locked) store(ctx context.Context, found *findings) error {
+	if len(found.drop) > 0 {
+		var lines strings.Builder
+		for _, p := range found.drop {
+			lines.WriteString("0 " + l.nothing() + "\t" + p + "\x00")
+		}
+		if _, err := l.git.run(ctx, strings.NewReader(lines.String()), "update-index", "-z", "--index-info"); err != nil {
+			return err
+		}
+	}
+	if len(found.store) == 0 {
+		return nil
+	}
+	_, err := l.git.run(ctx, input(found.store), "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	return err
+}
+
+// nothing is the name that stands for no object.
+func (t *Tree) nothing() string {
+	if t.sha256 {
+		return strings.Repeat("0", 64)
+	}
+	return strings.Repeat("0", 40)
+}
+
+// entries is how many entries an index says that it has; 0 where there is none.
+func entries(index string) int {
+	file, err := os.OpenFile(index, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	head := make([]byte, 12)
+	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("DIRC")) {
+		return 0
+	}
+	return int(binary.BigEndian.Uint32(head[8:]))
+}

@@ -1,0 +1,135 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Changes are the paths that differ between two captures, in order. Renames are two.
+// What git ignored before has no known former state, and is left out.
+func (t *Tree) Changes(ctx context.Context, before, after string) ([]Change, error) {
+	if before == after {
+		return nil, nil
+	}
+	out, err := t.reader().run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	fields := names(out)
+	for i := 0; i+1 < len(fields); i += 2 {
+		if c, ok := parseChange(fields[i], fields[i+1]); ok {
+			changes = append(changes, c)
+		}
+	}
+	return t.dropIgnored(ctx, before, changes)
+}
+
+// parseChange reads ":100644 100755 OBJECT OBJECT M" and a path.
+func parseChange(about, name string) (Change, bool) {
+	words := strings.Fields(strings.TrimPrefix(about, ":"))
+	if len(words) != 5 {
+		return Change{}, false
+	}
+	before, isFile := parseFile(words[0], words[2])
+	after, isStill := parseFile(words[1], words[3])
+	return Change{Path: name, Before: before, After: after}, isFile && isStill
+}
+
+// reader is git for what only reads captures, those too that were made before there was
+// a repository. It sees no worktree.
+func (t *Tree) reader() git {
+	g := t.git
+	g.work = t.home
+	if g.objects != "" {
+		g.more = filepath.Join(g.dir, "objects")
+	}
+	return g
+}
+
+// dropIgnored leaves out the files that seem to be new, but were ignored before: then
+// they may have been there as well, and undoing would take away what nobody made.
+func (t *Tree) dropIgnored(ctx context.Context, before string, changes []Change) ([]Change, error) {
+	var created []string
+	for _, c := range changes {
+		if c.Before.Mode == 0 {
+			created = append(created, c.Path)
+		}
+	}
+	if len(created) == 0 {
+		return changes, nil
+	}
+	ignored, err := t.ignoredAt(ctx, before, created)
+	if err != nil {
+		return nil, err
+	}
+	rest := changes[:0]
+	for _, c := range changes {
+		if c.Before.Mode != 0 || !ignored[c.Path] {
+			rest = append(rest, c)
+		}
+	}
+	return rest, nil
+}
+
+// ignoredAt tells which paths the patterns of a capture ignore, with those of the user.
+func (t *Tree) ignoredAt(ctx context.Context, object string, paths []string) (map[string]bool, error) {
+	dir, err := t.scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := t.layPatterns(ctx, object, dir); err != nil {
+		return nil, err
+	}
+	g := t.reader()
+	g.work = dir
+	// A name that begins with a colon would be a pattern.
+	asked := make([]string, len(paths))
+	for i, p := range paths {
+		asked[i] = "./" + p
+	}
+	out, err := g.run(ctx, input(asked), "check-ignore", "--no-index", "-z", "--stdin")
+	var none *exec.ExitError
+	if errors.As(err, &none) && none.ExitCode() == 1 {
+		err = nil
+	}
+	ignored := map[string]bool{}
+	for _, name := range names(out) {
+		ignored[strings.TrimPrefix(name, "./")] = true
+	}
+	return ignored, err
+}
+
+// layPatterns writes the .gitignore files of a capture below a folder.
+func (t *Tree) layPatterns(ctx context.Context, object, dir string) error {
+	out, err := t.reader().run(ctx, nil, "ls-tree", "-r", "-z", object)
+	if err != nil {
+		return err
+	}
+	for _, line := range names(out) {
+		about, name, _ := strings.Cut(line, "\t")
+		words := strings.Fields(about)
+		if path.Base(name) != ".gitignore" || len(words) != 3 || words[0] != fmt.Sprintf("%o", ModeFile) {
+			continue
+		}
+		content, err := t.reader().run(ctx, nil, "cat-file", "blob", words[2])
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// repository is where a worktree's repository is.
+type repository struct {
+	root string
+	// dir has the worktree's index, and common the objects, refs and configuration.
+	// Both are "" where there is none that can be used.
+	dir, common string
+}
+
+// find looks for the next .git above a folder, as git does, but runs nothing and reads
+// no configuration that could name another place. It stays on the disk of the folder.
+func find(ctx context.Context, g git, cwd string) (repository, error) {
+	start, err := filepath.EvalSymlinks(cwd)
+	if err != nil {
+		return repository{}, err
+	}
+	for dir := start; sameDisk(start, dir); dir = filepath.Dir(dir) {
+		name := filepath.Join(dir, ".git")
+		switch info, err := os.Lstat(name); {
+		case err == nil && info.IsDir() && isRepository(name):
+			return repository{dir, name, name}.usable(), nil
+		case err == nil && info.Mode().IsRegular():
+			return linked(ctx, g, dir, name).usable(), nil
+		case err == nil && info.Mode().Type() == fs.ModeSymlink:
+			return repository{root: dir}, nil
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return repository{root: start}, nil
+}
+
+func sameDisk(a, b string) bool {
+	var left, right syscall.Stat_t
+	return syscall.Stat(a, &left) == nil && syscall.Stat(b, &right) == nil && left.Dev == right.Dev
+}
+
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	return err == nil && isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs"))
+}
+
+// isFolder is false for a link to one.
+func isFolder(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.IsDir()
+}
+
+// linked is the repository of a .git that is a file: of a linked worktree or a
+// submodule. Anybody can write such a file, so the folder must point back.
+func linked(ctx context.Context, g git, root, file string) repository {
+	none := repository{root: root}
+	target, ok := strings.CutPrefix(readLine(file), "gitdir: ")
+	if !ok {
+		return none
+	}
+	dir, err := filepath.EvalSymlinks(from(root, target))
+	if err != nil {
+		return none
+	}
+	if common := readLine(filepath.Join(dir, "commondir")); common != "" {
+		back := readLine(filepath.Join(dir, "gitdir"))
+		if !sameFile(from(dir, back), file) || !isRepository(from(dir, common)) {
+			return none
+		}
+		return repository{root, dir, from(dir, common)}
+	}
+	back, err := g.word(ctx, nil, "config", "--file", filepath.Join(dir, "config"), "--get", "core.worktree")
+	if err != nil || !sameFile(from(dir, back), root) || !isRepository(dir) {
+		return none
+	}
+	return repository{root, dir, dir}
+}
+
+// usable is a repository as it is, or without its git folder where that cannot be
+// written, or sends whoever uses it elsewhere.
+func (r repository) usable() repository {
+	_, err := os.Lstat(filepath.Join(r.common, "commondir"))
+	if r.common == "" || !errors.Is(err, fs.ErrNotExist) {
+		return repository{root: r.root}
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if syscall.Access(filepath.Join(r.common, name), 2|1) != nil {
+			return repository{root: r.root}
+		}
+	}
+	return r
+}
+
+func from(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+func sameFile(a, b string) bool {
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(b)
+	return err == nil && os.SameFile(left, right)
+}
+
+// readLine is what a short file says; "" where it is no file.
+func readLine(name string) string { return string(bytes.TrimSpace(readSmall(name))) }
+
+// maxSmall is the longest file of a git folder that is read, in bytes.
+const maxSmall = 1 << 20
+
+// readSmall is a file's content, and nothing for what is no file or too long for what
+// it should be: who opened a FIFO would wait for ever.
+func readSmall(name string) []byte {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {
+		return nil
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	return content
+}

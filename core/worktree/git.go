@@ -1,0 +1,205 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// patience is how long one run of git may take: a capture that takes longer is none
+// that a turn should wait for, and a FIFO that is named .gitignore would never end.
+const patience = time.Minute
+
+// git is how git is run: with which folders, and without anything that the workspace or
+// the user's configuration says.
+type git struct {
+	program string
+	// dir is the git folder, and work the folder that paths are relative to and that
+	// .gitignore and .gitattributes are read from.
+	dir, work string
+	// objects is where objects are written and read; "" for those of dir.
+	objects string
+	// more has objects that are read, too; "" for none.
+	more string
+	// index is the index file; "" for that of dir.
+	index string
+	// excludes is the user's own file of patterns; "" for none.
+	excludes string
+	// shared is the repository's core.sharedRepository; "" for none.
+	shared string
+	// lock is a file that stays locked for as long as git runs, or nil.
+	lock *os.File
+}
+
+// running is git while it runs.
+type running struct {
+	*exec.Cmd
+	cancel context.CancelFunc
+	out    limited
+	err    limited
+	// asked is the caller's context, and timed the one that patience ends.
+	asked, timed context.Context
+	command      string
+}
+
+// start runs git with an input. The answer has to be waited for.
+func (g git) start(ctx context.Context, in io.Reader, out limited, args ...string) (*running, error) {
+	timed, cancel := context.WithTimeout(ctx, patience)
+	r := &running{Cmd: exec.CommandContext(timed, g.program, append(g.flags(), args...)...), cancel: cancel}
+	r.asked, r.timed, r.command = ctx, timed, args[0]
+	r.out, r.err.most = out, 4<<10
+	r.Dir, r.Env, r.Stdin = g.work, g.environ(), in
+	r.Stdout, r.Stderr = &r.out, &r.err
+	r.WaitDelay = time.Second
+	if g.lock != nil {
+		r.ExtraFiles = []*os.File{g.lock}
+	}
+	if err := r.Start(); err != nil {
+		cancel()
+		return nil, fmt.Errorf("git cannot be run: %w", err)
+	}
+	return r, nil
+}
+
+// output waits, and is what git has written. Where that is more than was asked for, it
+// is cut, with errTooLong.
+func (r *running) output() ([]byte, error) {
+	defer r.cancel()
+	err := r.Wait()
+	switch {
+	case r.out.cut:
+		return r.out.kept.Bytes(), errTooLong
+	case err == nil:
+		return r.out.kept.Bytes(), nil
+	case r.asked.Err() != nil:
+		return nil, r.asked.Err()
+	case r.timed.Err() != nil:
+		err = fmt.Errorf("it took longer than %v", patience)
+	}
+	return nil, &gitError{command: r.command, text: strings.TrimSpace(r.err.kept.String()), err: err}
+}
+
+// run runs git, with all of its output.
+func (g git) run(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
+	r, err := g.start(ctx, in, limited{most: maxOutput}, args...)
+	if err != nil {
+		return nil, err
+	}
+	return r.output()
+}
+
+// word runs git for an output of one line.
+func (g git) word(ctx context.Context, in io.Reader, args ...string) (string, error) {
+	out, err := g.run(ctx, in, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// flags are what our own git folder says, too; commands that are run in the user's need
+// them. Objects and refs are synced, the index is not: it can be made anew.
+func (g git) flags() []string {
+	settings := []string{
+		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.logAllRefUpdates=false", "gc.auto=0",
+		"core.fsync=loose-object,pack,pack-metadata,reference", "core.fsyncMethod=batch",
+		"core.attributesFile=/dev/null", "core.excludesFile=" + g.excludes, "core.untrackedCache=false",
+		"core.quotePath=true", "core.preloadIndex=true", "diff.renames=true",
+	}
+	if g.shared != "" {
+		settings = append(settings, "core.sharedRepository="+g.shared)
+	}
+	var flags []string
+	for _, s := range settings {
+		flags = append(flags, "-c", s)
+	}
+	return flags
+}
+
+func (g git) environ() []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/dev/null", "XDG_CONFIG_HOME=/dev/null",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_AUTHOR_NAME=appserver", "GIT_AUTHOR_EMAIL=appserver@localhost",
+		"GIT_COMMITTER_NAME=appserver", "GIT_COMMITTER_EMAIL=appserver@localhost",
+		"GIT_DIR=" + g.dir,
+	}
+	for name, value := range map[string]string{
+		"GIT_WORK_TREE": g.work, "GIT_OBJECT_DIRECTORY": g.objects, "GIT_INDEX_FILE": g.index,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES": alternates(g.more),
+	} {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// gitError is what git said when it failed.
+type gitError struct {
+	command, text string
+	err           error
+}
+
+func (e *gitError) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("git %s failed: %v: %s", e.command, e.err, e.text), ": ")
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// maxOutput is the longest output of git that is kept, in bytes.
+const maxOutput = 256 << 20
+
+var errTooLong = errors.New("git said more than is kept")
+
+// limited keeps the beginning of what is written, and fails then, so that whoever
+// writes ends.
+type limited struct {
+	kept bytes.Buffer
+	most int64
+	// names is how many names may be written, each ended by NUL; 0 for any number.
+	names, seen int
+	cut         bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.seen += bytes.Count(p, []byte{0}); l.names > 0 && l.seen > l.names {
+		l.cut = true
+		return 0, errTooLong
+	}
+	if room := l.most - int64(l.kept.Len()); int64(len(p)) > room {
+		l.cut = true
+		n, _ := l.kept.Write(p[:room])
+		return n, errTooLong
+	}
+	return l.kept.Write(p)
+}
+
+// names are the parts of an output that end with NUL.
+func names(out []byte) []string {
+	if len(out) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// input gives git names, each ended by NUL.
+func input(names []string) io.Reader {
+	if len(names) == 0 {
+		return strings.NewReader("")
+	}
+	return strings.NewReader(strings.Join(names, "\x00") + "\x00")
+}
+
+// alternates is a list of one folder of objects.
+func alternates(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return quote(dir)
+}

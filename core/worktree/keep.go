@@ -1,0 +1,133 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// refs are below this, one folder per thread.
+const refs = "refs/appserver"
+
+// refPart is what threads and captures may be called.
+var refPart = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$`)
+
+// Keep gives a capture the name refs/appserver/THREAD/NAME. Once it returns, the
+// capture is on disk, and stays until it is forgotten. Names are letters, digits, - and _.
+func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
+	ref, err := t.ref(thread, name)
+	if err != nil {
+		return err
+	}
+	commit, err := t.git.word(ctx, strings.NewReader("Checkpoint\n"), "commit-tree", object)
+	if err != nil {
+		return err
+	}
+	if _, err := t.keeper().run(ctx, nil, "update-ref", ref, commit); err != nil {
+		return err
+	}
+	return syncFolders(filepath.Join(t.keeper().dir, filepath.FromSlash(ref)), 3)
+}
+
+// Forget removes names of captures, all of the thread where names is nil. It is no
+// error if one does not exist.
+func (t *Tree) Forget(ctx context.Context, thread string, names []string) error {
+	if _, err := t.ref(thread, "all"); err != nil {
+		return err
+	}
+	prefix := refs + "/" + thread + "/"
+	kept, err := t.keeper().word(ctx, nil, "for-each-ref", "--format=%(refname)", prefix)
+	if err != nil {
+		return err
+	}
+	var lines strings.Builder
+	for _, ref := range strings.Fields(kept) {
+		if names == nil || slices.Contains(names, strings.TrimPrefix(ref, prefix)) {
+			lines.WriteString("delete " + ref + "\x00\x00")
+		}
+	}
+	if lines.Len() == 0 {
+		return nil
+	}
+	_, err = t.keeper().run(ctx, strings.NewReader(lines.String()), "update-ref", "-z", "--stdin")
+	return err
+}
+
+// keeper is git for the refs: in the repository's own git folder, where there is one.
+func (t *Tree) keeper() git {
+	g := t.git
+	g.work = t.home
+	if t.common != "" {
+		g.dir, g.objects = t.common, ""
+	}
+	return g
+}
+
+// ref is the name of a capture. The folders of the refs must be none that a link puts
+// elsewhere.
+func (t *Tree) ref(thread, name string) (string, error) {
+	if !refPart.MatchString(thread) || !refPart.MatchString(name) {
+		return "", fmt.Errorf("%q and %q cannot name a capture: use letters, digits, - and _", thread, name)
+	}
+	ref := refs + "/" + thread + "/" + name
+	for dir := ref; dir != "refs"; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(filepath.Join(t.keeper().dir, dir))
+		if err == nil && info.Mode().Type() == fs.ModeSymlink {
+			return "", fmt.Errorf("%s is a link in the repository; remove it", dir)
+		}
+	}
+	return ref, nil
+}
+
+// syncFolders has the disk take the names in the folders above a file, some levels up.
+// Repositories that keep refs elsewhere have no such folders.
+func syncFolders(name string, levels int) error {
+	for range levels {
+		name = filepath.Dir(name)
+		dir, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pack puts the objects of captures that are kept into a pack. In a store of our own it
+// also removes what no capture needs, if it is older than a day.
+func (t *Tree) Pack(ctx context.Context) error {
+	l, err := t.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	if t.common == "" {
+		if _, err := l.git.run(ctx, nil, "repack", "-A", "-d", "-q", "--unpack-unreachable=1.day.ago"); err != nil {
+			return err
+		}
+		_, err := l.git.run(ctx, nil, "prune", "--expire=1.day.ago")
+		return err
+	}
+	kept, err := t.keeper().run(ctx, nil, "for-each-ref", "--format=%(objectname)", refs+"/")
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	pack := filepath.Join(l.git.objects, "pack", "pack")
+	_, err = l.git.run(ctx, strings.NewReader(string(kept)), "pack-objects", "--revs", "--unpacked", "--incremental", "--non-empty", "-q", pack)
+	if err != nil {
+		return err
+	}
+	_, err = l.git.run(ctx, nil, "prune-packed", "-q")
+	return err
+}

@@ -1,0 +1,99 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// CapturePaths stores what some paths hold, whatever the size of the worktree and
+// whatever git ignores. Each path is in the answer, a path that holds no file as File{}.
+// It fails with a [*TooLargeError] where the files are too long together.
+func (t *Tree) CapturePaths(ctx context.Context, paths []string) (map[string]File, error) {
+	files := map[string]File{}
+	var present []string
+	var size int64
+	for _, p := range paths {
+		seen, err := t.see(p)
+		if err != nil {
+			return nil, err
+		}
+		if files[p] = (File{}); seen.isFile() {
+			present = append(present, p)
+			size += seen.size
+		}
+	}
+	if size > t.options.MaxBytes {
+		return nil, &TooLargeError{Root: t.root, Bytes: size, MaxBytes: t.options.MaxBytes}
+	}
+	if len(present) == 0 {
+		return files, nil
+	}
+	return files, t.withIndex(func(g git) error {
+		if _, err := g.run(ctx, input(present), "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
+			return err
+		}
+		staged, err := g.run(ctx, nil, "ls-files", "--stage", "-z")
+		for name, f := range parseStaged(staged) {
+			files[name] = f
+		}
+		return err
+	})
+}
+
+// Compose is a git tree of what [Tree.CapturePaths] gave, for [Tree.Keep] and
+// [Tree.Changes].
+func (t *Tree) Compose(ctx context.Context, files map[string]File) (object string, err error) {
+	err = t.withIndex(func(g git) error {
+		object, err = compose(ctx, g, files)
+		return err
+	})
+	return object, err
+}
+
+// compose writes the files into the index of git, then into a tree.
+func compose(ctx context.Context, g git, files map[string]File) (string, error) {
+	if err := g.stage(ctx, files); err != nil {
+		return "", err
+	}
+	return g.word(ctx, nil, "write-tree")
+}
+
+// stage adds files to the index. Nothing is done for those of mode 0.
+func (g git) stage(ctx context.Context, files map[string]File) error {
+	var lines strings.Builder
+	for name, f := range files {
+		if f.Mode != 0 {
+			fmt.Fprintf(&lines, "%o %s\t%s\x00", f.Mode, f.Object, name)
+		}
+	}
+	_, err := g.run(ctx, strings.NewReader(lines.String()), "update-index", "--add", "-z", "--index-info")
+	return err
+}
+
+// withIndex does something with an index of its own, which is empty.
+func (t *Tree) withIndex(do func(git) error) error {
+	dir, err := t.scratch()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	g := t.git
+	g.index = filepath.Join(dir, "index")
+	return do(g)
+}
+
+// checkPath refuses paths that are not below the root, or in a .git.
+func checkPath(name string) error {
+	inGit := slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
+	switch {
+	case name == "." || !filepath.IsLocal(name) || filepath.Clean(name) != name || strings.Contains(name, "\x00"):
+		return fmt.Errorf("%q is no path below the root", name)
+	case inGit:
+		return fmt.Errorf("%q is in a .git, which is not captured", name)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// swap first takes away what goes, and the folders that are empty then, so that a file
+// can be where a folder was.
+func (s *staging) swap() error {
+	for i, p := range s.steps {
+		p.old = "old-" + strconv.Itoa(i)
+		if p.Before.Mode != 0 {
+			continue
+		}
+		if err := s.take(p); err != nil {
+			return fmt.Errorf("%q: %w", p.Path, err)
+		}
+	}
+	for _, p := range s.steps {
+		if p.Before.Mode == 0 {
+			continue
+		}
+		if err := s.place(p); err != nil {
+			return fmt.Errorf("%q: %w", p.Path, err)
+		}
+	}
+	return nil
+}
+
+// take removes a file, by a rename.
+func (s *staging) take(p *step) error {
+	dir, _, err := s.openFolder(path.Dir(p.Path), false)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	if err := unix.Renameat(dir, path.Base(p.Path), s.fd, p.old); err != nil {
+		return err
+	}
+	p.done = true
+	if err := s.verify(p); err != nil {
+		return err
+	}
+	s.removeEmpty(path.Dir(p.Path))
+	return nil
+}
+
+// verify looks whether the former file is the one that the plan saw.
+func (s *staging) verify(p *step) error {
+	now, err := seeAt(s.fd, p.old)
+	if now.perm = p.seen.perm; err == nil && now != p.seen {
+		return &ConflictError{Paths: []string{p.Path}}
+	}
+	return err
+}
+
+// removeEmpty removes a folder and those above it, as far as they are empty.
+func (s *staging) removeEmpty(dir string) {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if s.removeFolder(dir) != nil {
+			return
+		}
+	}
+}
+
+// removeFolder removes an empty folder.
+func (s *staging) removeFolder(dir string) error {
+	fd, _, err := s.openFolder(path.Dir(dir), false)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.Unlinkat(fd, path.Base(dir), unix.AT_REMOVEDIR)
+}
+
+// place puts a new file into its place by one rename, so that there is always one. Where
+// there was none it takes no other's place.
+func (s *staging) place(p *step) error {
+	dir, made, err := s.openFolder(path.Dir(p.Path), true)
+	p.made = made
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	name := path.Base(p.Path)
+	if !p.seen.isFile() {
+		err := unix.Linkat(s.fd, p.fresh, dir, name, 0)
+		if errors.Is(err, fs.ErrExist) {
+			return &ConflictError{Paths: []string{p.Path}}
+		}
+		if err != nil {
+			err = unix.Renameat(s.fd, p.fresh, dir, name)
+		}
+		p.done = err == nil
+		return err
+	}
+	if err := unix.Linkat(dir, name, s.fd, p.old, 0); err != nil {
+		if err := unix.Renameat(dir, name, s.fd, p.old); err != nil {
+			return err
+		}
+		p.done = true
+	}
+	if err := s.verify(p); err != nil {
+		return err
+	}
+	err = unix.Renameat(s.fd, p.fresh, dir, name)
+	p.done = p.done || err == nil
+	return err
+}
+
+// undo puts all back, the last first. Of what fails it tells the first.
+func (s *staging) undo() error {
+	var first error
+	for i := len(s.steps) - 1; i >= 0; i-- {
+		p := s.steps[i]
+		if err := s.putBack(p); err != nil && first == nil {
+			first = fmt.Errorf("%q, now %s: %w", p.Path, p.old, err)
+		}
+	}
+	return first
+}
+
+func (s *staging) putBack(p *step) error {
+	if !p.done {
+		s.unmake(p.made)
+		return nil
+	}
+	dir, _, err := s.openFolder(path.Dir(p.Path), true)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	if p.seen.isFile() {
+		err = unix.Renameat(s.fd, p.old, dir, path.Base(p.Path))
+	} else {
+		err = unix.Unlinkat(dir, path.Base(p.Path), 0)
+	}
+	s.unmake(p.made)
+	return err
+}
+
+// unmake removes the folders that were made, the last first.
+func (s *staging) unmake(made []string) {
+	for i := len(made) - 1; i >= 0; i-- {
+		_ = s.removeFolder(made[i])
+	}
+}

@@ -1,0 +1,119 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Restored are the paths that a restore changes, in order.
+type Restored struct {
+	Written, Removed []string
+}
+
+// Restore puts back what was before some changes: all of it, or, where the disk fails,
+// nothing. A path that holds this already is passed over, so that a restore that was
+// killed can be done again; where one holds anything else than what is to be undone, it
+// fails with a [*ConflictError]. A dry restore only looks. Folders that lose their last
+// file go; permissions are those that git knows.
+func (t *Tree) Restore(ctx context.Context, changes []Change, dry bool) (Restored, error) {
+	l, err := t.lock(ctx)
+	if err != nil {
+		return Restored{}, err
+	}
+	defer l.close()
+	steps, err := l.plan(changes)
+	if err != nil {
+		return Restored{}, err
+	}
+	var r Restored
+	for _, s := range steps {
+		if s.Before.Mode == 0 {
+			r.Removed = append(r.Removed, s.Path)
+		} else {
+			r.Written = append(r.Written, s.Path)
+		}
+	}
+	if dry || len(steps) == 0 {
+		return r, nil
+	}
+	if err := l.put(ctx, steps); err != nil {
+		return Restored{}, err
+	}
+	return r, nil
+}
+
+// plan is what there is to do, in the order of the paths.
+func (t *Tree) plan(changes []Change) ([]*step, error) {
+	removed := map[string]bool{}
+	for _, c := range changes {
+		removed[c.Path] = c.Before.Mode == 0
+	}
+	var steps []*step
+	var conflicts []string
+	for _, c := range changes {
+		now, seen, err := t.file(c.Path)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", c.Path, err)
+		}
+		inTheWay := seen.blocked != "" && !removed[seen.blocked]
+		isFolder := seen.there && seen.kind == unix.S_IFDIR
+		switch {
+		case now == c.Before, isFolder && c.Before.Mode == 0:
+		case inTheWay:
+			conflicts = append(conflicts, c.Path)
+		case now == c.After, isFolder && c.After.Mode == 0 && makesWay(c.Path, removed):
+			steps = append(steps, &step{Change: c, seen: seen})
+		default:
+			conflicts = append(conflicts, c.Path)
+		}
+	}
+	if len(conflicts) > 0 {
+		slices.Sort(conflicts)
+		return nil, &ConflictError{Paths: conflicts}
+	}
+	slices.SortFunc(steps, func(a, b *step) int { return cmp.Compare(a.Path, b.Path) })
+	return steps, nil
+}
+
+// makesWay tells whether something below a path is removed, so that a folder there may
+// go.
+func makesWay(name string, removed map[string]bool) bool {
+	for other, gone := range removed {
+		if gone && strings.HasPrefix(other, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// put does the steps, or undoes those that are done.
+func (l *locked) put(ctx context.Context, steps []*step) error {
+	s, err := l.stage()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.steps = steps
+	err = s.lay(ctx)
+	if err == nil {
+		err = s.swap()
+	}
+	if err == nil {
+		return nil
+	}
+	if undone := s.undo(); undone != nil {
+		s.keep = true
+		return fmt.Errorf("%w. Putting back what was changed failed too; what is missing is in %s: %w", err, s.dir, undone)
+	}
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		return err
+	}
+	return fmt.Errorf("%w. No file was changed", err)
+}

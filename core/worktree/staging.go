@@ -1,0 +1,194 @@
+package worktree
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// stagingPrefix begins the names of folders in the root in which a restore lays the
+// new files, and the former ones until it is done: on the same disk, and in nobody's
+// way where a folder becomes a file.
+const stagingPrefix = ".appserver-restore-"
+
+// staging is a restore as it goes on. First all new content is written, then each file
+// is put into its place by a rename, at last what was there before goes.
+type staging struct {
+	*locked
+	dir   string
+	fd    int
+	steps []*step
+	// keep is set where the folder has what could not be put back.
+	keep bool
+}
+
+// step is one path of a restore.
+type step struct {
+	Change
+	// seen is what was there when the restore was planned.
+	seen sight
+	// fresh and old are the names of the new and the former file in the staging; "" for
+	// none.
+	fresh, old string
+	// done is set once the path holds what it should.
+	done bool
+	// made are the folders that were made for it.
+	made []string
+}
+
+// stage makes the folder. Those that a killed server left go: all that is in them is
+// in captures.
+func (l *locked) stage() (*staging, error) {
+	left, _ := filepath.Glob(filepath.Join(escapeGlob(l.root), stagingPrefix+"*"))
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(name)
+		}
+	}
+	name := stagingPrefix + rand.Text()
+	root, _, err := l.openFolder(".", false)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(root)
+	if err := unix.Mkdirat(root, name, 0o700); err != nil {
+		return nil, fmt.Errorf("nothing can be written in %s: %w", l.root, err)
+	}
+	fd, _, err := l.openFolder(name, false)
+	return &staging{locked: l, dir: filepath.Join(l.root, name), fd: fd}, err
+}
+
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+func (s *staging) close() {
+	_ = unix.Close(s.fd)
+	if !s.keep {
+		_ = os.RemoveAll(s.dir)
+	}
+}
+
+// lay writes all new content.
+func (s *staging) lay(ctx context.Context) error {
+	var asked strings.Builder
+	for _, p := range s.steps {
+		if p.Before.Mode != 0 {
+			asked.WriteString(p.Before.Object + "\n")
+		}
+	}
+	if asked.Len() == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g := s.reader()
+	cmd := exec.CommandContext(ctx, g.program, append(g.flags(), "cat-file", "--batch")...)
+	cmd.Dir, cmd.Env, cmd.Stdin = g.work, g.environ(), strings.NewReader(asked.String())
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	err = s.layAll(bufio.NewReaderSize(out, 1<<16))
+	if err != nil {
+		cancel()
+	}
+	return errors.Join(err, ended(cmd.Wait(), err))
+}
+
+// ended is the end of git, where nothing failed before.
+func ended(waited, before error) error {
+	if before != nil {
+		return nil
+	}
+	return waited
+}
+
+func (s *staging) layAll(in *bufio.Reader) error {
+	for i, p := range s.steps {
+		if p.Before.Mode == 0 {
+			continue
+		}
+		p.fresh = "new-" + strconv.Itoa(i)
+		if err := s.layOne(in, p); err != nil {
+			return fmt.Errorf("%q: %w", p.Path, err)
+		}
+	}
+	return nil
+}
+
+// layOne takes one object: "NAME blob SIZE", the content, a line end.
+func (s *staging) layOne(in *bufio.Reader, p *step) error {
+	head, err := in.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("git ended: %w", err)
+	}
+	words := strings.Fields(head)
+	if len(words) != 3 || words[1] != "blob" {
+		return fmt.Errorf("its former content, %s, is not in the repository any more", p.Before.Object)
+	}
+	size, err := strconv.ParseInt(words[2], 10, 64)
+	if err != nil {
+		return err
+	}
+	content := io.LimitReader(in, size)
+	if p.Before.Mode == ModeLink {
+		err = s.layLink(content, p)
+	} else {
+		err = s.layFile(content, p)
+	}
+	if err == nil {
+		_, err = in.Discard(1)
+	}
+	return err
+}
+
+func (s *staging) layLink(content io.Reader, p *step) error {
+	var target bytes.Buffer
+	if _, err := target.ReadFrom(content); err != nil {
+		return err
+	}
+	return unix.Symlinkat(target.String(), s.fd, p.fresh)
+}
+
+// layFile writes a file, with the permissions of the one whose place it takes, but for
+// being executable.
+func (s *staging) layFile(content io.Reader, p *step) error {
+	perm := uint32(0o666)
+	if p.Before.Mode == ModeExecutable {
+		perm = 0o777
+	}
+	fd, err := unix.Openat(s.fd, p.fresh, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(fd), p.fresh)
+	_, err = io.Copy(file, content)
+	if err == nil && p.seen.isFile() && p.seen.kind == unix.S_IFREG {
+		kept := fs.FileMode(p.seen.perm &^ 0o111)
+		if perm == 0o777 {
+			kept |= kept & 0o444 >> 2
+		}
+		err = file.Chmod(kept)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}

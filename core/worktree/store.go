@@ -1,0 +1,268 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Tree is a worktree. Its methods may be called at once.
+type Tree struct {
+	repository
+	options Options
+	// home is our own folder for this worktree; it has a git folder, a lock, and what
+	// captures remember.
+	home string
+	git  git
+	// sha256 is set where the repository names objects by SHA-256.
+	sha256 bool
+}
+
+// Open finds the worktree of a folder: the folder with the .git that is next above it,
+// or itself. It fails with [ErrNoGit].
+func Open(ctx context.Context, cwd string, o Options) (*Tree, error) {
+	g := git{program: o.Git, dir: os.DevNull, work: "/"}
+	if g.program == "" {
+		g.program = "git"
+	}
+	program, err := exec.LookPath(g.program)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
+	}
+	g.program = program
+	r, err := find(ctx, g, cwd)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{repository: r, options: o.filled(r.common != "")}
+	t.home = filepath.Join(o.Home, fmt.Sprintf("%x", sha256.Sum256([]byte(r.root)))[:32])
+	g.dir, g.work = filepath.Join(t.home, "git"), r.root
+	t.git = g
+	return t, t.prepare(ctx)
+}
+
+func (o Options) filled(inRepository bool) Options {
+	files, size := 50_000, int64(512<<20)
+	if !inRepository {
+		files, size = 5_000, 64<<20
+	}
+	if o.MaxFiles == 0 {
+		o.MaxFiles = files
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = size
+	}
+	return o
+}
+
+// Root is the folder that paths are relative to, with links followed.
+func (t *Tree) Root() string { return t.root }
+
+// prepare reads what the repository and the user say of it, and makes our git folder.
+func (t *Tree) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(t.home, 0o700); err != nil {
+		return err
+	}
+	lock, err := lockFile(ctx, filepath.Join(t.home, "lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if _, err := os.Stat(filepath.Join(t.git.dir, "HEAD")); err != nil {
+		if err := t.checkVersion(ctx); err != nil {
+			return err
+		}
+	}
+	config := t.configured(ctx)
+	t.git.excludes = t.userExcludes(ctx, config["core.excludesfile"])
+	if t.common != "" {
+		t.git.objects = filepath.Join(t.common, "objects")
+		t.git.shared = config["core.sharedrepository"]
+		t.sha256 = config["extensions.objectformat"] == "sha256"
+	}
+	return t.lay()
+}
+
+func (t *Tree) checkVersion(ctx context.Context) error {
+	said, err := t.git.word(ctx, nil, "version")
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoGit, err)
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(said, "git version %d.%d", &major, &minor); err != nil || major < 2 || major == 2 && minor < 36 {
+		return fmt.Errorf("%w, and %s is %q", ErrNoGit, t.git.program, said)
+	}
+	return nil
+}
+
+// configured is the repository's configuration, without what that includes: of a key
+// that is there twice, the last.
+func (t *Tree) configured(ctx context.Context) map[string]string {
+	file := filepath.Join(t.common, "config")
+	if t.common == "" || readSmall(file) == nil {
+		return nil
+	}
+	said, _ := t.git.run(ctx, nil, "config", "--file", file, "--no-includes", "-z", "--list")
+	config := map[string]string{}
+	for _, entry := range names(said) {
+		key, value, _ := strings.Cut(entry, "\n")
+		config[key] = value
+	}
+	return config
+}
+
+// userExcludes is the file of patterns that the user has for this repository, or for
+// all of them.
+func (t *Tree) userExcludes(ctx context.Context, name string) string {
+	home, _ := os.UserHomeDir()
+	if name == "" {
+		name = t.globalExcludes(ctx)
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		name = filepath.Join(home, rest)
+	}
+	if name == "" {
+		configs := os.Getenv("XDG_CONFIG_HOME")
+		if configs == "" {
+			configs = filepath.Join(home, ".config")
+		}
+		name = filepath.Join(configs, "git", "ignore")
+	}
+	name = from(t.root, name)
+	if readSmall(name) == nil {
+		return ""
+	}
+	return name
+}
+
+// globalExcludes asks git what the user's configuration says, and the machine's: the
+// one command that reads them.
+func (t *Tree) globalExcludes(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, t.git.program, "config", "--type=path", "--get", "core.excludesfile")
+	cmd.Dir = "/"
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "GIT_") || strings.HasPrefix(pair, "GIT_CONFIG_GLOBAL=") || strings.HasPrefix(pair, "GIT_CONFIG_SYSTEM=") {
+			cmd.Env = append(cmd.Env, pair)
+		}
+	}
+	cmd.Env = append(cmd.Env, "GIT_DIR=/dev/null")
+	out, _ := cmd.Output()
+	return strings.TrimSpace(string(out))
+}
+
+// attributes has git keep the bytes of every file as they are, and look at nothing but
+// the bytes to tell what is binary. It outranks every .gitattributes.
+const attributes = "* -text !eol -filter -ident -working-tree-encoding !diff !crlf\n"
+
+// lay writes our git folder, where it is not as it should be. Where it was for other
+// objects, what the index knows does not hold.
+func (t *Tree) lay() error {
+	for _, name := range []string{"objects", "refs", "info"} {
+		if err := os.MkdirAll(filepath.Join(t.git.dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	config := "# objects in " + fmt.Sprintf("%q", t.git.objects) + "\n[core]\n\tbare = false\n\trepositoryformatversion = "
+	if t.sha256 {
+		config += "1\n[extensions]\n\tobjectFormat = sha256\n"
+	} else {
+		config += "0\n"
+	}
+	name := filepath.Join(t.git.dir, "config")
+	if old, err := os.ReadFile(name); err != nil || string(old) != config {
+		if err := t.dropIndex(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		keepFile(name, config),
+		keepFile(filepath.Join(t.git.dir, "info", "attributes"), attributes),
+		keepFile(filepath.Join(t.home, "root"), t.root+"\n"),
+		keepFile(filepath.Join(t.git.dir, "HEAD"), "ref: refs/heads/none\n"),
+	)
+}
+
+// keepFile writes a file where it says something else, by a rename.
+func keepFile(name, content string) error {
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, []byte(content)) {
+		return nil
+	}
+	if err := os.WriteFile(name+".new", []byte(content), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// dropIndex has the next capture look at every file.
+func (t *Tree) dropIndex() error {
+	var failed error
+	for _, name := range []string{"index", "index.lock", "tracked"} {
+		if err := os.Remove(filepath.Join(t.git.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// locked is a worktree while nobody else captures or restores it.
+type locked struct {
+	*Tree
+	git  git
+	file *os.File
+}
+
+func (t *Tree) lock(ctx context.Context) (*locked, error) {
+	file, err := lockFile(ctx, filepath.Join(t.home, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	l := &locked{Tree: t, git: t.git, file: file}
+	l.git.lock = file
+	return l, nil
+}
+
+func (l *locked) close() { _ = l.file.Close() }
+
+// lockFile waits for a lock, which ends with the last process that has the file open.
+func lockFile(ctx context.Context, name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return file, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			_ = file.Close()
+			return nil, fmt.Errorf("%s cannot be locked: %w", name, err)
+		}
+		select {
+		case <-ctx.Done():
+			_ = file.Close()
+			return nil, fmt.Errorf("another capture goes on in %s: %w", filepath.Dir(name), ctx.Err())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// scratch is an empty folder of ours; the caller removes it. Those that a killed server
+// left behind go.
+func (t *Tree) scratch() (string, error) {
+	left, _ := filepath.Glob(filepath.Join(t.home, "scratch-*"))
+	for _, name := range left {
+		if info, err := os.Stat(name); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(name)
+		}
+	}
+	return os.MkdirTemp(t.home, "scratch-")
+}
