@@ -19,7 +19,7 @@ import (
 //	back ID MODE [dry]            a revert to a checkpoint, whose files are as they were left
 //
 // tool-done and patch-written take file=PATH:BEFORE:AFTER for each file that was changed,
-// untracked=WHY where that is not known.
+// untracked=WHY where that is not known, and cut where their diff is too long.
 func fileCommands() map[string]command {
 	return map[string]command{
 		"captured": input(func(m *machine, a arguments) (core.Input, error) {
@@ -92,7 +92,9 @@ func trackedOf(m *machine, a arguments, id core.EffectID) *core.Tracked {
 	if track == nil || len(t.Changes.Changes) == 0 && t.Err == nil {
 		return nil
 	}
-	if t.Err == nil {
+	if a.has("cut") {
+		t.Diff = &core.FileDiff{Cut: true, Summary: protocol.DiffSummary{Files: []protocol.DiffFile{{}}}}
+	} else if t.Err == nil {
 		diff := diffOf(core.NetChanges(append(track.Before, t.Changes)))
 		t.Diff = &diff
 	}

@@ -58,7 +58,7 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 	if in.Restored == nil {
 		return r
 	}
-	r.Roots, r.Diff, r.Summary = in.Plan.Roots, in.Restored.Diff.Text, in.Restored.Diff.Summary
+	r.Roots, r.Diff, r.Cut, r.Summary = in.Plan.Roots, in.Restored.Diff.Text, in.Restored.Diff.Cut, in.Restored.Diff.Summary
 	if !in.Dry {
 		r.UndoCheckpointID = &in.ID
 	}

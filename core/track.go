@@ -1,6 +1,10 @@
 package core
 
-import "appserver/protocol"
+import (
+	"errors"
+
+	"appserver/protocol"
+)
 
 // Tracking says what is kept of the files that turns change.
 type Tracking struct {
@@ -29,9 +33,11 @@ type Tracked struct {
 	Err     error
 }
 
-// FileDiff is a diff in git's form, with its counts.
+// FileDiff is a diff in git's form, with its counts. Cut is set where the text would be too
+// long, and lacks a part that the counts have.
 type FileDiff struct {
 	Text    string
+	Cut     bool
 	Summary protocol.DiffSummary
 }
 
@@ -90,7 +96,10 @@ func (s *step) tracked(t *Tracked) {
 		told = s.active.diff.Text
 	}
 	s.active.diff = t.Diff
-	if told != t.Diff.Text {
+	switch {
+	case t.Diff.Cut: // no program could take it
+		s.warnUntracked(errors.New("the diff of this turn is too long to be told; thread/diff/read has a part of it"))
+	case told != t.Diff.Text:
 		s.notify(protocol.TurnDiffUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Diff: t.Diff.Text})
 	}
 }

@@ -55,10 +55,13 @@ type ThreadDiffReadParams struct {
 
 // ThreadDiffReadResponse is the diff of what was changed by the agent; what others changed
 // meanwhile is not in it. Paths are below the folder in Roots; where there are several, the
-// diffs of each follow each other. Turns are those that changed files.
+// diffs of each follow each other. Cut is set where the diff would be longer than 16 MiB, and
+// lacks what is binary, or its last files; Summary counts all. Turns are those that changed
+// files.
 type ThreadDiffReadResponse struct {
 	Roots   []string      `json:"roots"`
 	Diff    string        `json:"diff"`
+	Cut     bool          `json:"cut"`
 	Summary DiffSummary   `json:"summary"`
 	Turns   []ChangedTurn `json:"turns"`
 }
@@ -114,10 +117,11 @@ type ThreadCheckpointDiffParams struct {
 }
 
 // ThreadCheckpointDiffResponse is the diff between two states of the worktree, whoever
-// changed it.
+// changed it. Its members are as those of ThreadDiffReadResponse.
 type ThreadCheckpointDiffResponse struct {
 	Roots   []string    `json:"roots"`
 	Diff    string      `json:"diff"`
+	Cut     bool        `json:"cut"`
 	Summary DiffSummary `json:"summary"`
 }
 
@@ -140,13 +144,14 @@ const (
 // ThreadCheckpointRevertResponse tells what was reverted, or would be. Diff and Summary are
 // of what the revert does to the files below Roots. UndoCheckpointID is the checkpoint of
 // the files before it, null where none was changed. RemovedTurnIDs are the turns that the
-// conversation has lost.
+// conversation has lost. Cut is as in ThreadDiffReadResponse.
 type ThreadCheckpointRevertResponse struct {
 	DryRun           bool        `json:"dryRun"`
 	Mode             string      `json:"mode" oneof:"files conversation both"`
 	UndoCheckpointID *string     `json:"undoCheckpointId"`
 	Roots            []string    `json:"roots"`
 	Diff             string      `json:"diff"`
+	Cut              bool        `json:"cut"`
 	Summary          DiffSummary `json:"summary"`
 	RemovedTurnIDs   []string    `json:"removedTurnIds"`
 	Thread           Thread      `json:"thread"`

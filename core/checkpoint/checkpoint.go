@@ -138,6 +138,7 @@ func addDiff(ctx context.Context, diff *core.FileDiff, t *worktree.Tree, changes
 		return err
 	}
 	diff.Text += d.Text
+	diff.Cut = diff.Cut || d.Short
 	for _, f := range d.Files {
 		count(&diff.Summary, f)
 	}

@@ -1187,10 +1187,11 @@ export interface ThreadCheckpointDiffParams {
   toTurnId?: string | null;
 }
 
-/** ThreadCheckpointDiffResponse is the diff between two states of the worktree, whoever changed it. */
+/** ThreadCheckpointDiffResponse is the diff between two states of the worktree, whoever changed it. Its members are as those of ThreadDiffReadResponse. */
 export interface ThreadCheckpointDiffResponse {
   roots: Array<string>;
   diff: string;
+  cut: boolean;
   summary: DiffSummary;
 }
 
@@ -1215,13 +1216,14 @@ export interface ThreadCheckpointRevertParams {
   dryRun?: boolean | null;
 }
 
-/** ThreadCheckpointRevertResponse tells what was reverted, or would be. Diff and Summary are of what the revert does to the files below Roots. UndoCheckpointID is the checkpoint of the files before it, null where none was changed. RemovedTurnIDs are the turns that the conversation has lost. */
+/** ThreadCheckpointRevertResponse tells what was reverted, or would be. Diff and Summary are of what the revert does to the files below Roots. UndoCheckpointID is the checkpoint of the files before it, null where none was changed. RemovedTurnIDs are the turns that the conversation has lost. Cut is as in ThreadDiffReadResponse. */
 export interface ThreadCheckpointRevertResponse {
   dryRun: boolean;
   mode: "files" | "conversation" | "both";
   undoCheckpointId: string | null;
   roots: Array<string>;
   diff: string;
+  cut: boolean;
   summary: DiffSummary;
   removedTurnIds: Array<string>;
   thread: Thread;
@@ -1334,10 +1336,11 @@ export interface ThreadDiffReadParams {
   turnId?: string | null;
 }
 
-/** ThreadDiffReadResponse is the diff of what was changed by the agent; what others changed meanwhile is not in it. Paths are below the folder in Roots; where there are several, the diffs of each follow each other. Turns are those that changed files. */
+/** ThreadDiffReadResponse is the diff of what was changed by the agent; what others changed meanwhile is not in it. Paths are below the folder in Roots; where there are several, the diffs of each follow each other. Cut is set where the diff would be longer than 16 MiB, and lacks what is binary, or its last files; Summary counts all. Turns are those that changed files. */
 export interface ThreadDiffReadResponse {
   roots: Array<string>;
   diff: string;
+  cut: boolean;
   summary: DiffSummary;
   turns: Array<ChangedTurn>;
 }
