@@ -1,6 +1,7 @@
 package core
 
 import (
+	"path"
 	"slices"
 
 	"appserver/protocol"
@@ -104,7 +105,7 @@ func pathsOf(changes []protocol.WorktreeChanges) []string {
 	paths := []string{}
 	for _, c := range changes {
 		for _, one := range c.Changes {
-			paths = append(paths, c.Root+"/"+one.Path)
+			paths = append(paths, path.Join(c.Root, one.Path))
 		}
 	}
 	return paths

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 
@@ -111,7 +112,7 @@ func brokenPaths(changes []protocol.WorktreeChanges) (broken []string) {
 	for _, c := range NetChanges(changes) {
 		for _, one := range c.Changes {
 			if cut[filePath{c.Root, one.Path}] {
-				broken = append(broken, c.Root+"/"+one.Path)
+				broken = append(broken, path.Join(c.Root, one.Path))
 			}
 		}
 	}

@@ -232,6 +232,8 @@ func TestBinaryKeepsCheckpoints(t *testing.T) {
 	require.Len(t, c.get("thread/checkpoint/list", object{"threadId": id}).Get("data").Array(), 2)
 	require.Equal(t, "threadArchived", c.refused("thread/checkpoint/revert", object{"threadId": id, "turnId": turns[0], "mode": "files"}).Data.Kind)
 	require.NotEmpty(t, c.get("thread/checkpoint/diff", object{"threadId": id, "turnId": turns[1]}).Get("diff").Str)
+	p.write("staged.txt", "captured, and kept by nothing\n")
+	require.Contains(t, c.get("thread/checkpoint/diff", object{"threadId": id, "turnId": turns[0]}).Get("diff").Str, "kept by nothing")
 	p.git("gc", "-q", "--prune=now")
 	c.call("thread/unarchive", object{"threadId": id})
 	c.revertTo(id, turns[1], "files")
