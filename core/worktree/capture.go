@@ -39,6 +39,7 @@ func (t *Tree) Capture(ctx context.Context) (object string, err error) {
 
 // clear removes what a killed server left behind, and brings the patterns up to date.
 func (l *locked) clear() error {
+	l.removeStagings()
 	err := os.Remove(filepath.Join(l.git.dir, "index.lock"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

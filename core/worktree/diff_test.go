@@ -97,13 +97,15 @@ func TestTextApplies(t *testing.T) {
 	require.Equal(t, now, w.files(former))
 }
 
-// copy is a copy of the worktree's files beside it.
+// copy is a copy of the worktree's files beside it, without empty folders, which git
+// apply would not replace.
 func (w *world) copy(name string) string {
 	w.t.Helper()
 	to := filepath.Join(filepath.Dir(w.root), name)
 	require.NoError(w.t, os.RemoveAll(to))
 	require.NoError(w.t, exec.Command("cp", "-a", w.root, to).Run())
 	require.NoError(w.t, os.RemoveAll(filepath.Join(to, ".git")))
+	require.NoError(w.t, exec.Command("find", to, "-mindepth", "1", "-type", "d", "-empty", "-delete").Run())
 	return to
 }
 

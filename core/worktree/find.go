@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -96,6 +97,10 @@ func (r repository) usable() repository {
 		if syscall.Access(filepath.Join(r.common, name), 2|1) != nil {
 			return repository{root: r.root}
 		}
+	}
+	entries, err := os.ReadDir(filepath.Join(r.common, "objects"))
+	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Type() == fs.ModeSymlink }) {
+		return repository{root: r.root}
 	}
 	return r
 }

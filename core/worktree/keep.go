@@ -69,17 +69,19 @@ func (t *Tree) keeper() git {
 	return g
 }
 
-// ref is the name of a capture. The folders of the refs must be none that a link puts
-// elsewhere.
+// ref is the name of a capture. None of the folders of refs and of their logs may be a
+// link, which would have git write elsewhere.
 func (t *Tree) ref(thread, name string) (string, error) {
 	if !refPart.MatchString(thread) || !refPart.MatchString(name) {
 		return "", fmt.Errorf("%q and %q cannot name a capture: use letters, digits, - and _", thread, name)
 	}
 	ref := refs + "/" + thread + "/" + name
-	for dir := ref; dir != "refs"; dir = filepath.Dir(dir) {
-		info, err := os.Lstat(filepath.Join(t.keeper().dir, dir))
-		if err == nil && info.Mode().Type() == fs.ModeSymlink {
-			return "", fmt.Errorf("%s is a link in the repository; remove it", dir)
+	for _, file := range []string{ref, "logs/" + ref} {
+		for ; file != "."; file = filepath.Dir(file) {
+			info, err := os.Lstat(filepath.Join(t.keeper().dir, file))
+			if err == nil && info.Mode().Type() == fs.ModeSymlink {
+				return "", fmt.Errorf("%s in %s is a link; remove it", file, t.keeper().dir)
+			}
 		}
 	}
 	return ref, nil

@@ -15,7 +15,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if root := os.Getenv(captureRoot); root != "" {
+	root, pair := os.Getenv(captureRoot), os.Getenv(restorePair)
+	switch {
+	case root != "" && pair != "":
+		restoreForever(root, pair)
+	case root != "":
 		captureForever(root)
 	}
 	goleak.VerifyTestMain(m)

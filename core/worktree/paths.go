@@ -44,8 +44,9 @@ func (t *Tree) CapturePaths(ctx context.Context, paths []string) (map[string]Fil
 	})
 }
 
-// Compose is a git tree of what [Tree.CapturePaths] gave, for [Tree.Keep] and
-// [Tree.Changes].
+// Compose is a git tree of what [Tree.CapturePaths] gave, for [Tree.Keep]. What differs
+// between two such answers is better told by comparing them: [Tree.Changes] leaves out
+// what the user's patterns ignore.
 func (t *Tree) Compose(ctx context.Context, files map[string]File) (object string, err error) {
 	err = t.withIndex(func(g git) error {
 		object, err = compose(ctx, g, files)

@@ -69,6 +69,17 @@ func (s *staging) removeEmpty(dir string) {
 	}
 }
 
+// removeFolders removes a folder, where nothing is in it but folders.
+func (s *staging) removeFolders(dir string) {
+	var folders []string
+	_ = s.walk(dir, func(name string, isFolder bool) {
+		if isFolder {
+			folders = append(folders, name)
+		}
+	})
+	s.unmake(folders)
+}
+
 // removeFolder removes an empty folder.
 func (s *staging) removeFolder(dir string) error {
 	fd, _, err := s.openFolder(path.Dir(dir), false)
@@ -89,6 +100,9 @@ func (s *staging) place(p *step) error {
 	}
 	defer unix.Close(dir)
 	name := path.Base(p.Path)
+	if p.seen.kind == unix.S_IFDIR {
+		s.removeFolders(p.Path)
+	}
 	if !p.seen.isFile() {
 		err := unix.Linkat(s.fd, p.fresh, dir, name, 0)
 		if errors.Is(err, fs.ErrExist) {

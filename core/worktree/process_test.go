@@ -7,7 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,13 +42,64 @@ func captureForever(root string) {
 	os.Exit(1)
 }
 
+// restorePair, in the environment, has the test binary go from one capture to another
+// and back instead.
+const restorePair = "APPSERVER_RESTORE_PAIR"
+
+func restoreForever(root, pair string) {
+	ctx := context.Background()
+	before, after, _ := strings.Cut(pair, " ")
+	tree, err := worktree.Open(ctx, root, worktree.Options{Home: os.Getenv(captureHome)})
+	for err == nil {
+		var changes []worktree.Change
+		if changes, err = tree.Changes(ctx, before, after); err == nil {
+			_, err = tree.Restore(ctx, changes, false)
+		}
+		fmt.Println(before)
+		before, after = after, before
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+func TestCrashWhileRestoring(t *testing.T) {
+	w := everyday(t)
+	tree := w.open()
+	for i := range 60 {
+		w.put(fmt.Sprintf("many/%d.txt", i), "before\n")
+	}
+	before, files := w.capture(tree), w.files(w.root)
+	for i := range 60 {
+		w.put(fmt.Sprintf("many/%d.txt", i), "after\n")
+	}
+	w.strange()
+	after, changed := w.capture(tree), w.files(w.root)
+	files["debug.log"] = changed["debug.log"]
+	for range 8 {
+		cmd, next := w.capturer(restorePair + "=" + before + " " + after)
+		next()
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		for name, now := range w.files(w.path("many")) {
+			require.Contains(t, []string{"- before\n", "- after\n"}, now, name)
+		}
+		_, err := tree.Restore(context.Background(), w.changes(tree, before, after), false)
+		require.NoError(t, err, "what was begun is completed")
+		require.Equal(t, files, w.files(w.root))
+		_, err = tree.Restore(context.Background(), w.changes(tree, after, before), false)
+		require.NoError(t, err)
+		require.Equal(t, changed, w.files(w.root))
+	}
+}
+
 // capturer is another process that captures the same worktree.
-func (w *world) capturer() (*exec.Cmd, func() string) {
+func (w *world) capturer(env ...string) (*exec.Cmd, func() string) {
 	w.t.Helper()
 	program, err := os.Executable()
 	require.NoError(w.t, err)
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), captureRoot+"="+w.root, captureHome+"="+w.home)
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(w.t, err)
@@ -107,22 +160,66 @@ func TestWaitsForTheOther(t *testing.T) {
 	tree := w.open()
 	found, err := filepath.Glob(filepath.Join(w.home, "*", "lock"))
 	require.NoError(t, err)
-	holder := exec.Command("flock", found[0], "sh", "-c", "echo held; read line")
-	in, err := holder.StdinPipe()
+	held, err := os.Open(found[0])
 	require.NoError(t, err)
-	out, err := holder.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, holder.Start())
-	_, err = out.Read(make([]byte, 5))
-	require.NoError(t, err)
+	require.NoError(t, syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
+	w.refusesWhileLocked(tree)
+	require.NoError(t, held.Close())
+	w.capture(tree)
+}
+
+// refusesWhileLocked asks for what needs the lock, without the time to wait for it.
+func (w *world) refusesWhileLocked(tree *worktree.Tree) {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = tree.Capture(ctx)
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorContains(t, err, "another capture goes on")
-	require.NoError(t, in.Close())
-	_ = holder.Wait()
+	_, err := tree.Capture(ctx)
+	require.ErrorIs(w.t, err, context.Canceled)
+	require.ErrorContains(w.t, err, "another capture goes on")
+	_, err = tree.Restore(ctx, nil, true)
+	require.ErrorIs(w.t, err, context.Canceled)
+}
+
+// A git that outlives its server still writes into our folder, so it holds the lock.
+func TestLeftGitHoldsTheLock(t *testing.T) {
+	w := everyday(t)
+	tree := w.open()
+	began, goOn := filepath.Join(w.user, "began"), filepath.Join(w.user, "go")
+	require.NoError(t, syscall.Mkfifo(began, 0o600))
+	require.NoError(t, syscall.Mkfifo(goOn, 0o600))
+	real, err := exec.LookPath("git")
+	require.NoError(t, err)
+	w.put(filepath.Join(w.user, "bin/git"), fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' write-tree '*) echo >'%s'; read line <'%s';; esac\nexec '%s' \"$@\"\n", began, goOn, real))
+	require.NoError(t, os.Chmod(filepath.Join(w.user, "bin/git"), 0o755))
+	cmd, _ := w.capturer("PATH=" + filepath.Join(w.user, "bin") + ":" + os.Getenv("PATH"))
+
+	_, err = os.ReadFile(began)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	w.refusesWhileLocked(tree)
+	require.NoError(t, os.WriteFile(goOn, []byte("go\n"), 0))
 	w.capture(tree)
+}
+
+// A FIFO is read for ever, whoever reads it.
+func TestPatternsThatNeverEnd(t *testing.T) {
+	w := everyday(t)
+	tree := w.open()
+	w.remove(".gitignore")
+	require.NoError(t, syscall.Mkfifo(w.path(".gitignore"), 0o644))
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	_, err := tree.Capture(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	w.remove(".gitignore")
+	w.capture(tree)
+	for _, name := range []string{".git/info/exclude", ".git/index"} {
+		w.remove(name)
+		require.NoError(t, syscall.Mkfifo(w.path(name), 0o644))
+	}
+	w.run("config", "core.excludesFile", w.path(".git/index"))
+	w.capture(w.open())
 }
 
 func TestNoGit(t *testing.T) {

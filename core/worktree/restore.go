@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,6 +29,9 @@ func (t *Tree) Restore(ctx context.Context, changes []Change, dry bool) (Restore
 		return Restored{}, err
 	}
 	defer l.close()
+	if err := l.clear(); err != nil {
+		return Restored{}, err
+	}
 	steps, err := l.plan(changes)
 	if err != nil {
 		return Restored{}, err
@@ -67,7 +72,7 @@ func (t *Tree) plan(changes []Change) ([]*step, error) {
 		case now == c.Before, isFolder && c.Before.Mode == 0:
 		case inTheWay:
 			conflicts = append(conflicts, c.Path)
-		case now == c.After, isFolder && c.After.Mode == 0 && makesWay(c.Path, removed):
+		case now == c.After, isFolder && c.After.Mode == 0 && t.makesWay(c.Path, removed):
 			steps = append(steps, &step{Change: c, seen: seen})
 		default:
 			conflicts = append(conflicts, c.Path)
@@ -81,15 +86,25 @@ func (t *Tree) plan(changes []Change) ([]*step, error) {
 	return steps, nil
 }
 
-// makesWay tells whether something below a path is removed, so that a folder there may
-// go.
-func makesWay(name string, removed map[string]bool) bool {
-	for other, gone := range removed {
-		if gone && strings.HasPrefix(other, name+"/") {
-			return true
+// makesWay tells whether a folder has no files but those that are removed, so that it
+// may go. Git knows no folders without files.
+func (t *Tree) makesWay(name string, removed map[string]bool) bool {
+	stays := false
+	err := t.walk(name, func(inner string, isFolder bool) {
+		stays = stays || !isFolder && !removed[inner]
+	})
+	return err == nil && !stays
+}
+
+// walk visits a folder and all below it, each before what is in it, and follows no
+// link.
+func (t *Tree) walk(name string, visit func(name string, isFolder bool)) error {
+	return filepath.WalkDir(filepath.Join(t.root, name), func(full string, d fs.DirEntry, err error) error {
+		if err == nil {
+			visit(strings.TrimPrefix(full, t.root+"/"), d.IsDir())
 		}
-	}
-	return false
+		return err
+	})
 }
 
 // put does the steps, or undoes those that are done.

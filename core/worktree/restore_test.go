@@ -119,14 +119,20 @@ func TestForgetAndPack(t *testing.T) {
 	require.Error(t, tree.Keep(ctx, "a", "b", strings.Repeat("12", 20)))
 }
 
-func TestRefsThatLeadElsewhere(t *testing.T) {
-	w := everyday(t)
-	require.NoError(t, os.MkdirAll(w.path(".git/refs/appserver"), 0o755))
-	require.NoError(t, os.Symlink(w.user, w.path(".git/refs/appserver/thread")))
-	files := w.files(w.user)
-	tree := w.open()
-	require.ErrorContains(t, tree.Keep(context.Background(), "thread", "turn", w.capture(tree)), "is a link")
-	require.Equal(t, files, w.files(w.user))
+func TestLinksThatLeadElsewhere(t *testing.T) {
+	for _, name := range []string{"refs/appserver/thread", "logs/refs/appserver", "objects/ab", "objects/pack"} {
+		t.Run(name, func(t *testing.T) {
+			w := everyday(t)
+			w.remove(".git/" + name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(w.path(".git/"+name)), 0o755))
+			require.NoError(t, os.Symlink(w.user, w.path(".git/"+name)))
+			files := w.files(w.user)
+			tree := w.open()
+			err := tree.Keep(context.Background(), "thread", "turn", w.capture(tree))
+			require.Equal(t, strings.HasPrefix(name, "objects"), err == nil, "objects have another place to go to")
+			require.Equal(t, files, w.files(w.user))
+		})
+	}
 }
 
 // TestReadOnlyRepository runs as a user who may not write the git folder.
@@ -171,6 +177,39 @@ func TestUnreadableFiles(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(w.root, 0o755) })
 	_, err := tree.Restore(context.Background(), w.changes(tree, before, w.capture(tree)), false)
 	require.ErrorContains(t, err, "nothing can be written in "+w.root)
+}
+
+// TestRestoreIsUndone runs as a user for whom the disk fails in the midst of it.
+func TestRestoreIsUndone(t *testing.T) {
+	w := everyday(t)
+	if os.Getuid() == 0 {
+		w.asPlainUser("^TestRestoreIsUndone$")
+		return
+	}
+	for _, closed := range []string{"closed", "sub/closed"} {
+		for _, name := range []string{"a.txt", "m/gone.txt", closed + "/x.txt", "z.txt"} {
+			w.put(name, "former\n")
+		}
+		tree := w.open()
+		before := w.capture(tree)
+		w.put("a.txt", "changed\n")
+		w.put("0/new.txt", "new\n")
+		w.link("a.txt", "new-link")
+		w.remove("m")
+		w.put(closed+"/x.txt", "changed\n")
+		w.remove("z.txt")
+		changes := w.changes(tree, before, w.capture(tree))
+		require.Len(t, changes, 6)
+		require.NoError(t, os.Chmod(w.path(closed), 0o555))
+		files := w.files(w.root)
+		_, err := tree.Restore(context.Background(), changes, false)
+		require.ErrorContains(t, err, "permission denied. No file was changed")
+		require.Equal(t, files, w.files(w.root))
+		require.NoDirExists(t, w.path("m"), "a folder that was made for it goes")
+		require.NoError(t, os.Chmod(w.path(closed), 0o755))
+		_, err = tree.Restore(context.Background(), changes, false)
+		require.NoError(t, err)
+	}
 }
 
 // asPlainUser runs a test of this binary again, as nobody.

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,15 +48,8 @@ type step struct {
 	made []string
 }
 
-// stage makes the folder. Those that a killed server left go: all that is in them is
-// in captures.
+// stage makes the folder, locked for as long as this process works in it.
 func (l *locked) stage() (*staging, error) {
-	left, _ := filepath.Glob(filepath.Join(escapeGlob(l.root), stagingPrefix+"*"))
-	for _, name := range left {
-		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > time.Hour {
-			_ = os.RemoveAll(name)
-		}
-	}
 	name := stagingPrefix + rand.Text()
 	root, _, err := l.openFolder(".", false)
 	if err != nil {
@@ -68,7 +60,26 @@ func (l *locked) stage() (*staging, error) {
 		return nil, fmt.Errorf("nothing can be written in %s: %w", l.root, err)
 	}
 	fd, _, err := l.openFolder(name, false)
+	if err == nil {
+		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	}
 	return &staging{locked: l, dir: filepath.Join(l.root, name), fd: fd}, err
+}
+
+// removeStagings removes what killed servers left: all that is in there is in captures.
+// One that another home's server works in is locked.
+func (t *Tree) removeStagings() {
+	left, _ := filepath.Glob(filepath.Join(escapeGlob(t.root), stagingPrefix+"*"))
+	for _, name := range left {
+		fd, _, err := t.openFolder(filepath.Base(name), false)
+		if err != nil {
+			continue
+		}
+		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
+			_ = os.RemoveAll(name)
+		}
+		_ = unix.Close(fd)
+	}
 }
 
 func escapeGlob(name string) string {
