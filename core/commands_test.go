@@ -30,7 +30,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	timeline [limit=N] [cursor=C] [older]  with older the page before the last one asked for
 //	advance D                     the clock goes on by D, not a second, at the next input
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
-//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N]
+//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N] [tracking=worktree|patches] [checkpoints=N]
 //	fork [last=ID] [before=ID] [name=TEXT] [exclude] [model=]  the thread is the fork from then on
 //	revert TURN, rollback N, inject JSON..., git [sha=] [branch=] [origin=]  an empty value clears
 //	disk full|ok                  what the disk does with the lines from now on
@@ -38,7 +38,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	{...}                         a line that is put into the rollout
 //	reload                        Load from all lines, as after a crash
 //
-// Those on the context are in contextcommands_test.go. The effect of an input is the one under way that fits, or effect=N.
+// Those on the context are in contextcommands_test.go, those on files in filecommands_test.go. The effect of an input is the one under way that fits, or effect=N.
 var commands = map[string]command{
 	"start": input(startInput), "turn-start": input(turnStartInput), "steer": input(steerInput), "interrupt": input(interruptInput),
 	"piece": input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
@@ -63,6 +63,9 @@ func runCommand(m *machine, line string, b *strings.Builder) error {
 	do, known := commands[a.words[0]]
 	if !known {
 		do, known = contextCommands()[a.words[0]]
+	}
+	if !known {
+		do, known = fileCommands()[a.words[0]]
 	}
 	if !known {
 		return errors.New("no such command")

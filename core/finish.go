@@ -57,7 +57,7 @@ func (s *step) finish() {
 	if t.outcome.err != nil {
 		s.notify(protocol.ErrorNotification{Error: *t.outcome.err, ThreadID: s.id, TurnID: t.id})
 	}
-	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t)})
+	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t), Metadata: t.metadata()})
 	s.tellContext(nil)
 	s.takeWaiting()
 }

@@ -26,6 +26,8 @@ func (s *step) takeUpkeep(in Input) {
 	switch in := in.(type) {
 	case Revert:
 		s.revert(in)
+	case RevertTo:
+		s.revertTo(in)
 	case SetMetadata:
 		s.setMetadata(in)
 	case InjectItems:

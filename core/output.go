@@ -73,6 +73,8 @@ type RunTool struct {
 	ID      EffectID
 	TurnID  string
 	Command Command
+	// Track is nil where nothing of what it changes is kept.
+	Track *Track
 }
 
 // Command is a command to run: Argv[0] is found by PATH.
@@ -127,6 +129,8 @@ type WritePatch struct {
 	Root   string
 	Dir    string
 	Files  []patch.File
+	// Track is as that of RunTool.
+	Track *Track
 }
 
 // Timer fires once, after Delay.

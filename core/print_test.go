@@ -78,6 +78,10 @@ func lineText(line protocol.RolloutLine) string {
 		return words("trim_point", storedPointText(p))
 	case protocol.LineCompacted:
 		return words("compacted", p.Get("strategy").Str, short(p.Get("message").Str), storedPointText(p.Get("trim_point")))
+	case protocol.LineCheckpoint:
+		return words("checkpoint", checkpointText(p))
+	case protocol.LineWorktreeChanges:
+		return words("worktree_changes", p.Get("id").Str, changesText(p))
 	case protocol.LineProviderSession:
 		return words("provider_session", p.Get("id").Str, p.Get("bootstrap").Str)
 	}
@@ -140,6 +144,10 @@ func messageText(m core.Message) string {
 func resultText(result any) string {
 	p := gjson.Parse(encode(result))
 	switch {
+	case p.Get("undoCheckpointId").Exists():
+		return revertText(p)
+	case p.Get("data.0.changedFiles").Exists():
+		return checkpointsText(p)
 	case p.Get("thread").Exists():
 		return threadText(p)
 	case p.Get("turn").Exists():
@@ -235,7 +243,12 @@ func noticeText(p gjson.Result) string {
 		for _, item := range p.Get("turn.items").Array() {
 			text = words(text, "["+itemText(item)+"]")
 		}
+		if diff := p.Get("metadata.diff"); diff.Exists() {
+			text = words(text, diff.Get("files.#").Raw, "files")
+		}
 		return text
+	case p.Get("diff").Exists():
+		return words(p.Get("turnId").Str, short(p.Get("diff").Str))
 	case p.Get("plan").Exists():
 		text := shortIf("", p.Get("explanation"))
 		for _, s := range p.Get("plan").Array() {
@@ -252,7 +265,7 @@ func effectText(e core.Effect) string {
 		text := fmt.Sprintf("sample %d, %d items", e.ID, len(e.Prompt.Items))
 		return text
 	case core.RunTool:
-		return fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type)
+		return words(fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type), trackText(e.Track))
 	case core.PlanPatch:
 		return fmt.Sprintf("plan patch %d in %q of %q, %s", e.ID, e.Dir, e.Root, short(e.Text))
 	case core.WritePatch:
@@ -260,11 +273,17 @@ func effectText(e core.Effect) string {
 		for _, f := range e.Files {
 			text = words(text, f.Path)
 		}
-		return text
+		return words(text, trackText(e.Track))
 	case core.Timer:
 		return fmt.Sprintf("timer %d, %v", e.ID, e.Delay)
 	case core.Cancel:
 		return fmt.Sprintf("cancel %d", e.ID)
+	case core.CaptureTree:
+		return fmt.Sprintf("capture %d of %s for %s", e.ID, e.Dir, e.Turn)
+	case core.ForgetCheckpoints:
+		return "forget " + pointsText(e.Points)
+	case core.CopyCheckpoints:
+		return "copy " + pointsText(e.Points)
 	case core.RecordName:
 		return fmt.Sprintf("record name %q", e.Name)
 	}

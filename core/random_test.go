@@ -3,6 +3,7 @@ package core_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -98,7 +99,7 @@ func (e *explorer) actions() map[string]func(*rapid.T) {
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
 		"compact": e.compactNow, "review": e.reviewNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
-		"late": e.late,
+		"late": e.late, "back": e.back,
 	}
 	maps.Copy(actions, e.contextActions())
 	return actions
@@ -171,6 +172,7 @@ func (e *explorer) answer(t *rapid.T) {
 func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
+	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true, Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
 	e.changeLimits(t)
 	e.world.Instructions = nil
 	if rapid.Bool().Draw(t, "instructions") {
@@ -295,15 +297,51 @@ func (e *explorer) finish(t *rapid.T) {
 func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	switch effect := effect.(type) {
 	case core.RunTool:
-		return core.ToolDone{Effect: effect.ID, Result: result(t)}
+		return core.ToolDone{Effect: effect.ID, Result: result(t), Tracked: anyTracked(t, effect.Track)}
 	case core.PlanPatch:
 		return planned(effect, anyFiles(rapid.IntRange(0, 3).Draw(t, "files")))
 	case core.WritePatch:
-		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write")}
+		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write"), Tracked: anyTracked(t, effect.Track)}
+	case core.CaptureTree:
+		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}
 	return sampleEnd(t, effectID(effect))
+}
+
+// anyTracked is what a call may have changed; nil where nobody wants to know.
+func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
+	if track == nil {
+		return nil
+	}
+	tracked := &core.Tracked{Changes: protocol.WorktreeChanges{Root: "/repo"}}
+	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b/c", "\xff"}), 0, 2, rapid.ID).Draw(t, "changed") {
+		object := rapid.SampledFrom([]string{"", "1", "2"})
+		tracked.Changes.Changes = append(tracked.Changes.Changes, protocol.WorktreeChange{Path: path, Before: holds(object.Draw(t, "before")), After: holds(object.Draw(t, "after"))})
+	}
+	if rapid.IntRange(0, 4).Draw(t, "untracked") == 0 {
+		tracked.Err = errDiskFull
+		return tracked
+	}
+	diff := diffOf(core.NetChanges(append(track.Before, tracked.Changes)))
+	tracked.Diff = &diff
+	return tracked
+}
+
+// back reverts to any checkpoint, or to none, as if nobody else had changed a file.
+func (e *explorer) back(t *rapid.T) {
+	mode := rapid.SampledFrom([]string{protocol.RevertFiles, protocol.RevertConversation, protocol.RevertBoth}).Draw(t, "mode")
+	plan, refusal := e.thread.PlanRevert(fmt.Sprintf("id-%d", rapid.IntRange(0, e.ids).Draw(t, "checkpoint")), mode)
+	if refusal != nil {
+		return
+	}
+	e.ids++
+	in := core.RevertTo{To: e.caller(), ID: fmt.Sprintf("id-%d", e.ids), Plan: plan, Keep: 3, Dry: rapid.Bool().Draw(t, "dry")}
+	if len(plan.Changes) > 0 {
+		in.Restored = &core.Restored{Trees: []protocol.StoredTree{{Root: "/repo", Tree: "tree"}}, Diff: diffOf(core.Inverse(in.ID, plan.Changes))}
+	}
+	e.run(t, in)
 }
 
 // anyFiles is a disk on which every file exists, unless it is 0.
@@ -363,7 +401,7 @@ func (e *explorer) late(t *rapid.T) {
 		core.PatchPlanned{Effect: id, Err: errDiskFull}, core.PatchWritten{Effect: id},
 		core.SampleDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
 		core.SampleFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
-		core.TimerFired{Effect: id},
+		core.TimerFired{Effect: id}, core.TreeCaptured{Effect: id, Tree: protocol.StoredTree{Root: "/late", Tree: "late"}},
 	}).Draw(t, "input"))
 }
 
@@ -389,6 +427,8 @@ func calmEnd(effect core.Effect) core.Input {
 		return core.PatchPlanned{Effect: effect.ID, Err: errDiskFull}
 	case core.WritePatch:
 		return core.PatchWritten{Effect: effect.ID}
+	case core.CaptureTree:
+		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}

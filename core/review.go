@@ -57,6 +57,7 @@ func (s *step) reviewStart(in ReviewStart) {
 		s.item(m)
 	}
 	s.userSays(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil)
+	s.beginCheckpoint()
 	s.sample()
 }
 

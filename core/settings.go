@@ -62,6 +62,8 @@ type World struct {
 	Compaction Compaction
 	// MaxTurns bounds the turns in the context; 0 is no bound.
 	MaxTurns int
+	// Tracking says what is kept of the files that turns change.
+	Tracking Tracking
 }
 
 // InstructionFile is an AGENTS.md file.

@@ -19,8 +19,11 @@ type Thread struct {
 	draft  *draft
 	// allowed are the commands that the client accepted for the session.
 	allowed map[string]bool
-	// warned is set once the client was told that commands are not confined.
-	warned bool
+	// warned is set once the client was told that commands are not confined, untracked once
+	// it was that changes of files are not known.
+	warned, untracked bool
+	// captures are the checkpoints to be made, the first one now.
+	captures []capture
 	// base and developer are the instructions that the client gave when it resumed the
 	// thread; nil are those that it began with.
 	base, developer *string
@@ -90,7 +93,7 @@ func (l *Loading) Thread(o Options) *Thread {
 func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
-	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
+	again.allowed, again.warned, again.untracked, again.told, again.lastEffect = t.allowed, t.warned, t.untracked, t.told, t.lastEffect
 	again.base, again.developer = t.base, t.developer
 	again.allChanged = true
 	return again
@@ -159,6 +162,8 @@ func (s *step) take(in Input) {
 		s.listTurns(in)
 	case ListItems:
 		s.listItems(in)
+	case ListCheckpoints:
+		s.listCheckpoints(in)
 	case SearchOccurrences:
 		s.searchOccurrences(in)
 	case SetName:
@@ -201,6 +206,8 @@ func (s *step) takeResult(in Input) {
 		s.patchPlanned(in)
 	case PatchWritten:
 		s.patchWritten(in)
+	case TreeCaptured:
+		s.treeCaptured(in)
 	case ClientAnswer:
 		s.clientAnswer(in)
 	case TimerFired:

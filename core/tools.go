@@ -45,6 +45,7 @@ type callState int
 const (
 	callWaiting callState = iota
 	callAsking
+	callHeld // by a checkpoint
 	callRunning
 	callDone
 )
@@ -167,11 +168,14 @@ func (s *step) beginShell(c *toolCall) {
 }
 
 func (s *step) runCommand(c *toolCall) {
+	if s.mayChange(c.command) && s.held(c) {
+		return
+	}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
-		Environment: s.active.world.Environment}})
+		Environment: s.active.world.Environment}, Track: s.trackCommand(c.command)})
 }
 
 // show tells that the command's item began, where that was not told yet. The item
@@ -238,10 +242,12 @@ func (s *step) toolDone(in ToolDone) {
 		return
 	}
 	if s.offersOutside(c.command, in.Result) {
+		s.tracked(in.Tracked)
 		s.offerOutside(c, in.Result)
 		return
 	}
 	s.settle(c, in.Result, "")
+	s.tracked(in.Tracked)
 	if s.active.outcome != nil {
 		s.finishWhenDone()
 		return

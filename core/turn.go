@@ -38,6 +38,10 @@ type turn struct {
 	spent bool
 	// last is the agent's last message.
 	last *protocol.ThreadItem
+	// uncaptured is set where the worktree could not be captured before the turn; diff is
+	// what the turn has changed so far, nil where that is nothing.
+	uncaptured bool
+	diff       *FileDiff
 	// outcome is set once the turn has nothing more to do.
 	outcome *outcome
 	// notBefore is the earliest time of turn/completed, timer the effect that waits
@@ -122,6 +126,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
 	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+	s.beginCheckpoint()
 	s.sample()
 }
 
@@ -283,6 +288,7 @@ func (s *step) shutdown() {
 		s.refuse(w.To, closing)
 	}
 	s.waiting = nil
+	s.stopCaptures()
 	if s.active == nil && s.told != nil {
 		s.settleLastTurn()
 	}

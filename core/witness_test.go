@@ -260,6 +260,9 @@ func (w *witness) seeIdle(m *machine) {
 			}
 			continue
 		}
+		if _, capture := state.Effect.(core.CaptureTree); capture {
+			continue // it may outlast the turn
+		}
 		if _, timer := state.Effect.(core.Timer); !state.ended && (!timer || !state.cancelled) {
 			w.report("no turn is active, but effect %d (%T) is under way", id, state.Effect)
 		}

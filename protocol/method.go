@@ -34,6 +34,10 @@ type Handler interface {
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
 	ThreadUnarchive(to Caller, p *ThreadUnarchiveParams) error
 	ThreadArchiveAndNew(to Caller, p *ThreadArchiveAndNewParams) error
+	ThreadDiffRead(to Caller, p *ThreadDiffReadParams) error
+	ThreadCheckpointList(to Caller, p *ThreadCheckpointListParams) error
+	ThreadCheckpointDiff(to Caller, p *ThreadCheckpointDiffParams) error
+	ThreadCheckpointRevert(to Caller, p *ThreadCheckpointRevertParams) error
 	TurnStart(to Caller, p *TurnStartParams) error
 	TurnSteer(to Caller, p *TurnSteerParams) error
 	TurnInterrupt(to Caller, p *TurnInterruptParams) error
@@ -164,6 +168,14 @@ func Methods() []Method {
 			"Brings a conversation back from the archive."),
 		method[ThreadArchiveAndNewParams, ThreadArchiveAndNewResponse]("thread/archiveAndNew", Handler.ThreadArchiveAndNew,
 			"Archives a conversation and begins another like it, without its history.").own(),
+		method[ThreadDiffReadParams, ThreadDiffReadResponse]("thread/diff/read", Handler.ThreadDiffRead,
+			"Shows which files a turn, or all turns, changed.").own(),
+		method[ThreadCheckpointListParams, ThreadCheckpointListResponse]("thread/checkpoint/list", Handler.ThreadCheckpointList,
+			"Lists the states of the files that one can go back to.").own(),
+		method[ThreadCheckpointDiffParams, ThreadCheckpointDiffResponse]("thread/checkpoint/diff", Handler.ThreadCheckpointDiff,
+			"Compares the files with those of a checkpoint.").own(),
+		method[ThreadCheckpointRevertParams, ThreadCheckpointRevertResponse]("thread/checkpoint/revert", Handler.ThreadCheckpointRevert,
+			"Takes back what turns did to the files, to the conversation, or to both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
 			"Gives the agent something to do; while a turn runs, joins it.").
 			experimental("additionalContext", "environments", "permissions", "runtimeWorkspaceRoots"),

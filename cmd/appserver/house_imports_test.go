@@ -26,6 +26,7 @@ func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
 		{"core", []string{"protocol", "core/command", "core/digest", "core/patch"}, "it is a pure function of its inputs"},
+		{"core/checkpoint", []string{"protocol", "core", "core/worktree"}, "it keeps worktrees as the core asks for it, whoever carries the question"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
 		{"core/config", []string{"protocol", "core", "core/redact", "core/tomledit"}, "it turns files into settings, whoever uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},

@@ -15,11 +15,13 @@ import (
 
 	"go.uber.org/zap"
 
+	"appserver/core/checkpoint"
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/model"
 	"appserver/core/token"
 	"appserver/core/tool"
+	"appserver/core/worktree"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/index"
@@ -113,8 +115,17 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 	store.Reader = program()
 	return live, home, engine.Parts{
 		Store: store, Setup: &setup{config: live, home: home, cwd: cwd, log: log, confinement: confinement(log)}, Log: log, Tokens: token.New(),
-		Source: protocol.StoredSource(o.source),
+		Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
 	}, err
+}
+
+// worktrees keeps checkpoints in the home folder.
+func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees {
+	if c == nil {
+		return nil
+	}
+	o := worktree.Options{Home: filepath.Join(home, "appserver-checkpoints"), MaxFiles: c.Checkpoints.MaxFiles, MaxBytes: c.Checkpoints.MaxBytes}
+	return checkpoint.New(o, func(err error) { log.Warn("checkpoints", zap.Error(err)) })
 }
 
 // join puts a server around the parts.

@@ -60,6 +60,8 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 		switch {
 		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
 			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+		case key == "checkpoints.max_files", key == "checkpoints.max_bytes":
+			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: it is settled when the server starts", key))
 		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
 			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
 		}
@@ -127,6 +129,12 @@ func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
 
 // Persists is as the thread's configuration says.
 func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
+
+// Tracking is as the thread's configuration says.
+func (s *setup) Tracking(scope engine.Scope) core.Tracking {
+	c := s.of(scope).Checkpoints
+	return core.Tracking{Worktree: c.Enabled, Patches: true, Keep: c.Keep}
+}
 
 // UnloadDelay is as the thread's configuration says.
 func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {

@@ -75,6 +75,8 @@ type Config struct {
 	// Memory is read by the part it is named after.
 	Memory map[string]any `key:"memory"`
 	Index  Index          `key:"index"`
+	// Checkpoints are of the files that turns change.
+	Checkpoints Checkpoints `key:"checkpoints"`
 
 	// Warnings are about keys without effect, each with file, line and key. Those
 	// of a Config made by With are about its overrides only.
@@ -140,6 +142,18 @@ type Index struct {
 	Path string `key:"path"`
 }
 
+// Checkpoints is about the states of worktrees that are kept.
+type Checkpoints struct {
+	// Enabled is false where worktrees are not captured.
+	Enabled bool `key:"enabled"`
+	// Keep is how many checkpoints a thread has at most.
+	Keep int `key:"keep" min:"1" max:"10000"`
+	// MaxFiles and MaxBytes bound the worktrees that are captured: how many files they have,
+	// and how many bytes of them would have to be stored; 0 is the usual bound.
+	MaxFiles int   `key:"max_files" min:"0"`
+	MaxBytes int64 `key:"max_bytes" min:"0"`
+}
+
 // Context is about context control.
 type Context struct {
 	// RewriteOnUnload is false where rollouts only ever grow.
@@ -166,6 +180,7 @@ func defaults() *Config {
 		History:                History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
 		Context:                Context{RewriteOnUnload: true},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
+		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},
 		Compaction:             defaultCompaction(),
 		Compat:                 Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}

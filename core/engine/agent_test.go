@@ -169,14 +169,15 @@ func (a *agent) asked() []*core.Prompt {
 // setup is what threads run with. A turn's world is asked for in the thread's own
 // goroutine, so enter can hold up a thread.
 type setup struct {
-	grows   bool          // rollouts are not rewritten
-	unload  time.Duration // how long threads that nobody wants stay loaded; 0 is for good
-	hide    string
-	policy  string
-	persist bool
-	ready   error
-	mu      sync.Mutex
-	enter   func(model string) error
+	grows    bool          // rollouts are not rewritten
+	unload   time.Duration // how long threads that nobody wants stay loaded; 0 is for good
+	hide     string
+	tracking core.Tracking
+	policy   string
+	persist  bool
+	ready    error
+	mu       sync.Mutex
+	enter    func(model string) error
 }
 
 func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error) {

@@ -30,6 +30,12 @@ func (a *actor) start(e core.Effect) {
 		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
 	case core.WritePatch:
 		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the writing did not end; files may have changed")})
+	case core.CaptureTree:
+		a.launch(e.ID, a.capture(e), core.TreeCaptured{Effect: e.ID, Err: errors.New("capturing the worktree did not end")})
+	case core.ForgetCheckpoints:
+		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
+	case core.CopyCheckpoints:
+		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e.Points) })
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:
@@ -148,10 +154,13 @@ func modelError(err error) *core.ModelError {
 
 func (a *actor) runTool(e core.RunTool) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
-		r := a.engine.Tools.Run(ctx, e.Command,
-			func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
-			func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
-		return core.ToolDone{Effect: e.ID, Result: r}
+		done := core.ToolDone{Effect: e.ID}
+		done.Tracked = a.track(ctx, e.Track, nil, func() {
+			done.Result = a.engine.Tools.Run(ctx, e.Command,
+				func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
+				func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
+		})
+		return done
 	}
 }
 
@@ -161,7 +170,12 @@ func (a *actor) planPatch(e core.PlanPatch) work {
 
 // writePatch is not cancelled: it is short, and half of it would be worse.
 func (a *actor) writePatch(e core.WritePatch) work {
-	return func(context.Context, func(core.Input)) core.Input { return a.engine.Patches.Write(e) }
+	return func(ctx context.Context, _ func(core.Input)) core.Input {
+		var done core.PatchWritten
+		tracked := a.track(ctx, e.Track, patched(e), func() { done = a.engine.Patches.Write(e) })
+		done.Tracked = tracked
+		return done
+	}
 }
 
 func (a *actor) startTimer(e core.Timer) {

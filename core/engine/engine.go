@@ -89,6 +89,8 @@ type Setup interface {
 	// World is what a turn with these settings is to know. An error refuses the turn;
 	// one of kind providerNotReady says what is missing.
 	World(scope Scope, s core.Settings) (core.World, error)
+	// Tracking says what is kept of the files that turns of a thread change.
+	Tracking(scope Scope) core.Tracking
 	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
@@ -130,6 +132,8 @@ type Parts struct {
 	Model   Model
 	Tools   Tools
 	Patches Patches
+	// Worktrees may be nil: then nothing is known of the files that turns change.
+	Worktrees Worktrees
 	// Tokens may be nil: then a token is counted for every four bytes.
 	Tokens Tokens
 	Outbox Outbox

@@ -96,6 +96,7 @@ func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 		a.engine.Outbox.Refuse(to, notArchived(err))
 		return
 	}
+	a.engine.forgetFiles(a.id)
 	a.engine.Outbox.Reply(to, protocol.Empty{})
 	if subscribers == nil {
 		subscribers = []uint64{to.Conn}
