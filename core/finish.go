@@ -108,7 +108,7 @@ func (s *step) takeWaiting() {
 	waiting := s.waiting
 	s.waiting = nil
 	for _, in := range waiting {
-		s.turnStart(in)
+		s.take(in.in)
 	}
 }
 

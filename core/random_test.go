@@ -96,7 +96,7 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"compact": e.compactNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
+		"compact": e.compactNow, "own command": e.ownCommand, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
 		"late": e.late,
 	}
@@ -154,6 +154,10 @@ func (e *explorer) request(t *rapid.T) {
 		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
 		core.Resume{To: e.caller(), Params: p, World: e.world, Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
+}
+
+func (e *explorer) ownCommand(t *rapid.T) {
+	e.run(t, core.RunOwnCommand{To: e.caller(), Script: "make", Timeout: time.Hour, World: e.world})
 }
 
 func (e *explorer) answer(t *rapid.T) {

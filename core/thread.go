@@ -13,7 +13,7 @@ type Thread struct {
 	options Options
 	active  *turn
 	// waiting is input that came while a turn was ending.
-	waiting []TurnStart
+	waiting []waiter
 	// failed is set while the last turn is one that failed.
 	failed bool
 	draft  *draft
@@ -35,6 +35,12 @@ type Thread struct {
 	// frame is what was counted last of a request's parts that are no items.
 	frame      frame
 	lastEffect EffectID
+}
+
+// waiter is a caller whose input waits for the end of a turn.
+type waiter struct {
+	to protocol.Caller
+	in Input
 }
 
 type toldEnd struct {
@@ -118,7 +124,7 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 		callers = append(callers, t.draft.to)
 	}
 	for _, w := range t.waiting {
-		callers = append(callers, w.To)
+		callers = append(callers, w.to)
 	}
 	return callers
 }

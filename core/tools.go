@@ -206,15 +206,29 @@ func (s *step) toolStarted(in ToolStarted) {
 }
 
 func (s *step) toolOutput(in ToolOutput) {
+	if o := s.ownCommand(in.Effect); o != nil {
+		s.tellOutput(s.active.id, o.item.ItemID(), in.Text)
+		return
+	}
 	c := s.running(in.Effect)
 	if c == nil || in.Text == "" {
 		return
 	}
 	s.show(c, protocol.SourceStartup, nil)
-	s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Delta: in.Text})
+	s.tellOutput(s.active.id, c.call.ID, in.Text)
+}
+
+func (s *step) tellOutput(turnID, itemID, text string) {
+	if text != "" {
+		s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: turnID, ItemID: itemID, Delta: text})
+	}
 }
 
 func (s *step) toolDone(in ToolDone) {
+	if o := s.ownCommand(in.Effect); o != nil {
+		s.ownDone(o, in.Result)
+		return
+	}
 	c := s.running(in.Effect)
 	if c == nil || !ended(&s.active.commands, in.Effect) {
 		return
@@ -233,7 +247,13 @@ func (s *step) toolDone(in ToolDone) {
 
 // settle ends a command that ran. The model is told the rest after its output.
 func (s *step) settle(c *toolCall, r ToolResult, rest string) {
-	item := s.show(c, protocol.SourceStartup, nil)
+	endItem(s.show(c, protocol.SourceStartup, nil), r)
+	s.completed(c.item, c.command.argv)
+	s.answer(c, outputText(r)+rest)
+}
+
+// endItem gives a command's item what came of it.
+func endItem(item *protocol.CommandExecutionItem, r ToolResult) {
 	item.Status = protocol.CommandFailed
 	if r.ExitCode != nil && *r.ExitCode == 0 {
 		item.Status = protocol.CommandCompleted
@@ -241,8 +261,6 @@ func (s *step) settle(c *toolCall, r ToolResult, rest string) {
 	item.ExitCode = r.ExitCode
 	item.AggregatedOutput = optional(r.Output)
 	item.DurationMs = pointer(r.Duration.Milliseconds())
-	s.completed(c.item, c.command.argv)
-	s.answer(c, outputText(r)+rest)
 }
 
 // outputText is a command's result as the model reads it.

@@ -87,10 +87,12 @@ const (
 )
 
 // The values of CommandExecutionItem.Source that this server gives: SourceStartup
-// for a command that ran, SourceAgent for one that was asked about or declined.
+// for a command that ran, SourceAgent for one that was asked about or declined,
+// SourceUser for one of the user's own.
 const (
 	SourceAgent   = "agent"
 	SourceStartup = "unifiedExecStartup"
+	SourceUser    = "userShell"
 )
 
 // CommandAction says what a part of a command does, so that it can be shown in a

@@ -52,6 +52,7 @@ type Handler interface {
 	ContextRestore(to Caller, p *ContextRestoreParams) error
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
+	ThreadShellCommand(to Caller, p *ThreadShellCommandParams) error
 	ThreadCompactStart(to Caller, p *ThreadCompactStartParams) error
 	ThreadCompactPropose(to Caller, p *ThreadCompactProposeParams) error
 	ThreadCompactCommit(to Caller, p *ThreadCompactCommitParams) error
@@ -198,6 +199,8 @@ func Methods() []Method {
 			"Takes all turns but the last ones out of the context.").own(),
 		method[ThreadContextSummarizeParams, ThreadContextSummarizeResponse]("thread/context/summarize", Handler.ThreadContextSummarize,
 			"Puts a summary in the place of what was trimmed.").own(),
+		method[ThreadShellCommandParams, Empty]("thread/shellCommand", Handler.ThreadShellCommand,
+			"Runs a command of the user's own, outside of the sandbox, and tells the model what came of it."),
 		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
 			"Begins a turn that compacts the context."),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose", Handler.ThreadCompactPropose,

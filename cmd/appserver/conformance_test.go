@@ -139,6 +139,8 @@ func TestReferenceTakesSessions(t *testing.T) {
 		c.call("turn/interrupt", object{"threadId": id, "turnId": turn})
 		c.awaitTurn()
 	}
+	c.call("thread/shellCommand", object{"threadId": id, "command": "echo mine; exit 3"})
+	c.awaitTurn()
 	c.call("thread/name/set", object{"threadId": id, "name": "Named"})
 	c.call("thread/list", object{})
 	c.call("thread/loaded/list", object{})

@@ -110,6 +110,8 @@ func TestReferenceInterchange(t *testing.T) {
 		{"from reference", func(x *interchange) { x.handOver(x.reference, x.ours, chatPath, "aborted by user") }},
 		{"patches of ours", func(x *interchange) { x.patches(x.ours, x.reference) }},
 		{"patches of reference", func(x *interchange) { x.patches(x.reference, x.ours) }},
+		{"own commands of ours", func(x *interchange) { x.ownCommands(x.ours, x.reference, responsesPath) }},
+		{"own commands of reference", func(x *interchange) { x.ownCommands(x.reference, x.ours, chatPath) }},
 		{"settings", (*interchange).settings},
 		{"names", (*interchange).names},
 		{"pruned", (*interchange).pruned},

@@ -139,6 +139,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/trim"; params: ThreadContextTrimParams }
   /** Puts a summary in the place of what was trimmed. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/summarize"; params: ThreadContextSummarizeParams }
+  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/shellCommand"; params: ThreadShellCommandParams }
   /** Begins a turn that compacts the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
   /** Drafts a compaction, and tells what it would lose. */
@@ -1539,6 +1541,16 @@ export interface ThreadSetNameParams {
 /** The answer to thread/name/set. */
 export type ThreadSetNameResponse = Record<string, never>;
 
+/** ThreadShellCommandParams runs a script in the user's shell, in the thread's working directory and outside of the sandbox. TimeoutMs ends it after so many milliseconds; an hour by default, 0 at once. */
+export interface ThreadShellCommandParams {
+  threadId: string;
+  command: string;
+  timeoutMs?: number | null;
+}
+
+/** The answer to thread/shellCommand. */
+export type ThreadShellCommandResponse = Record<string, never>;
+
 /** ThreadStartParams begins a conversation. What is left out comes from the configuration; Config overrides single keys of it, dotted or nested. An ephemeral thread keeps no rollout. */
 export interface ThreadStartParams {
   model?: string | null;
@@ -1945,6 +1957,8 @@ export interface Methods {
   "thread/context/trim": { params: ThreadContextTrimParams; result: ThreadContextTrimResponse };
   /** Puts a summary in the place of what was trimmed. */
   "thread/context/summarize": { params: ThreadContextSummarizeParams; result: ThreadContextSummarizeResponse };
+  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  "thread/shellCommand": { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
   /** Begins a turn that compacts the context. */
   "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
   /** Drafts a compaction, and tells what it would lose. */
