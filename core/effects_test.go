@@ -128,6 +128,15 @@ func toolDoneInput(m *machine, a arguments) (core.Input, error) {
 	return core.ToolDone{Effect: id, Result: r}, nil
 }
 
+func imageReadInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.ReadImage](m))
+	in := core.ImageRead{Effect: id, URL: a.word(0)}
+	if v := a.option("failure"); v != nil {
+		in.Err = errors.New(*v)
+	}
+	return in, err
+}
+
 // planInput reads the files of the command's options, and is what the patch under way
 // does to them.
 func planInput(m *machine, a arguments) (core.Input, error) {

@@ -26,6 +26,7 @@ func (s *step) finishWhenDone() {
 		}
 		return
 	}
+	s.stopTimer() // of an end that a command of the user's own came before
 	s.finish()
 }
 

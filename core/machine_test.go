@@ -181,6 +181,8 @@ func effectID(e core.Effect) core.EffectID {
 		return e.ID
 	case core.WritePatch:
 		return e.ID
+	case core.ReadImage:
+		return e.ID
 	case core.Timer:
 		return e.ID
 	}
@@ -203,6 +205,9 @@ func ends(in core.Input, e core.Effect) bool {
 	case core.WritePatch:
 		written, isWritten := in.(core.PatchWritten)
 		return isWritten && written.Effect == e.ID
+	case core.ReadImage:
+		read, isRead := in.(core.ImageRead)
+		return isRead && read.Effect == e.ID
 	case core.Timer:
 		fired, isFired := in.(core.TimerFired)
 		return isFired && fired.Effect == e.ID

@@ -78,7 +78,7 @@ func (s *step) cancelOwn() {
 // wake makes a quiet turn one that asks the model, once the user's commands have ended.
 func (s *step) wake(next Settings, w World) {
 	t := s.active
-	t.quiet, t.owed, t.world = false, len(t.own) > 0, w
+	t.quiet, t.owed, t.world, s.offers = false, len(t.own) > 0, w, w.Offers
 	s.changeSettings(next, t.id)
 	s.describeWorld(w)
 }
@@ -120,6 +120,9 @@ func (s *step) ownDone(o *ownCommand, r ToolResult) {
 	}
 }
 
+// ownTag begins what the model reads of a command of the user's own.
+const ownTag = "<user_shell_command>"
+
 // ownText is what the model reads of a command of the user's own, in the form of the
 // reference implementation.
 func ownText(script string, r ToolResult) string {
@@ -130,6 +133,6 @@ func ownText(script string, r ToolResult) string {
 	case r.ExitCode != nil:
 		how = fmt.Sprintf("Exit code: %d", *r.ExitCode)
 	}
-	return fmt.Sprintf("<user_shell_command>\n<command>\n%s\n</command>\n<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
+	return fmt.Sprintf(ownTag+"\n<command>\n%s\n</command>\n<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
 		script, how, r.Duration.Seconds(), r.Output)
 }

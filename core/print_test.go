@@ -117,6 +117,9 @@ func promptItemText(raw json.RawMessage) string {
 	for _, part := range append(p.Get("content").Array(), p.Get("summary").Array()...) {
 		text = words(text, shortIf("", part.Get("text")), shortIf("image=", part.Get("image_url")), shortIf("detail=", part.Get("detail")))
 	}
+	for _, part := range p.Get("output").Array() {
+		text = words(text, shortIf("image=", part.Get("image_url")))
+	}
 	return words(text, shortIf("", p.Get("arguments")), shortIf("", p.Get("input")), shortIf("", p.Get("output")))
 }
 
@@ -200,6 +203,9 @@ func itemText(i gjson.Result) string {
 	for _, part := range append(i.Get("summary").Array(), i.Get("content").Array()...) {
 		text = words(text, shortIf("", part), shortIf("", part.Get("text")), shortIf("image=", part.Get("url")), shortIf("path=", part.Get("path")))
 	}
+	if i.Get("type").Str == "imageView" {
+		text = words(text, i.Get("path").Str)
+	}
 	for _, change := range i.Get("changes").Array() {
 		text = words(text, change.Get("path").Str, change.Get("kind.type").Str, shortIf("to ", change.Get("kind.move_path")), shortIf("", change.Get("diff")))
 	}
@@ -261,6 +267,8 @@ func effectText(e core.Effect) string {
 			text = words(text, f.Path)
 		}
 		return text
+	case core.ReadImage:
+		return fmt.Sprintf("read image %d, %s, confined %v", e.ID, e.Path, e.Confined)
 	case core.Timer:
 		return fmt.Sprintf("timer %d, %v", e.ID, e.Delay)
 	case core.Cancel:

@@ -86,6 +86,7 @@ var (
 		{Name: "shell", Arguments: `{"command":"touch a"}`}, {Name: "shell", Arguments: `{"command":"rm b","workdir":"sub"}`},
 		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
 		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
+		{Name: "view_image", Arguments: `{"path":"a.png"}`}, {Name: "view_image", Arguments: `[]`}, {Name: "view_image", Arguments: `{}`},
 		{Name: "browse", Arguments: `{}`}, {},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`}, {Name: "apply_patch", Arguments: `{}`},
@@ -175,6 +176,7 @@ func (e *explorer) answer(t *rapid.T) {
 func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
+	e.world.Offers.Images = rapid.Bool().Draw(t, "images")
 	e.changeLimits(t)
 	e.world.Instructions = nil
 	if rapid.Bool().Draw(t, "instructions") {
@@ -298,6 +300,8 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 		return planned(effect, anyFiles(rapid.IntRange(0, 3).Draw(t, "files")))
 	case core.WritePatch:
 		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write")}
+	case core.ReadImage:
+		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}

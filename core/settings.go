@@ -56,10 +56,18 @@ type World struct {
 	Enforced bool
 	// Provider describes the provider of the turn's settings.
 	Provider ProviderInfo
+	// Offers are the tools beside those that all models have.
+	Offers Offers
 	// Compaction says when and how the context is compacted.
 	Compaction Compaction
 	// MaxTurns bounds the turns in the context; 0 is no bound.
 	MaxTurns int
+}
+
+// Offers are the tools that a model is offered only where they make sense.
+type Offers struct {
+	// Images is set where the model takes images.
+	Images bool
 }
 
 // InstructionFile is an AGENTS.md file.

@@ -20,6 +20,7 @@ const (
 	storedReasoningItem    = "Reasoning"
 	storedCommandExecution = "CommandExecution"
 	storedFileChange       = "FileChange"
+	storedImageView        = "ImageView"
 	storedCompaction       = "ContextCompaction"
 )
 
@@ -63,6 +64,12 @@ type storedMark struct {
 	ID   string `json:"id"`
 }
 
+type storedImage struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Path string `json:"path"`
+}
+
 type storedCommand struct {
 	Type             string          `json:"type"`
 	ID               string          `json:"id"`
@@ -104,6 +111,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storeCommand(v, argv)
 	case *protocol.FileChangeItem:
 		return storeFileChange(v)
+	case *protocol.ImageViewItem:
+		return storedImage{storedImageView, v.ID, fileURL(v.Path)}
 	case *protocol.ContextCompactionItem:
 		return storedMark{storedCompaction, v.ID}
 	}
@@ -142,6 +151,8 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = loadCommand(raw)
 	case storedFileChange:
 		item.ThreadItemVariant = loadFileChange(raw)
+	case storedImageView:
+		item.ThreadItemVariant = &protocol.ImageViewItem{ID: peek(raw, "id"), Path: pathOf(peek(raw, "path"))}
 	}
 	if item.ThreadItemVariant == nil {
 		item.ThreadItemVariant = loadOther(raw)

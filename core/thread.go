@@ -32,6 +32,8 @@ type Thread struct {
 	toldItems  int
 	toldFor    string
 	allChanged bool
+	// offers are the tools of the last turn's world.
+	offers Offers
 	// frame is what was counted last of a request's parts that are no items.
 	frame      frame
 	lastEffect EffectID
@@ -97,7 +99,7 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
 	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
-	again.base, again.developer = t.base, t.developer
+	again.base, again.developer, again.offers = t.base, t.developer, t.offers
 	again.allChanged = true
 	return again
 }
@@ -205,6 +207,8 @@ func (s *step) takeResult(in Input) {
 		s.patchPlanned(in)
 	case PatchWritten:
 		s.patchWritten(in)
+	case ImageRead:
+		s.imageRead(in)
 	case ClientAnswer:
 		s.clientAnswer(in)
 	case TimerFired:
@@ -213,7 +217,7 @@ func (s *step) takeResult(in Input) {
 }
 
 func (s *step) start(in Start) {
-	s.options = in.Options
+	s.options, s.offers = in.Options, in.World.Offers
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
 	s.replyToStart(in)
@@ -231,6 +235,7 @@ func (s *step) replyToStart(in Start) {
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
+		s.offers = in.World.Offers
 		s.settleLastTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"appserver/core/command"
@@ -15,6 +16,7 @@ type toolCall struct {
 	call    ToolCall
 	command *shellCommand // nil for other tools than the shell
 	patch   *patchCall    // nil for all but patches
+	image   string        // the path of the image to look at, "" for other tools
 	state   callState
 	effect  EffectID
 	request uint64
@@ -116,15 +118,29 @@ func (s *step) begin(c *toolCall) {
 		s.beginPatch(c)
 	case c.call.Name == planTool.Name:
 		s.answer(c, s.updatePlan(c.call.Arguments))
+	case c.call.Name == imageTool.Name && s.offers.Images:
+		s.beginView(c)
 	default:
-		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s, %s.", c.call.Name, shellTool.Name, patchTool.Name, planTool.Name))
+		s.answer(c, s.noTool(c.call.Name))
 	}
+}
+
+func (s *step) noTool(name string) string {
+	var names []string
+	for _, tool := range s.offers.tools() {
+		names = append(names, tool.Name)
+	}
+	return fmt.Sprintf("There is no tool %q. The tools are: %s.", name, strings.Join(names, ", "))
 }
 
 // answer gives the model the output of a call.
 func (s *step) answer(c *toolCall, output string) {
+	s.answerWith(c, protocol.ToolOutput{Text: output})
+}
+
+func (s *step) answerWith(c *toolCall, output protocol.ToolOutput) {
 	c.state = callDone
-	s.item(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: protocol.ToolOutput{Text: output}})
+	s.item(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: output})
 	s.out.Sync = true
 }
 

@@ -98,7 +98,7 @@ func (t *turn) interrupted() bool {
 func (s *step) beginTurn(in TurnStart) {
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
-	s.failed = false
+	s.failed, s.offers = false, in.World.Offers
 	s.active = &turn{
 		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
 		notBefore: s.Now.Add(s.options.CompletedFloor),

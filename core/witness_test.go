@@ -206,6 +206,8 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			w.belongs(m, e.TurnID)
 		case core.WritePatch:
 			w.belongs(m, e.TurnID)
+		case core.ReadImage:
+			w.belongs(m, e.TurnID)
 		}
 		id := effectID(e)
 		if w.effects[id] != nil {

@@ -182,6 +182,12 @@ type FileUpdateChange struct {
 	Diff string          `json:"diff"`
 }
 
+// ImageViewItem is an image file that the agent looked at.
+type ImageViewItem struct {
+	ID   string `json:"id"`
+	Path string `json:"path"`
+}
+
 // ContextCompactionItem marks where the context was compacted.
 type ContextCompactionItem struct {
 	ID string `json:"id"`
@@ -206,6 +212,9 @@ func (i *CommandExecutionItem) ItemID() string { return i.ID }
 func (i *FileChangeItem) ItemID() string { return i.ID }
 
 // ItemID is the item's id.
+func (i *ImageViewItem) ItemID() string { return i.ID }
+
+// ItemID is the item's id.
 func (i *ContextCompactionItem) ItemID() string { return i.ID }
 
 // ItemID is the id in the raw JSON, "" where there is none.
@@ -224,6 +233,7 @@ var threadItems = newVariants("type",
 	variantRow[ThreadItemVariant]{"reasoning", &ReasoningItem{}},
 	variantRow[ThreadItemVariant]{"commandExecution", &CommandExecutionItem{}},
 	variantRow[ThreadItemVariant]{"fileChange", &FileChangeItem{}},
+	variantRow[ThreadItemVariant]{"imageView", &ImageViewItem{}},
 	variantRow[ThreadItemVariant]{"contextCompaction", &ContextCompactionItem{}},
 )
 

@@ -180,6 +180,6 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider: c.ProviderInfo(settings.Provider, settings.Model), Compaction: c.CompactionOf(settings.Provider, settings.Model),
-		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced,
+		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Offers: c.Offers(settings.Model),
 	}, c.Ready(settings.Provider)
 }

@@ -58,6 +58,8 @@ type Config struct {
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
 
+	Tools Tools `key:"tools"`
+
 	// ThreadUnloadDelaySecs is how long a thread stays loaded that nobody is subscribed to;
 	// below 0 it does for good.
 	ThreadUnloadDelaySecs int `key:"thread_unload_delay_secs" min:"-1" max:"31536000"`
@@ -90,6 +92,12 @@ type SandboxWorkspaceWrite struct {
 	NetworkAccess       bool     `key:"network_access"`
 	ExcludeTmpdirEnvVar bool     `key:"exclude_tmpdir_env_var"`
 	ExcludeSlashTmp     bool     `key:"exclude_slash_tmp"`
+}
+
+// Tools says which tools models are offered.
+type Tools struct {
+	// ViewImage is whether they can look at images; nil leaves that to the model.
+	ViewImage *bool `key:"view_image"`
 }
 
 // History says what is kept of conversations.

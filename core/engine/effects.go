@@ -30,6 +30,8 @@ func (a *actor) start(e core.Effect) {
 		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
 	case core.WritePatch:
 		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the writing did not end; files may have changed")})
+	case core.ReadImage:
+		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:
@@ -157,6 +159,13 @@ func (a *actor) runTool(e core.RunTool) work {
 
 func (a *actor) planPatch(e core.PlanPatch) work {
 	return func(context.Context, func(core.Input)) core.Input { return a.engine.Patches.Plan(e) }
+}
+
+func (a *actor) readImage(e core.ReadImage) work {
+	return func(context.Context, func(core.Input)) core.Input {
+		url, err := a.engine.Image(e.Path, e.Confined)
+		return core.ImageRead{Effect: e.ID, URL: url, Err: err}
+	}
 }
 
 // writePatch is not cancelled: it is short, and half of it would be worse.

@@ -130,6 +130,9 @@ type Parts struct {
 	Model   Model
 	Tools   Tools
 	Patches Patches
+	// Image reads the image file of a path, as a data: URL. With confined it reads what
+	// confined commands can read.
+	Image func(path string, confined bool) (url string, err error)
 	// Tokens may be nil: then a token is counted for every four bytes.
 	Tokens Tokens
 	Outbox Outbox

@@ -656,6 +656,15 @@ export interface ImageInput {
   url: string;
 }
 
+/** ImageViewItem is an image file that the agent looked at. */
+export interface ImageViewItem {
+  type: "imageView";
+  id: string;
+  path: string;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
 /** IndexDiagnostics tells of the index over rollouts. It is closed until the first list or search; while it is being built, or unavailable, lists read the rollouts. Path is null where it is off. Sessions is how many rollouts it knew when it was last complete, null where it never was. Progress is null unless it is being built; Reason is what went wrong last, null where nothing did since it was complete. */
 export interface IndexDiagnostics {
   state: "off" | "closed" | "building" | "ready" | "unavailable";
@@ -1288,7 +1297,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ImageViewItem | ContextCompactionItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
