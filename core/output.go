@@ -84,6 +84,10 @@ type Command struct {
 	Sandbox protocol.SandboxPolicy
 	// Workspace is the thread's working directory, which Sandbox speaks of.
 	Workspace string
+	// Stays is set where the command can outlive its turn: all of its output is told.
+	Stays bool
+	// TTY is set where it runs on a terminal, and takes Typing.
+	TTY bool
 }
 
 // PlanPatch reads the files that a patch names, below Dir, and changes none. It fails

@@ -222,6 +222,8 @@ func noticeText(p gjson.Result) string {
 		return cutNoticeText(p)
 	case p.Get("item").Exists():
 		return itemText(p.Get("item"))
+	case p.Get("stdin").Exists():
+		return words(p.Get("turnId").Str, p.Get("itemId").Str, p.Get("processId").Str, strconv.Quote(p.Get("stdin").Str))
 	case p.Get("delta").Exists():
 		return words(p.Get("itemId").Str, short(p.Get("delta").Str))
 	case p.Get("status").Exists():
@@ -258,7 +260,13 @@ func effectText(e core.Effect) string {
 		text := fmt.Sprintf("sample %d, %d items", e.ID, len(e.Prompt.Items))
 		return text
 	case core.RunTool:
-		return fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type)
+		text := fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type)
+		if e.Command.Stays {
+			text += fmt.Sprintf(", stays, tty %v", e.Command.TTY)
+		}
+		return text
+	case core.TypeKeys:
+		return fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text)
 	case core.PlanPatch:
 		return fmt.Sprintf("plan patch %d in %q of %q, %s", e.ID, e.Dir, e.Root, short(e.Text))
 	case core.WritePatch:

@@ -48,6 +48,9 @@ func (t *Thread) request() *Prompt {
 // tools are all that the model is offered.
 func (o Offers) tools() []ToolSpec {
 	tools := []ToolSpec{shellTool, patchTool, planTool}
+	if o.Terminals {
+		tools = append(tools, execTool, typeTool)
+	}
 	if o.Images {
 		tools = append(tools, imageTool)
 	}

@@ -87,6 +87,9 @@ var (
 		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
 		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
 		{Name: "view_image", Arguments: `{"path":"a.png"}`}, {Name: "view_image", Arguments: `[]`}, {Name: "view_image", Arguments: `{}`},
+		{Name: "exec_command", Arguments: `{"cmd":"make","tty":true}`}, {Name: "exec_command", Arguments: `{"cmd":"ls"}`}, {Name: "exec_command", Arguments: `{"cmd":"cat","shell":"zsh","tty":1}`},
+		{Name: "write_stdin", Arguments: `{"session_id":9,"chars":"y
+"}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`}, {Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
 		{Name: "browse", Arguments: `{}`}, {},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`}, {Name: "apply_patch", Arguments: `{}`},
@@ -153,6 +156,7 @@ func (e *explorer) request(t *rapid.T) {
 		core.Read{To: e.caller(), IncludeTurns: true},
 		core.SetName{To: e.caller(), Name: texts.Draw(t, "name")},
 		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
+		core.ListTerminals{To: e.caller()}, core.CleanTerminals{To: e.caller()}, core.TerminateTerminal{To: e.caller(), ID: "9"},
 		core.Resume{To: e.caller(), Params: p, World: e.world, Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
 }
@@ -176,7 +180,7 @@ func (e *explorer) answer(t *rapid.T) {
 func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
-	e.world.Offers.Images = rapid.Bool().Draw(t, "images")
+	e.world.Offers = core.Offers{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals")}
 	e.changeLimits(t)
 	e.world.Instructions = nil
 	if rapid.Bool().Draw(t, "instructions") {
@@ -300,6 +304,8 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 		return planned(effect, anyFiles(rapid.IntRange(0, 3).Draw(t, "files")))
 	case core.WritePatch:
 		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write")}
+	case core.TypeKeys:
+		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed")}
 	case core.ReadImage:
 		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:

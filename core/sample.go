@@ -292,14 +292,19 @@ func (s *step) started(item *protocol.ThreadItem) {
 
 // completed records and tells the final state of an item.
 func (s *step) completed(item *protocol.ThreadItem, argv []string) {
+	s.completedIn(s.active.id, item, argv)
+}
+
+// completedIn is completed for an item of a turn that may be over.
+func (s *step) completedIn(turnID string, item *protocol.ThreadItem, argv []string) {
 	now := s.Now.UnixMilli()
 	item.CompletedAtMs = &now
 	raw, err := protocol.Marshal(storeItem(*item, argv))
 	if err != nil {
 		return
 	}
-	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.id, TurnID: s.active.id,
+	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.id, TurnID: turnID,
 		Item: raw, StartedAtMs: item.StartedAtMs, CompletedAtMs: &now})
 	s.out.Sync = true
-	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, CompletedAtMs: now})
+	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.id, TurnID: turnID, CompletedAtMs: now})
 }

@@ -68,6 +68,8 @@ type World struct {
 type Offers struct {
 	// Images is set where the model takes images.
 	Images bool
+	// Terminals is set where commands may go on in the background.
+	Terminals bool
 }
 
 // InstructionFile is an AGENTS.md file.

@@ -17,6 +17,8 @@ type Thread struct {
 	// failed is set while the last turn is one that failed.
 	failed bool
 	draft  *draft
+	// terminals are commands that run in the background, or have ended there.
+	terminals []*terminal
 	// allowed are the commands that the client accepted for the session.
 	allowed map[string]bool
 	// warned is set once the client was told that commands are not confined.
@@ -209,10 +211,14 @@ func (s *step) takeResult(in Input) {
 		s.patchWritten(in)
 	case ImageRead:
 		s.imageRead(in)
+	case KeysTyped:
+		s.keysTyped(in)
 	case ClientAnswer:
 		s.clientAnswer(in)
 	case TimerFired:
 		s.timerFired(in)
+	default:
+		s.takeTerminals(in)
 	}
 }
 

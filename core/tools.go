@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type toolCall struct {
 	command *shellCommand // nil for other tools than the shell
 	patch   *patchCall    // nil for all but patches
 	image   string        // the path of the image to look at, "" for other tools
+	session string        // the id of the terminal that it can open
 	state   callState
 	effect  EffectID
 	request uint64
@@ -32,6 +34,10 @@ type shellCommand struct {
 	timeout time.Duration
 	reason  string
 	safe    bool
+	// terminal is how it runs in the background, nil where it does not. A foreign one runs
+	// in another shell than the user's.
+	terminal *terminalWish
+	foreign  bool
 	// denied is how it ended confined, where the user is asked to let it run outside
 	// of the sandbox, which outside says that it may.
 	denied  *ToolResult
@@ -61,7 +67,7 @@ func (s *step) takeCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
 		s.item(&protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID})
-		s.active.calls = append(s.active.calls, &toolCall{call: call})
+		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.next-1, 10)})
 	}
 	s.advance()
 }
@@ -105,9 +111,21 @@ func (c *toolCall) readsOnly() bool { return c.command != nil && c.command.safe 
 // for arguments that make no sense.
 func (s *step) prepare(c *toolCall) bool {
 	if c.command == nil && shellNames[c.call.Name] {
-		c.command, _ = s.parseShell(c.call.Arguments)
+		c.command, _ = s.parseCommand(c)
 	}
 	return c.command != nil
+}
+
+// parseCommand reads the arguments of a tool that runs commands.
+func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
+	command, err := s.parseShell(c.call.Arguments)
+	if err == nil && s.offers.Terminals && c.call.Name == execTool.Name {
+		err = s.wishFor(command, c.call.Arguments)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return command, nil
 }
 
 func (s *step) begin(c *toolCall) {
@@ -118,6 +136,8 @@ func (s *step) begin(c *toolCall) {
 		s.beginPatch(c)
 	case c.call.Name == planTool.Name:
 		s.answer(c, s.updatePlan(c.call.Arguments))
+	case c.call.Name == typeTool.Name && s.offers.Terminals:
+		s.beginTyping(c)
 	case c.call.Name == imageTool.Name && s.offers.Images:
 		s.beginView(c)
 	default:
@@ -146,12 +166,16 @@ func (s *step) answerWith(c *toolCall, output protocol.ToolOutput) {
 
 func (s *step) beginShell(c *toolCall) {
 	if !s.prepare(c) {
-		_, err := s.parseShell(c.call.Arguments)
+		_, err := s.parseCommand(c)
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
 	if p := patchIn(c.command); p != nil {
 		s.planPatch(c, p)
+		return
+	}
+	if c.command.terminal != nil && len(s.liveTerminals()) >= maxTerminals {
+		s.answer(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessions()))
 		return
 	}
 	c.command.outside = s.allowed[c.command.outsideKey()]
@@ -166,6 +190,10 @@ func (s *step) beginShell(c *toolCall) {
 }
 
 func (s *step) runCommand(c *toolCall) {
+	if c.command.terminal != nil {
+		s.openTerminal(c)
+		return
+	}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
@@ -216,6 +244,11 @@ func (s *step) running(id EffectID) *toolCall {
 }
 
 func (s *step) toolStarted(in ToolStarted) {
+	if term := s.terminalOf(in.Effect); term != nil {
+		term.pid = in.ProcessID
+		s.showTerminal(term)
+		return
+	}
 	if c := s.running(in.Effect); c != nil {
 		s.show(c, protocol.SourceStartup, &in.ProcessID)
 	}
@@ -224,6 +257,10 @@ func (s *step) toolStarted(in ToolStarted) {
 func (s *step) toolOutput(in ToolOutput) {
 	if o := s.ownCommand(in.Effect); o != nil {
 		s.tellOutput(s.active.id, o.item.ItemID(), in.Text)
+		return
+	}
+	if term := s.terminalOf(in.Effect); term != nil {
+		s.terminalOutput(term, in.Text)
 		return
 	}
 	c := s.running(in.Effect)
@@ -245,6 +282,13 @@ func (s *step) toolDone(in ToolDone) {
 		s.ownDone(o, in.Result)
 		return
 	}
+	if term := s.terminalOf(in.Effect); term != nil && !term.isNew() {
+		s.terminalDone(term, in.Result)
+		return
+	} else if term != nil {
+		s.stopLook(term)
+		s.drop(term)
+	}
 	c := s.running(in.Effect)
 	if c == nil || !ended(&s.active.commands, in.Effect) {
 		return
@@ -263,9 +307,25 @@ func (s *step) toolDone(in ToolDone) {
 
 // settle ends a command that ran. The model is told the rest after its output.
 func (s *step) settle(c *toolCall, r ToolResult, rest string) {
-	endItem(s.show(c, protocol.SourceStartup, nil), r)
+	endItem(s.show(c, protocol.SourceStartup, c.processID()), r)
 	s.completed(c.item, c.command.argv)
-	s.answer(c, outputText(r)+rest)
+	s.answer(c, c.command.resultText(r)+rest)
+}
+
+// processID is that of a terminal; the other commands have the system's.
+func (c *toolCall) processID() *string {
+	if c.command.terminal == nil {
+		return nil
+	}
+	return &c.session
+}
+
+// resultText is a command's result as the model reads it.
+func (c *shellCommand) resultText(r ToolResult) string {
+	if c.terminal != nil {
+		return lookText(r.Duration, exitText(r), r.Output, c.terminal.keep)
+	}
+	return outputText(r)
 }
 
 // endItem gives a command's item what came of it.

@@ -258,6 +258,7 @@ func (s *step) interrupt() {
 		s.effect(Cancel{t.retry})
 		t.retry = 0
 	}
+	s.leaveLooks()
 	asking := t.asking()
 	for _, c := range t.calls {
 		s.abandon(c)
@@ -286,6 +287,7 @@ func (s *step) shutdown() {
 		s.refuse(w.to, closing)
 	}
 	s.waiting = nil
+	s.endTerminals()
 	if s.active == nil && s.told != nil {
 		s.settleLastTurn()
 	}

@@ -50,8 +50,10 @@ const (
 // itemState is an item that was told to have begun.
 type itemState struct {
 	turn, kind string
+	command    string
 	text       string // of the deltas
 	done       bool
+	stays      bool // its turn ended without it
 }
 
 func newWitness(report func(format string, args ...any)) *witness {
@@ -208,6 +210,8 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			w.belongs(m, e.TurnID)
 		case core.ReadImage:
 			w.belongs(m, e.TurnID)
+		case core.TypeKeys:
+			w.belongs(m, e.TurnID)
 		}
 		id := effectID(e)
 		if w.effects[id] != nil {
@@ -260,6 +264,9 @@ func (w *witness) seeIdle(m *machine) {
 			if !state.cancelled {
 				drafts++
 			}
+			continue
+		}
+		if tool, ok := state.Effect.(core.RunTool); ok && tool.Command.Stays {
 			continue
 		}
 		if _, timer := state.Effect.(core.Timer); !state.ended && (!timer || !state.cancelled) {

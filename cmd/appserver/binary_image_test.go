@@ -72,7 +72,7 @@ func TestBinaryRefusesImages(t *testing.T) {
 		answers = append(answers, calls("call "+c.path, "view_image", object{"path": c.path}))
 	}
 	p := newProvider(t, append(answers, says("I cannot"))...)
-	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n", p.server.URL+"/v1"))
+	p.configure(t, home)
 	c := startServer(t, home)
 	c.initialize()
 	c.turn(c.startThread(object{"cwd": dir, "sandbox": "read-only"}), "look")

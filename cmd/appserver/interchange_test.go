@@ -112,6 +112,8 @@ func TestReferenceInterchange(t *testing.T) {
 		{"patches of reference", func(x *interchange) { x.patches(x.reference, x.ours) }},
 		{"own commands of ours", func(x *interchange) { x.ownCommands(x.ours, x.reference, responsesPath) }},
 		{"own commands of reference", func(x *interchange) { x.ownCommands(x.reference, x.ours, chatPath) }},
+		{"terminals of ours", func(x *interchange) { x.terminals(x.ours, x.reference, responsesPath) }},
+		{"terminals of reference", func(x *interchange) { x.terminals(x.reference, x.ours, chatPath) }},
 		{"settings", (*interchange).settings},
 		{"names", (*interchange).names},
 		{"pruned", (*interchange).pruned},

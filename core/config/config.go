@@ -58,7 +58,8 @@ type Config struct {
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
 
-	Tools Tools `key:"tools"`
+	Tools    Tools    `key:"tools"`
+	Features Features `key:"features"`
 
 	// ThreadUnloadDelaySecs is how long a thread stays loaded that nobody is subscribed to;
 	// below 0 it does for good.
@@ -98,6 +99,12 @@ type SandboxWorkspaceWrite struct {
 type Tools struct {
 	// ViewImage is whether they can look at images; nil leaves that to the model.
 	ViewImage *bool `key:"view_image"`
+}
+
+// Features are what can be turned off of the reference implementation's.
+type Features struct {
+	// UnifiedExec is false where models run no commands in the background.
+	UnifiedExec bool `key:"unified_exec"`
 }
 
 // History says what is kept of conversations.
@@ -156,6 +163,7 @@ func defaults() *Config {
 		ProjectDocMaxBytes:    32 << 10,
 		ThreadUnloadDelaySecs: 30 * 60,
 		History:               History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
+		Features:              Features{UnifiedExec: true},
 		Context:               Context{RewriteOnUnload: true},
 		Index:                 Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Compaction:            defaultCompaction(),

@@ -27,7 +27,7 @@ var idleKeys = keySet(stableKeys, []string{
 	"experimental_realtime_ws_backend_prompt", "experimental_realtime_ws_base_url",
 	"experimental_realtime_ws_model", "experimental_realtime_ws_startup_context",
 	"experimental_thread_store", "experimental_thread_store_endpoint",
-	"experimental_use_unified_exec_tool", "features", "feedback", "file_opener",
+	"experimental_use_unified_exec_tool", "features.*", "feedback", "file_opener",
 	"ghost_snapshot", "goals", "hide_agent_reasoning", "history.max_bytes",
 	"history.persistence", "hooks", "include_apps_instructions",
 	"include_collaboration_mode_instructions", "include_environment_context",
@@ -67,7 +67,7 @@ func idle(path []string) bool {
 	if len(path) == 3 && path[0] == "model_providers" {
 		path = []string{path[0], "*", path[2]}
 	}
-	if len(path) == 2 && path[0] == "tools" {
+	if len(path) == 2 && (path[0] == "features" || path[0] == "tools") {
 		path = []string{path[0], "*"}
 	}
 	return idleKeys[dotted(path)]

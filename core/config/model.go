@@ -87,7 +87,7 @@ func modalities(model string) []string {
 
 // Offers are the tools that are offered to a model.
 func (c *Config) Offers(model string) core.Offers {
-	return core.Offers{Images: or(c.Tools.ViewImage, takesImages(model))}
+	return core.Offers{Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec}
 }
 
 // efforts are low, medium, high and the configured effort, which is the default,

@@ -36,8 +36,9 @@ type Tokens interface {
 // Tools run commands.
 type Tools interface {
 	// Run runs the command to its end, or to the end of ctx. started is called once
-	// before output, and not at all where the command could not be started.
-	Run(ctx context.Context, c core.Command, started func(pid string), output func(text string)) core.ToolResult
+	// before output, and not at all where the command could not be started. What keys
+	// gives is typed on its terminal.
+	Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string), output func(text string)) core.ToolResult
 }
 
 // Patches apply patches.

@@ -141,6 +141,12 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/summarize"; params: ThreadContextSummarizeParams }
   /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/shellCommand"; params: ThreadShellCommandParams }
+  /** Lists the commands that run in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/list"; params: ThreadBackgroundTerminalsListParams }
+  /** Ends a command that runs in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/terminate"; params: ThreadBackgroundTerminalsTerminateParams }
+  /** Ends all commands that run in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/clean"; params: ThreadBackgroundTerminalsCleanParams }
   /** Begins a turn that compacts the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
   /** Drafts a compaction, and tells what it would lose. */
@@ -942,6 +948,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "item/reasoning/textDelta"; params: ReasoningTextDeltaNotification }
   /** A piece of a command's output. */
   | { jsonrpc: "2.0"; method: "item/commandExecution/outputDelta"; params: CommandExecutionOutputDeltaNotification }
+  /** The model typed to a command in the background, or waits for it. */
+  | { jsonrpc: "2.0"; method: "item/commandExecution/terminalInteraction"; params: TerminalInteractionNotification }
   /** An item is final, and durable. */
   | { jsonrpc: "2.0"; method: "item/completed"; params: ItemCompletedNotification }
   /** What the last model request cost. */
@@ -1070,6 +1078,15 @@ export interface StatusSystemError {
   type: "systemError";
 }
 
+/** TerminalInteractionNotification tells that the model typed to a command in the background, or waits for it. The turn is that in which it does, not the item's. */
+export interface TerminalInteractionNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  processId: string;
+  stdin: string;
+}
+
 /** TextInput is text, with the ranges of it that the client shows in another way. The ranges are given back as they came. */
 export interface TextInput {
   type: "text";
@@ -1140,6 +1157,49 @@ export interface ThreadArchivedAndNewCreatedNotification {
 /** ThreadArchivedNotification tells that a thread was moved to the archive. It can be read, and is neither resumed nor changed before it is unarchived. */
 export interface ThreadArchivedNotification {
   threadId: string;
+}
+
+/** ThreadBackgroundTerminal is a command that runs in the background, and the item that shows it. ProcessID names it here, OsPid in the operating system, null before it runs. CPUPercent and RssKb are always null. */
+export interface ThreadBackgroundTerminal {
+  itemId: string;
+  processId: string;
+  command: string;
+  cwd: string;
+  osPid: number | null;
+  cpuPercent: number | null;
+  rssKb: number | null;
+}
+
+/** ThreadBackgroundTerminalsCleanParams ends all of them. */
+export interface ThreadBackgroundTerminalsCleanParams {
+  threadId: string;
+}
+
+/** The answer to thread/backgroundTerminals/clean. */
+export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
+
+/** ThreadBackgroundTerminalsListParams asks for the commands of a thread that run in the background. They come in one page, whatever Cursor and Limit say. */
+export interface ThreadBackgroundTerminalsListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ThreadBackgroundTerminalsListResponse is the list, the oldest first. NextCursor is always null. */
+export interface ThreadBackgroundTerminalsListResponse {
+  data: Array<ThreadBackgroundTerminal>;
+  nextCursor: string | null;
+}
+
+/** ThreadBackgroundTerminalsTerminateParams ends one of them. */
+export interface ThreadBackgroundTerminalsTerminateParams {
+  threadId: string;
+  processId: string;
+}
+
+/** ThreadBackgroundTerminalsTerminateResponse tells whether there was one. */
+export interface ThreadBackgroundTerminalsTerminateResponse {
+  terminated: boolean;
 }
 
 /** ThreadClosedNotification tells that a thread was unloaded. It can be resumed. */
@@ -1968,6 +2028,12 @@ export interface Methods {
   "thread/context/summarize": { params: ThreadContextSummarizeParams; result: ThreadContextSummarizeResponse };
   /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
   "thread/shellCommand": { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
+  /** Lists the commands that run in the background. */
+  "thread/backgroundTerminals/list": { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
+  /** Ends a command that runs in the background. */
+  "thread/backgroundTerminals/terminate": { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
+  /** Ends all commands that run in the background. */
+  "thread/backgroundTerminals/clean": { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
   /** Begins a turn that compacts the context. */
   "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
   /** Drafts a compaction, and tells what it would lose. */
