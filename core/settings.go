@@ -41,6 +41,8 @@ type Options struct {
 	CompletedFloor time.Duration
 	// Tokens counts tokens; nil counts one for every four bytes.
 	Tokens Tokenizer
+	// Offers are the tools for a model until a world tells them; nil are none.
+	Offers func(model string) Offers
 }
 
 // World is what the machine is to know of the world outside when a turn starts.

@@ -86,6 +86,9 @@ func (l *Loading) Apply(line *protocol.RolloutLine) { l.thread.apply(line) }
 func (l *Loading) Thread(o Options) *Thread {
 	t := l.thread
 	t.options, t.from = o, nil
+	if o.Offers != nil {
+		t.offers = o.Offers(t.settings.Model)
+	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
 	t.next = max(t.next, o.Next)
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {

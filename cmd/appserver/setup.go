@@ -165,6 +165,9 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 	return settings
 }
 
+// Offers are the tools for a model as the server is configured.
+func (s *setup) Offers(model string) core.Offers { return s.config.Offers(model) }
+
 // World is what a turn with these settings is to know. Where the provider is not
 // ready it says so, beside all that is known.
 func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, error) {

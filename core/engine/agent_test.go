@@ -197,6 +197,8 @@ func (s *setup) Defaults() core.Settings {
 	}
 }
 
+func (s *setup) Offers(string) core.Offers { return core.Offers{Terminals: true} }
+
 func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error) {
 	s.mu.Lock()
 	enter := s.enter
@@ -206,7 +208,7 @@ func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error
 			return core.World{}, err
 		}
 	}
-	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}, Offers: core.Offers{Terminals: true}}, s.ready
+	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}, Offers: s.Offers("")}, s.ready
 }
 
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {

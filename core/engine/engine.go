@@ -85,6 +85,8 @@ type Setup interface {
 	Template(p *protocol.ThreadStartParams) (Template, error)
 	// Defaults are settings that a stored thread does not tell.
 	Defaults() core.Settings
+	// Offers are the tools that a model is offered where no thread's configuration counts.
+	Offers(model string) core.Offers
 	// Resumed are a stored thread's settings with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// World is what a turn with these settings is to know. An error refuses the turn;

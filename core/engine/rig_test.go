@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -260,18 +259,11 @@ func (r *rig) difference(thread string) string {
 	if err != nil {
 		return err.Error()
 	}
-	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread]}, r.setup.Defaults(), contents.Lines)
+	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread], Offers: r.setup.Offers}, r.setup.Defaults(), contents.Lines)
 	if d := unlike(live, gjson.Parse(encode(loaded.View(true)))); d != "" {
 		return d
 	}
-	return unlike(withoutTools(listed[0].body.Get("{revision,items,usage}").Raw), withoutTools(encode(loaded.ContextItems())))
-}
-
-var promptTokens = regexp.MustCompile(`"promptTokens":\d+,`)
-
-// withoutTools is a list without what a request costs: no line tells which tools it has.
-func withoutTools(list string) gjson.Result {
-	return gjson.Parse(promptTokens.ReplaceAllString(list, ""))
+	return unlike(gjson.Parse(listed[0].body.Get("{revision,items,usage}").Raw), gjson.Parse(encode(loaded.ContextItems())))
 }
 
 // readable are the answers to a request, repeated while the disk cannot be read.
