@@ -128,6 +128,24 @@ func toolDoneInput(m *machine, a arguments) (core.Input, error) {
 	return core.ToolDone{Effect: id, Result: r, Tracked: trackedOf(m, a, id)}, nil
 }
 
+func keysTypedInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.TypeKeys](m))
+	in := core.KeysTyped{Effect: id}
+	if v := a.option("failure"); v != nil {
+		in.Err = errors.New(*v)
+	}
+	return in, err
+}
+
+func imageReadInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.ReadImage](m))
+	in := core.ImageRead{Effect: id, URL: a.word(0)}
+	if v := a.option("failure"); v != nil {
+		in.Err = errors.New(*v)
+	}
+	return in, err
+}
+
 // planInput reads the files of the command's options, and is what the patch under way
 // does to them.
 func planInput(m *machine, a arguments) (core.Input, error) {

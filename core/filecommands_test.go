@@ -14,6 +14,7 @@ import (
 // fileCommands are what scripts can say about the files that turns change:
 //
 //	captured [TREE] [error=TEXT]  the end of a capture
+//	watched [file=…]              what a command that stays changed while it was watched
 //	checkpoints [limit=N]
 //	changed [TURN]                what a turn changed, or all did
 //	back ID MODE [dry]            a revert to a checkpoint, whose files are as they were left
@@ -37,6 +38,10 @@ func fileCommands() map[string]command {
 				in.Limit = new(uint32(*n))
 			}
 			return in, err
+		}),
+		"watched": input(func(m *machine, a arguments) (core.Input, error) {
+			id, err := effectOf(a, last[core.RunTool](m))
+			return core.FilesChanged{Effect: id, Tracked: trackedOf(m, a, id)}, err
 		}),
 		"changed": changedCommand, "back": back,
 	}

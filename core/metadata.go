@@ -32,6 +32,8 @@ func (s *step) takeUpkeep(in Input) {
 		s.setMetadata(in)
 	case InjectItems:
 		s.injectItems(in)
+	case RunOwnCommand:
+		s.runOwnCommand(in)
 	default:
 		s.takeContext(in)
 	}

@@ -87,6 +87,10 @@ var (
 		{Name: "shell", Arguments: `{"command":"touch a"}`}, {Name: "shell", Arguments: `{"command":"rm b","workdir":"sub"}`},
 		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
 		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
+		{Name: "view_image", Arguments: `{"path":"a.png"}`}, {Name: "view_image", Arguments: `[]`}, {Name: "view_image", Arguments: `{}`},
+		{Name: "exec_command", Arguments: `{"cmd":"make","tty":true}`}, {Name: "exec_command", Arguments: `{"cmd":"ls"}`}, {Name: "exec_command", Arguments: `{"cmd":"cat","shell":"zsh","tty":1}`},
+		{Name: "write_stdin", Arguments: `{"session_id":9,"chars":"y
+"}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`}, {Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
 		{Name: "browse", Arguments: `{}`}, {},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`}, {Name: "apply_patch", Arguments: `{}`},
@@ -97,7 +101,7 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"compact": e.compactNow, "review": e.reviewNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
+		"compact": e.compactNow, "review": e.reviewNow, "own command": e.ownCommand, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
 		"late": e.late, "back": e.back,
 	}
@@ -153,8 +157,13 @@ func (e *explorer) request(t *rapid.T) {
 		core.Read{To: e.caller(), IncludeTurns: true},
 		core.SetName{To: e.caller(), Name: texts.Draw(t, "name")},
 		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
+		core.ListTerminals{To: e.caller()}, core.CleanTerminals{To: e.caller()}, core.TerminateTerminal{To: e.caller(), ID: "9"},
 		core.Resume{To: e.caller(), Params: p, World: e.world, Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
+}
+
+func (e *explorer) ownCommand(t *rapid.T) {
+	e.run(t, core.RunOwnCommand{To: e.caller(), Script: "make", Timeout: time.Hour, World: e.world})
 }
 
 func (e *explorer) answer(t *rapid.T) {
@@ -173,6 +182,7 @@ func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
 	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true, Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
+	e.world.Offers = core.Offers{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals")}
 	e.changeLimits(t)
 	e.world.Instructions = nil
 	if rapid.Bool().Draw(t, "instructions") {
@@ -267,7 +277,9 @@ func (e *explorer) goOn(t *rapid.T) {
 	case core.Sample:
 		e.run(t, core.ModelPiece{Effect: effect.ID, Piece: core.Piece{Text: texts.Draw(t, "text")}})
 	case core.RunTool:
-		if rapid.Bool().Draw(t, "started") {
+		if effect.Command.Stays && rapid.IntRange(0, 3).Draw(t, "watched") == 0 {
+			e.run(t, core.FilesChanged{Effect: effect.ID, Tracked: anyTracked(t, effect.Track)})
+		} else if rapid.Bool().Draw(t, "started") {
 			e.run(t, core.ToolStarted{Effect: effect.ID, ProcessID: "7"})
 		} else {
 			e.run(t, core.ToolOutput{Effect: effect.ID, Text: rapid.SampledFrom([]string{"out\n", "", "\xff\x00"}).Draw(t, "text")})
@@ -304,6 +316,10 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write"), Tracked: anyTracked(t, effect.Track)}
 	case core.CaptureTree:
 		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
+	case core.TypeKeys:
+		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed")}
+	case core.ReadImage:
+		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}

@@ -73,9 +73,30 @@ func (s *step) track(dir string) *Track {
 
 func (s *step) keepsFiles() bool { return s.active.world.Tracking.Worktree && !s.options.Ephemeral }
 
-// tracked keeps what a call changed, and tells the turn's diff where it is another one.
-func (s *step) tracked(t *Tracked) {
+// FilesChanged tells what a command that stays has changed while it was watched.
+type FilesChanged struct {
+	Effect  EffectID
+	Tracked *Tracked
+}
+
+func (FilesChanged) input() {}
+
+func (s *step) filesChanged(in FilesChanged) {
+	if term := s.terminalOf(in.Effect); term != nil {
+		s.trackedIn(term.turnID, in.Tracked)
+	}
+}
+
+// tracked keeps what a call of the turn under way changed.
+func (s *step) tracked(t *Tracked) { s.trackedIn(s.active.id, t) }
+
+// trackedIn keeps what a call changed, and tells the turn's diff where it is another one,
+// unless the turn is over, or was taken back.
+func (s *step) trackedIn(turnID string, t *Tracked) {
 	if t == nil {
+		return
+	}
+	if _, known := s.turnAt[turnID]; !known {
 		return
 	}
 	if t.Err != nil {
@@ -85,10 +106,13 @@ func (s *step) tracked(t *Tracked) {
 		return
 	}
 	changes := t.Changes
-	changes.ID = s.active.id
+	changes.ID = turnID
+	if s.active == nil {
+		s.settleLastTurn()
+	}
 	s.record(protocol.LineWorktreeChanges, changes)
 	s.out.Sync = true
-	if t.Diff == nil {
+	if t.Diff == nil || s.ActiveTurn() != turnID {
 		return
 	}
 	told := ""

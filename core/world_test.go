@@ -29,6 +29,12 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 	if v := a.option("enforced"); v != nil {
 		m.world.Enforced = *v == "true"
 	}
+	if v := a.option("images"); v != nil {
+		m.world.Offers.Images = *v == "true"
+	}
+	if v := a.option("terminals"); v != nil {
+		m.world.Offers.Terminals = *v == "true"
+	}
 	if v := a.option("strategy"); v != nil {
 		m.world.Compaction.Strategy = *v
 	}

@@ -57,6 +57,10 @@ type Handler interface {
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
 	ReviewStart(to Caller, p *ReviewStartParams) error
+	ThreadShellCommand(to Caller, p *ThreadShellCommandParams) error
+	ThreadBackgroundTerminalsList(to Caller, p *ThreadBackgroundTerminalsListParams) error
+	ThreadBackgroundTerminalsTerminate(to Caller, p *ThreadBackgroundTerminalsTerminateParams) error
+	ThreadBackgroundTerminalsClean(to Caller, p *ThreadBackgroundTerminalsCleanParams) error
 	ThreadCompactStart(to Caller, p *ThreadCompactStartParams) error
 	ThreadCompactPropose(to Caller, p *ThreadCompactProposeParams) error
 	ThreadCompactCommit(to Caller, p *ThreadCompactCommitParams) error
@@ -215,6 +219,14 @@ func Methods() []Method {
 			"Puts a summary in the place of what was trimmed.").own(),
 		method[ReviewStartParams, ReviewStartResponse]("review/start", Handler.ReviewStart,
 			"Begins a turn that reviews changes."),
+		method[ThreadShellCommandParams, Empty]("thread/shellCommand", Handler.ThreadShellCommand,
+			"Runs a command of the user's own, outside of the sandbox, and tells the model what came of it."),
+		method[ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse]("thread/backgroundTerminals/list", Handler.ThreadBackgroundTerminalsList,
+			"Lists the commands that run in the background.").own(),
+		method[ThreadBackgroundTerminalsTerminateParams, ThreadBackgroundTerminalsTerminateResponse]("thread/backgroundTerminals/terminate", Handler.ThreadBackgroundTerminalsTerminate,
+			"Ends a command that runs in the background.").own(),
+		method[ThreadBackgroundTerminalsCleanParams, Empty]("thread/backgroundTerminals/clean", Handler.ThreadBackgroundTerminalsClean,
+			"Ends all commands that run in the background.").own(),
 		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
 			"Begins a turn that compacts the context."),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose", Handler.ThreadCompactPropose,

@@ -239,6 +239,7 @@ func Notifications() []NotificationRow {
 		notification[*ReasoningSummaryTextDeltaNotification]("A piece of a reasoning summary."),
 		notification[*ReasoningTextDeltaNotification]("A piece of raw reasoning."),
 		notification[*CommandExecutionOutputDeltaNotification]("A piece of a command's output."),
+		notification[TerminalInteractionNotification]("The model typed to a command in the background, or waits for it."),
 		notification[ItemCompletedNotification]("An item is final, and durable."),
 		notification[ThreadTokenUsageUpdatedNotification]("What the last model request cost."),
 		notification[ServerRequestResolvedNotification]("A request of the server needs no answer any more."),

@@ -21,6 +21,7 @@ import (
 	"appserver/core/model"
 	"appserver/core/token"
 	"appserver/core/tool"
+	"appserver/core/workspace"
 	"appserver/core/worktree"
 	"appserver/protocol"
 	"appserver/rollout"
@@ -96,7 +97,18 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 	sandbox := parts.Setup.(*setup).confinement
 	parts.Tools = shell(c, home, sandbox)
 	parts.Patches = tool.Patcher{Closed: []string{home}}
+	parts.Image = imageReader(home)
 	return join(live, home, sandbox, parts), nil
+}
+
+// imageReader reads images where confined commands can read, or everywhere.
+func imageReader(home string) func(path string, confined bool) (string, error) {
+	return func(path string, confined bool) (string, error) {
+		if confined {
+			return workspace.Image(path, home)
+		}
+		return workspace.Image(path)
+	}
 }
 
 // gather makes the parts of an engine that runs no turns, but for its outbox.

@@ -173,6 +173,9 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 	return settings
 }
 
+// Offers are the tools for a model as the server is configured.
+func (s *setup) Offers(model string) core.Offers { return s.config.Current().Offers(model) }
+
 // World is what a turn with these settings is to know. Where the provider is not
 // ready it says so, beside all that is known.
 func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, error) {
@@ -188,6 +191,6 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider: c.ProviderInfo(settings.Provider, settings.Model), Compaction: c.CompactionOf(settings.Provider, settings.Model),
-		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(),
+		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(), Offers: c.Offers(settings.Model),
 	}, c.Ready(settings.Provider)
 }

@@ -257,7 +257,7 @@ func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
 // fakeTools know echo, sleep and exit, so that transcripts need no machine.
 type fakeTools struct{}
 
-func (fakeTools) Run(ctx context.Context, c core.Command, started func(string), output func(string)) core.ToolResult {
+func (fakeTools) Run(ctx context.Context, c core.Command, keys <-chan string, started func(string), output func(string)) core.ToolResult {
 	begin := time.Now()
 	started("4242")
 	words := strings.Fields(c.Argv[len(c.Argv)-1])

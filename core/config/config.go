@@ -61,6 +61,9 @@ type Config struct {
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
 
+	Tools    Tools    `key:"tools"`
+	Features Features `key:"features"`
+
 	// ThreadUnloadDelaySecs is how long a thread stays loaded that nobody is subscribed to;
 	// below 0 it does for good.
 	ThreadUnloadDelaySecs int `key:"thread_unload_delay_secs" min:"-1" max:"31536000"`
@@ -107,6 +110,18 @@ type ShellEnvironmentPolicy struct {
 	IncludeOnly           []string          `key:"include_only"`
 	// UseProfile changes nothing: commands always run in a login shell.
 	UseProfile *bool `key:"experimental_use_profile"`
+}
+
+// Tools says which tools models are offered.
+type Tools struct {
+	// ViewImage is whether they can look at images; nil leaves that to the model.
+	ViewImage *bool `key:"view_image"`
+}
+
+// Features are what can be turned off of the reference implementation's.
+type Features struct {
+	// UnifiedExec is false where models run no commands in the background.
+	UnifiedExec bool `key:"unified_exec"`
 }
 
 // History says what is kept of conversations.
@@ -178,6 +193,7 @@ func defaults() *Config {
 		ProjectDocMaxBytes:     32 << 10,
 		ThreadUnloadDelaySecs:  30 * 60,
 		History:                History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
+		Features:               Features{UnifiedExec: true},
 		Context:                Context{RewriteOnUnload: true},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},

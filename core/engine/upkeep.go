@@ -59,6 +59,7 @@ func (a *actor) delete(to protocol.Caller) {
 	}
 	a.subscribe(to.Conn)
 	subscribers := a.subscribers
+	a.endTerminals()
 	a.letGo()
 	a.sayTo(subscribers, []core.Message{core.Notice{Notification: notLoadedNow(a.id)}})
 	a.deleteStored(to, subscribers)

@@ -61,6 +61,34 @@ func (a *actor) track(ctx context.Context, t *core.Track, paths []string, do fun
 	return a.engine.Worktrees.Track(ctx, a.id, *t, paths, do)
 }
 
+// runWatched runs a command that stays, and tells what it changes while it is watched: with
+// its end, or before.
+func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan string, emit func(core.Input)) core.Input {
+	begun, ended, tracked := make(chan struct{}), make(chan struct{}), make(chan *core.Tracked, 1)
+	go func() {
+		t := a.track(ctx, e.Track, nil, func() {
+			close(begun)
+			select {
+			case <-ended:
+			case <-time.After(e.Watch):
+			}
+		})
+		select {
+		case <-ended:
+		default:
+			emit(core.FilesChanged{Effect: e.ID, Tracked: t})
+			t = nil
+		}
+		tracked <- t
+	}()
+	<-begun
+	result := a.engine.Tools.Run(ctx, e.Command, keys,
+		func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
+		func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
+	close(ended)
+	return core.ToolDone{Effect: e.ID, Result: result, Tracked: <-tracked}
+}
+
 // patched are the files of a patch, by their absolute paths.
 func patched(e core.WritePatch) []string {
 	var paths []string

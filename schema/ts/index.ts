@@ -166,6 +166,14 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/summarize"; params: ThreadContextSummarizeParams }
   /** Begins a turn that reviews changes. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "review/start"; params: ReviewStartParams }
+  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/shellCommand"; params: ThreadShellCommandParams }
+  /** Lists the commands that run in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/list"; params: ThreadBackgroundTerminalsListParams }
+  /** Ends a command that runs in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/terminate"; params: ThreadBackgroundTerminalsTerminateParams }
+  /** Ends all commands that run in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/clean"; params: ThreadBackgroundTerminalsCleanParams }
   /** Begins a turn that compacts the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
   /** Drafts a compaction, and tells what it would lose. */
@@ -759,6 +767,15 @@ export interface ImageInput {
   url: string;
 }
 
+/** ImageViewItem is an image file that the agent looked at. */
+export interface ImageViewItem {
+  type: "imageView";
+  id: string;
+  path: string;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
 /** IndexDiagnostics tells of the index over rollouts. It is closed until the first list or search; while it is being built, or unavailable, lists read the rollouts. Path is null where it is off. Sessions is how many rollouts it knew when it was last complete, null where it never was. Progress is null unless it is being built; Reason is what went wrong last, null where nothing did since it was complete. */
 export interface IndexDiagnostics {
   state: "off" | "closed" | "building" | "ready" | "unavailable";
@@ -1085,6 +1102,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "item/reasoning/textDelta"; params: ReasoningTextDeltaNotification }
   /** A piece of a command's output. */
   | { jsonrpc: "2.0"; method: "item/commandExecution/outputDelta"; params: CommandExecutionOutputDeltaNotification }
+  /** The model typed to a command in the background, or waits for it. */
+  | { jsonrpc: "2.0"; method: "item/commandExecution/terminalInteraction"; params: TerminalInteractionNotification }
   /** An item is final, and durable. */
   | { jsonrpc: "2.0"; method: "item/completed"; params: ItemCompletedNotification }
   /** What the last model request cost. */
@@ -1213,6 +1232,15 @@ export interface StatusSystemError {
   type: "systemError";
 }
 
+/** TerminalInteractionNotification tells that the model typed to a command in the background, or waits for it. The turn is that in which it does, not the item's. */
+export interface TerminalInteractionNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  processId: string;
+  stdin: string;
+}
+
 /** TextInput is text, with the ranges of it that the client shows in another way. The ranges are given back as they came. */
 export interface TextInput {
   type: "text";
@@ -1283,6 +1311,49 @@ export interface ThreadArchivedAndNewCreatedNotification {
 /** ThreadArchivedNotification tells that a thread was moved to the archive. It can be read, and is neither resumed nor changed before it is unarchived. */
 export interface ThreadArchivedNotification {
   threadId: string;
+}
+
+/** ThreadBackgroundTerminal is a command that runs in the background, and the item that shows it. ProcessID names it here, OsPid in the operating system, null before it runs. CPUPercent and RssKb are always null. */
+export interface ThreadBackgroundTerminal {
+  itemId: string;
+  processId: string;
+  command: string;
+  cwd: string;
+  osPid: number | null;
+  cpuPercent: number | null;
+  rssKb: number | null;
+}
+
+/** ThreadBackgroundTerminalsCleanParams ends all of them. */
+export interface ThreadBackgroundTerminalsCleanParams {
+  threadId: string;
+}
+
+/** The answer to thread/backgroundTerminals/clean. */
+export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
+
+/** ThreadBackgroundTerminalsListParams asks for the commands of a thread that run in the background. They come in one page, whatever Cursor and Limit say. */
+export interface ThreadBackgroundTerminalsListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ThreadBackgroundTerminalsListResponse is the list, the oldest first. NextCursor is always null. */
+export interface ThreadBackgroundTerminalsListResponse {
+  data: Array<ThreadBackgroundTerminal>;
+  nextCursor: string | null;
+}
+
+/** ThreadBackgroundTerminalsTerminateParams ends one of them. */
+export interface ThreadBackgroundTerminalsTerminateParams {
+  threadId: string;
+  processId: string;
+}
+
+/** ThreadBackgroundTerminalsTerminateResponse tells whether there was one. */
+export interface ThreadBackgroundTerminalsTerminateResponse {
+  terminated: boolean;
 }
 
 /** ThreadCheckpointDiffParams asks for what is other now than at a checkpoint, or at a later one. Both are named by the ids of Checkpoint. */
@@ -1504,7 +1575,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ImageViewItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
@@ -1756,6 +1827,16 @@ export interface ThreadSetNameParams {
 
 /** The answer to thread/name/set. */
 export type ThreadSetNameResponse = Record<string, never>;
+
+/** ThreadShellCommandParams runs a script in the user's shell, in the thread's working directory and outside of the sandbox. TimeoutMs ends it after so many milliseconds; an hour by default, 0 at once. */
+export interface ThreadShellCommandParams {
+  threadId: string;
+  command: string;
+  timeoutMs?: number | null;
+}
+
+/** The answer to thread/shellCommand. */
+export type ThreadShellCommandResponse = Record<string, never>;
 
 /** ThreadStartParams begins a conversation. What is left out comes from the configuration; Config overrides single keys of it, dotted or nested. An ephemeral thread keeps no rollout. */
 export interface ThreadStartParams {
@@ -2186,6 +2267,14 @@ export interface Methods {
   "thread/context/summarize": { params: ThreadContextSummarizeParams; result: ThreadContextSummarizeResponse };
   /** Begins a turn that reviews changes. */
   "review/start": { params: ReviewStartParams; result: ReviewStartResponse };
+  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  "thread/shellCommand": { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
+  /** Lists the commands that run in the background. */
+  "thread/backgroundTerminals/list": { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
+  /** Ends a command that runs in the background. */
+  "thread/backgroundTerminals/terminate": { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
+  /** Ends all commands that run in the background. */
+  "thread/backgroundTerminals/clean": { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
   /** Begins a turn that compacts the context. */
   "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
   /** Drafts a compaction, and tells what it would lose. */
