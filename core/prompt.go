@@ -17,6 +17,7 @@ func (t *Thread) Prompt() *Prompt {
 // words, and what it costs in tokens. While a turn runs it is the thread's own.
 func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 	if t.active == nil {
+		t.offers = w.Offers
 		t.learn(w.Tools)
 	}
 	p, tokens = t.Prompt(), t.PromptTokens()
@@ -43,6 +44,18 @@ func (t *Thread) request() *Prompt {
 		p.OutputSchema = t.active.schema
 	}
 	return p
+}
+
+// tools are all that the model is offered.
+func (o Offers) tools(escalation bool) []ToolSpec {
+	tools := []ToolSpec{shellTool(escalation), patchTool, planTool}
+	if o.Terminals {
+		tools = append(tools, execTool(escalation), typeTool)
+	}
+	if o.Images {
+		tools = append(tools, imageTool)
+	}
+	return tools
 }
 
 // systemPrompt is made of what the client gave when it resumed the thread, else when

@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"encoding/json"
-	"strings"
 
 	"pgregory.net/rapid"
 
@@ -34,14 +33,4 @@ func anyResult(t *rapid.T, id core.EffectID) core.Input {
 // serverAsks is a question of a server, at any time.
 func (e *explorer) serverAsks(t *rapid.T) {
 	e.run(t, core.ServerAsks{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form", Message: "?", Schema: json.RawMessage(`{}`)})
-}
-
-// offeredTools are the tools of servers that the thread's requests offer.
-func offeredTools(t *core.Thread) (tools []core.ServerTool) {
-	for _, spec := range t.Prompt().Tools {
-		if strings.HasPrefix(spec.Name, "mcp__") {
-			tools = append(tools, core.ServerTool{ToolSpec: spec})
-		}
-	}
-	return tools
 }

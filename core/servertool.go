@@ -112,7 +112,7 @@ func (t *Thread) learn(tools []ServerTool) {
 
 // offered are the tools of this server and of those that it is connected to.
 func (t *Thread) offered() []ToolSpec {
-	specs := []ToolSpec{shellTool(t.mayEscalate()), patchTool, planTool}
+	specs := t.offers.tools(t.mayEscalate())
 	for i := range t.tools {
 		specs = append(specs, t.tools[i].ToolSpec)
 	}

@@ -93,3 +93,14 @@ func TestContextWindow(t *testing.T) {
 	require.EqualValues(t, 4096, *set.ContextWindow("openai", "gpt-5"))
 	require.EqualValues(t, 4096, *set.ContextWindow("ollama", "qwen3"))
 }
+
+// TestOffers offers images to models that are not known to take none, unless the
+// configuration decides.
+func TestOffers(t *testing.T) {
+	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false, "openai/gpt-oss-20b": false} {
+		require.Equal(t, takes, load(t, "").Offers(model).Images, model)
+		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Offers(model).Images)
+		require.False(t, load(t, "tools.view_image = false\n").Offers(model).Images)
+	}
+	require.Empty(t, load(t, "[tools]\nweb_search = true\n").Warnings)
+}

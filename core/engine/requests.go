@@ -50,6 +50,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		return in, err
 	}
 	in.World.Tools, in.World.ToolsPending = a.serverTools(settings.WithTurn(in.Params).Cwd)
+	in.World.Tracking = a.tracking()
 	in.Images, err = images(p.Input)
 	return in, err
 }
