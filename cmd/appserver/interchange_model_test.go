@@ -80,6 +80,10 @@ func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
 		arguments, err := json.Marshal(object{"cmd": script, "yield_time_ms": 250})
 		return modelAnswer{callID: fmt.Sprintf("call_%d", m.calls), tool: "exec_command", arguments: string(arguments)}, err
 	}
+	if tool, ofServer := strings.CutPrefix(text, "docs: "); ofServer {
+		m.calls++
+		return modelAnswer{callID: fmt.Sprintf("call_%d", m.calls), tool: "docs/" + tool, arguments: "{}"}, nil
+	}
 	script, isCommand := strings.CutPrefix(text, "run: ")
 	outside, escalates := strings.CutPrefix(text, "outside: ")
 	if !isCommand && !escalates {
@@ -106,6 +110,7 @@ func chatEvents(w io.Writer, a modelAnswer) {
 		says(a.text)(w)
 		return
 	}
+	a.tool = strings.Replace(a.tool, "docs/", "mcp__docs__", 1)
 	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": a.tool, "arguments": a.arguments}}
 	fmt.Fprint(w, streamed(object{"role": "assistant", "tool_calls": []object{call}}, nil), streamed(object{}, "tool_calls"), "data: [DONE]\n\n")
 }
@@ -115,6 +120,9 @@ func responsesEvents(w io.Writer, a modelAnswer) {
 	item := object{"type": "message", "role": "assistant", "content": []object{{"type": "output_text", "text": a.text}}}
 	if a.callID != "" {
 		item = object{"type": "function_call", "call_id": a.callID, "name": a.tool, "arguments": a.arguments}
+		if tool, ofServer := strings.CutPrefix(a.tool, "docs/"); ofServer {
+			item["name"], item["namespace"] = tool, "mcp__docs"
+		}
 	}
 	item["id"] = "item"
 	event := func(kind, member string, value object) {

@@ -114,6 +114,8 @@ func TestReferenceInterchange(t *testing.T) {
 		{"own commands of reference", func(x *interchange) { x.ownCommands(x.reference, x.ours, chatPath) }},
 		{"terminals of ours", func(x *interchange) { x.terminals(x.ours, x.reference, responsesPath) }},
 		{"terminals of reference", func(x *interchange) { x.terminals(x.reference, x.ours, chatPath) }},
+		{"MCP of ours", func(x *interchange) { x.serverTools(x.ours, x.reference, responsesPath) }},
+		{"MCP of reference", func(x *interchange) { x.serverTools(x.reference, x.ours, chatPath) }},
 		{"settings", (*interchange).settings},
 		{"names", (*interchange).names},
 		{"pruned", (*interchange).pruned},

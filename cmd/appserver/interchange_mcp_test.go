@@ -1,0 +1,51 @@
+//go:build reference
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// serverTools has tools of an MCP server called, and shows that by the other server, which
+// goes on with it.
+func (x *interchange) serverTools(from, to func() *client, path string) {
+	program, err := mcpProgram()
+	require.NoError(x.t, err)
+	file := filepath.Join(x.home, "config.toml")
+	text, err := os.ReadFile(file)
+	require.NoError(x.t, err)
+	writeConfig(x.t, x.home, string(text)+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n", program))
+
+	c := from()
+	id := x.begin(c)
+	c.untilServer("docs")
+	for _, tool := range []string{"echo", "structured", "fail", "mixed", "write"} {
+		c.turn(id, "docs: "+tool)
+	}
+	told := c.answer("thread/resume", id)
+	c.close()
+	require.Len(x.t, told.Thread.Turns, 5)
+	for i, status := range []string{"completed", "completed", "failed", "completed", "completed"} {
+		require.Equal(x.t, "mcpToolCall", told.Thread.Turns[i].Items[1]["type"])
+		require.Equal(x.t, status, told.Thread.Turns[i].Items[1]["status"])
+	}
+
+	c = to()
+	require.Equal(x.t, told, c.answer("thread/resume", id))
+	require.Equal(x.t, told.Thread, c.answer("thread/read", id).Thread)
+	c.turn(id, "docs: append")
+	require.Contains(x.t, x.model.told(path), `output call_2: {"n":1}`)
+	c.close()
+}
+
+// untilServer waits until a server is ready.
+func (c *client) untilServer(name string) {
+	c.until(func(m message) bool {
+		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == name && gjson.GetBytes(m.Params, "status").Str == "ready"
+	})
+}
