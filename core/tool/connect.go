@@ -66,7 +66,11 @@ func (l *Link) run(s *Shell, c Program, started chan<- error) {
 		started <- err
 		return
 	}
-	go l.hear(c.Said)
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		l.hear(c.Said)
+	}()
 	started <- nil
 	select {
 	case <-l.process.exited:
@@ -76,6 +80,7 @@ func (l *Link) run(s *Shell, c Program, started chan<- error) {
 		}
 	}
 	l.process.bury()
+	wait(pumpTime, heard)
 	result := l.process.outcome()
 	switch {
 	case result.Failure != "":
@@ -175,7 +180,8 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// Ended is closed when nothing of the program is left.
+// Ended is closed when nothing of the program is left, and what it had complained of was
+// passed on.
 func (l *Link) Ended() <-chan struct{} { return l.ended }
 
 // Outcome is why the program ended, nil for exit code 0, once it has ended.
