@@ -117,6 +117,8 @@ func (s *step) beginHeld() {
 		case c.state != callHeld:
 		case c.patch != nil:
 			s.writePatch(c)
+		case c.command == nil:
+			s.beginTyping(c)
 		default:
 			s.runCommand(c)
 		}

@@ -279,7 +279,7 @@ func effectText(e core.Effect) string {
 		}
 		return words(text, trackText(e.Track))
 	case core.TypeKeys:
-		return fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text)
+		return words(fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text), trackText(e.Track))
 	case core.PlanPatch:
 		return fmt.Sprintf("plan patch %d in %q of %q, %s", e.ID, e.Dir, e.Root, short(e.Text))
 	case core.WritePatch:

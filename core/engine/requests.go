@@ -46,10 +46,9 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		in.Params = &resolved
 	}
 	var err error
-	if in.World, err = a.engine.Setup.World(a.scope, settings.WithTurn(in.Params)); err != nil {
+	if in.World, err = a.worldOf(settings.WithTurn(in.Params)); err != nil {
 		return in, err
 	}
-	in.World.Tracking = a.tracking()
 	in.Images, err = images(p.Input)
 	return in, err
 }
