@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -53,7 +54,9 @@ func (w *fakeWorktree) between(before, after fakeFiles) (changes []protocol.Work
 	return changes
 }
 
+// Capture ends behind all that takes no time, such as an answer of the model.
 func (w *fakeWorktree) Capture(context.Context, string, core.CaptureTree) (protocol.StoredTree, error) {
+	<-time.After(time.Nanosecond)
 	return w.capture(), nil
 }
 
