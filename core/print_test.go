@@ -299,7 +299,11 @@ func effectText(e core.Effect) string {
 	case core.ForgetCheckpoints:
 		return "forget " + pointsText(e.Points)
 	case core.CopyCheckpoints:
-		return "copy " + pointsText(e.Points)
+		text := "copy " + pointsText(e.Points)
+		for _, c := range e.Changes {
+			text += fmt.Sprintf(", %d files of %s", len(c.Changes), c.ID)
+		}
+		return text
 	case core.RecordName:
 		return fmt.Sprintf("record name %q", e.Name)
 	}

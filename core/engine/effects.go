@@ -46,7 +46,7 @@ func (a *actor) start(e core.Effect) {
 	case core.ForgetCheckpoints:
 		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
 	case core.CopyCheckpoints:
-		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e.Points) })
+		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
 	case core.ReadImage:
 		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Timer:
