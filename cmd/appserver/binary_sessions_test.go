@@ -190,3 +190,35 @@ func TestBinaryCannotBeForged(t *testing.T) {
 	}
 	c.close()
 }
+
+// TestBinaryWorksInTwoWorktreesOfARepository: a turn that changes files in both can be taken back,
+// and that again, after git has collected its garbage.
+func TestBinaryWorksInTwoWorktreesOfARepository(t *testing.T) {
+	t.Parallel()
+	c, _ := startObedient(t)
+	p := newRepository(t)
+	linked := project{t, filepath.Join(t.TempDir(), "linked")}
+	p.git("worktree", "add", "-q", linked.dir, "-b", "other")
+	id := p.trusting(c)
+	there := func(from, to string) []act {
+		return runsShell("cd " + linked.dir + " && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to + "\n*** End Patch\nEOF\n")
+	}
+	atFirst := [2]map[string]string{p.files(), linked.files()}
+	turn := c.done(id, runsShell("echo here > doc.txt"), there("two", "there"), runsShell("echo and here > new.txt"), there("there", "there again"))
+	after := [2]map[string]string{p.files(), linked.files()}
+	told := c.get("thread/diff/read", object{"threadId": id}).Get("diff").Str
+	require.Contains(t, told, "+here\n")
+	require.Contains(t, told, "+there again\n")
+	p.collect()
+	require.Equal(t, told, c.get("thread/diff/read", object{"threadId": id}).Get("diff").Str)
+	undo := c.revertTo(id, turn, "files").Get("undoCheckpointId").Str
+	require.Equal(t, atFirst, [2]map[string]string{p.files(), linked.files()})
+	p.collect()
+	c.revertTo(id, undo, "files")
+	require.Equal(t, after, [2]map[string]string{p.files(), linked.files()})
+	fork := c.threadOf("thread/fork", object{"threadId": id}).ID
+	require.Eventually(t, func() bool { return strings.Contains(p.git("for-each-ref"), fork+"/"+turn+"-files") }, patience, patience/1000)
+	c.call("thread/delete", object{"threadId": id})
+	require.NotContains(t, p.git("for-each-ref"), id)
+	c.close()
+}
