@@ -128,6 +128,9 @@ func (s *step) beginHeld() {
 	}
 }
 
+// Capturing tells whether checkpoints are being made.
+func (t *Thread) Capturing() bool { return len(t.captures) > 0 }
+
 // stopCaptures ends those under way, for a thread that is to be unloaded.
 func (s *step) stopCaptures() {
 	if len(s.captures) > 0 {

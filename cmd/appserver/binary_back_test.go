@@ -111,6 +111,26 @@ func TestBinaryInterruptsCaptures(t *testing.T) {
 	c.close()
 }
 
+// TestBinaryRevertsBeforeTheCheckpointIsThere: a turn that wrote nothing does not wait for its
+// checkpoint; a revert to it does.
+func TestBinaryRevertsBeforeTheCheckpointIsThere(t *testing.T) {
+	t.Parallel()
+	c, _ := startObedient(t, "-c", "compat.turn_completed_floor_ms=0")
+	p := newRepository(t)
+	noise := make([]byte, 32<<20) // takes longer than the model
+	_, err := rand.Read(noise)
+	require.NoError(t, err)
+	p.write("noise", string(noise))
+	id, before := p.trusting(c), p.files()
+	for _, mode := range []string{"files", "both"} {
+		turn := c.turn(id, "only talk").ID
+		require.Equal(t, mode, c.revertTo(id, turn, mode).Get("mode").Str)
+	}
+	require.Len(t, c.readThread(id).Turns, 1)
+	require.Equal(t, before, p.files())
+	c.close()
+}
+
 // TestBinaryGoesOnWhereCapturesFail: a server that cannot write what a capture takes tells so,
 // once, runs the turn, and captures again when it can.
 func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
