@@ -60,6 +60,17 @@ type Handler interface {
 	SlashCommandParse(to Caller, p *SlashCommandParseParams) error
 	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
 	ModelList(to Caller, p *ModelListParams) error
+	ModelProviderList(to Caller, p *ModelProviderListParams) error
+	ModelProviderCapabilitiesRead(to Caller, p *ModelProviderCapabilitiesReadParams) error
+	SkillsList(to Caller, p *SkillsListParams) error
+	SkillsExtraRootsSet(to Caller, p *SkillsExtraRootsSetParams) error
+	HooksList(to Caller, p *HooksListParams) error
+	AccountRead(to Caller, p *GetAccountParams) error
+	GetAuthStatus(to Caller, p *GetAuthStatusParams) error
+	ExperimentalFeatureList(to Caller, p *ExperimentalFeatureListParams) error
+	CollaborationModeList(to Caller, p *CollaborationModeListParams) error
+	PermissionProfileList(to Caller, p *PermissionProfileListParams) error
+	ConfigRequirementsRead(to Caller, p *ConfigRequirementsReadParams) error
 	ConfigValueWrite(to Caller, p *ConfigValueWriteParams) error
 	ConfigBatchWrite(to Caller, p *ConfigBatchWriteParams) error
 	ConfigRead(to Caller, p *ConfigReadParams) error
@@ -217,6 +228,28 @@ func Methods() []Method {
 			"Does what a slash command stands for.").own(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
+		method[ModelProviderListParams, ModelProviderListResponse]("modelProvider/list", Handler.ModelProviderList,
+			"Lists the providers of models."),
+		method[ModelProviderCapabilitiesReadParams, ModelProviderCapabilitiesReadResponse]("modelProvider/capabilities/read",
+			Handler.ModelProviderCapabilitiesRead, "Tells which tools run at the provider: none."),
+		method[SkillsListParams, SkillsListResponse]("skills/list", Handler.SkillsList,
+			"Lists the skills that a working directory has."),
+		method[SkillsExtraRootsSetParams, Empty]("skills/extraRoots/set", Handler.SkillsExtraRootsSet,
+			"Names folders with more skills."),
+		method[HooksListParams, HooksListResponse]("hooks/list", Handler.HooksList,
+			"Lists hooks: none, as none are run."),
+		method[GetAccountParams, GetAccountResponse]("account/read", Handler.AccountRead,
+			"Tells who is logged in: nobody, and nobody has to be."),
+		method[GetAuthStatusParams, GetAuthStatusResponse]("getAuthStatus", Handler.GetAuthStatus,
+			"Tells the same as account/read, in an older form.").own(),
+		method[ExperimentalFeatureListParams, ExperimentalFeatureListResponse]("experimentalFeature/list", Handler.ExperimentalFeatureList,
+			"Lists the switches of the configuration."),
+		method[CollaborationModeListParams, CollaborationModeListResponse]("collaborationMode/list", Handler.CollaborationModeList,
+			"Lists the modes that turns can be in.").own(),
+		method[PermissionProfileListParams, PermissionProfileListResponse]("permissionProfile/list", Handler.PermissionProfileList,
+			"Lists the profiles of permissions."),
+		method[ConfigRequirementsReadParams, ConfigRequirementsReadResponse]("configRequirements/read", Handler.ConfigRequirementsRead,
+			"Tells what an administrator demands of the configuration: nothing."),
 		method[ConfigValueWriteParams, ConfigWriteResponse]("config/value/write", Handler.ConfigValueWrite,
 			"Sets a value of the user's configuration."),
 		method[ConfigBatchWriteParams, ConfigWriteResponse]("config/batchWrite", Handler.ConfigBatchWrite,

@@ -108,6 +108,7 @@ func TestReferenceTakesDocuments(t *testing.T) {
 func TestReferenceTakesSessions(t *testing.T) {
 	home := t.TempDir()
 	writeConfig(t, home, "model_provider = \"offline\"\nunknown_key = 1\n[model_providers.offline]\nscript = \"script.json\"\n")
+	writeSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
 		{"match":"plan","toolCalls":[{"name":"update_plan","arguments":{"plan":[{"step":"one","status":"in_progress"}]}},{"name":"no_tool"}]},
 		{"match":"fail","error":{"status":401,"message":"no"}},
@@ -144,7 +145,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.call("thread/loaded/list", object{})
 	c.call("thread/turns/list", object{"threadId": id, "limit": 2})
 	c.call("thread/items/list", object{"threadId": id, "limit": 2})
-	c.call("model/list", object{})
+	readLists(c, home)
 	c.call("config/read", object{"includeLayers": true})
 	c.call("config/value/write", object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
 	c.call("config/batchWrite", object{"edits": []object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
@@ -165,6 +166,18 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.close()
 	conforms(t, referenceSchemas(t), lines)
 	require.Empty(t, neverWritten(lines), "the session lacks methods")
+}
+
+// readLists asks for all that clients choose from.
+func readLists(c *client, home string) {
+	for _, method := range []string{
+		"model/list", "modelProvider/list", "modelProvider/capabilities/read", "account/read", "getAuthStatus", "experimentalFeature/list",
+		"collaborationMode/list", "permissionProfile/list", "configRequirements/read", "hooks/list",
+	} {
+		c.call(method, object{})
+	}
+	c.call("skills/extraRoots/set", object{"extraRoots": []string{filepath.Join(home, "more")}})
+	c.call("skills/list", object{"cwds": []string{home}})
 }
 
 // forkAndRevert has a thread go two ways, one of them back.

@@ -146,6 +146,7 @@ func goroutineFiles() map[string]string {
 		"core/engine/engine.go":   "runs threads, and reads of threads that are not loaded",
 		"core/engine/retain.go":   "lets old threads go, again and again",
 		"core/engine/search.go":   "ends a search with the engine",
+		"core/model/shelf.go":     "asks a provider for its models",
 		"core/tool/shell.go":      "hands a command's output on",
 		"core/tool/start.go":      "waits for a command's end",
 		"core/tool/supervise.go":  "takes the exits of a command's orphans",

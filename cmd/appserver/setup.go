@@ -13,6 +13,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/model"
 	"appserver/core/workspace"
 	"appserver/protocol"
 )
@@ -23,6 +24,8 @@ type setup struct {
 	home   string
 	cwd    string
 	log    *zap.Logger
+	models *model.Shelf
+	skills *skills
 	// confinement tells whether the kernel confines commands.
 	confinement func() protocol.SandboxDiagnostics
 }
@@ -176,10 +179,21 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	for _, w := range warnings {
 		s.log.Warn(w)
 	}
+	told := s.window(c, settings)
 	date, zone := workspace.Today(time.Now())
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider: c.ProviderInfo(settings.Provider, settings.Model), Compaction: c.CompactionOf(settings.Provider, settings.Model),
+		Provider: c.ProviderInfo(settings.Provider, settings.Model, told), Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
 		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(),
 	}, c.Ready(settings.Provider)
+}
+
+// window is what the provider has told of the model's context window. Where nobody knows
+// it, the provider is asked, so that the next turn does.
+func (s *setup) window(c *config.Config, settings core.Settings) int64 {
+	told := s.models.Window(settings.Provider, settings.Model)
+	if c.ContextWindow(settings.Provider, settings.Model, told) == nil && c.Ready(settings.Provider) == nil {
+		s.models.Learn(settings.Provider)
+	}
+	return told
 }

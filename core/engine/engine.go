@@ -334,6 +334,11 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 }
 
+// Aside answers a request that needs no thread, away from the read loop.
+func (e *Engine) Aside(to protocol.Caller, answer func() (any, error)) error {
+	return e.background(to, answer)
+}
+
 // background answers a request away from the read loop.
 func (e *Engine) background(to protocol.Caller, answer func() (any, error)) error {
 	return e.aside(to.Conn, func() { e.answer(to, answer) })

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 
 	"appserver/protocol"
@@ -50,7 +51,10 @@ func (m *messages) addResults(r *reflector) {
 		} else {
 			r.of(method.Result)
 		}
-		m.roots = append(m.roots, names.params, names.result)
+		m.roots = append(m.roots, names.params)
+		if !slices.Contains(m.roots, names.result) { // methods can have an answer in common
+			m.roots = append(m.roots, names.result)
+		}
 		requests = append(requests, r.request(method.Name, names.params, method.Doc))
 	}
 	m.addRoot(r, "ClientRequest", "A request of the client.", &Node{OneOf: requests})

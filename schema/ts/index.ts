@@ -155,6 +155,28 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/execute"; params: SlashCommandExecuteParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
+  /** Lists the providers of models. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/list"; params?: ModelProviderListParams | null }
+  /** Tells which tools run at the provider: none. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/capabilities/read"; params?: ModelProviderCapabilitiesReadParams | null }
+  /** Lists the skills that a working directory has. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "skills/list"; params?: SkillsListParams | null }
+  /** Names folders with more skills. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "skills/extraRoots/set"; params: SkillsExtraRootsSetParams }
+  /** Lists hooks: none, as none are run. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "hooks/list"; params?: HooksListParams | null }
+  /** Tells who is logged in: nobody, and nobody has to be. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "account/read"; params?: GetAccountParams | null }
+  /** Tells the same as account/read, in an older form. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "getAuthStatus"; params?: GetAuthStatusParams | null }
+  /** Lists the switches of the configuration. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "experimentalFeature/list"; params?: ExperimentalFeatureListParams | null }
+  /** Lists the modes that turns can be in. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "collaborationMode/list"; params?: CollaborationModeListParams | null }
+  /** Lists the profiles of permissions. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "permissionProfile/list"; params?: PermissionProfileListParams | null }
+  /** Tells what an administrator demands of the configuration: nothing. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "configRequirements/read"; params?: ConfigRequirementsReadParams | null }
   /** Sets a value of the user's configuration. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/value/write"; params: ConfigValueWriteParams }
   /** Sets values of the user's configuration, all or none. */
@@ -174,6 +196,22 @@ export type CodexErrorInfo =
   | { activeTurnNotSteerable: { turnKind: "review" | "compact" } }
   | (string & {})
   | { [key: string]: unknown };
+
+/** CollaborationModeListParams asks for the modes of turn/start. */
+export type CollaborationModeListParams = Record<string, never>;
+
+/** CollaborationModeListResponse is the modes, with what each would set. */
+export interface CollaborationModeListResponse {
+  data: Array<CollaborationModeMask>;
+}
+
+/** CollaborationModeMask is a mode; null leaves as it is what a thread has. */
+export interface CollaborationModeMask {
+  name: string;
+  mode: "plan" | "default" | null;
+  model: string | null;
+  reasoning_effort: string | null;
+}
 
 /** CommandAction says what a part of a command does, so that it can be shown in a few words. Type is read, listFiles, search or unknown; Name and Path belong to read, Query and Path to search, Path to listFiles. */
 export type CommandAction =
@@ -294,6 +332,15 @@ export interface ConfigReadResponse {
   config: { [key: string]: unknown };
   origins: { [key: string]: ConfigLayerMetadata };
   layers: Array<ConfigLayer> | null;
+}
+
+/** ConfigRequirementsReadParams asks what an administrator demands of the configuration. */
+export type ConfigRequirementsReadParams = Record<string, never>;
+
+/** ConfigRequirementsReadResponse tells that nothing is demanded: both are always null. */
+export interface ConfigRequirementsReadResponse {
+  supportsIndependentSpeedModes: boolean | null;
+  requirements: unknown;
 }
 
 /** ConfigValueWriteParams sets one value of the user's configuration. See ConfigEdit and ConfigBatchWriteParams. */
@@ -651,6 +698,30 @@ export interface ExitedReviewModeItem {
   completedAtMs: number | null;
 }
 
+/** ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName, Description and Announcement are null for those that are not offered to people. */
+export interface ExperimentalFeature {
+  name: string;
+  stage: "beta" | "underDevelopment" | "stable" | "deprecated" | "removed";
+  displayName: string | null;
+  description: string | null;
+  announcement: string | null;
+  enabled: boolean;
+  defaultEnabled: boolean;
+}
+
+/** ExperimentalFeatureListParams asks for switches of the configuration. ThreadID has no effect: the configuration that threads begin with counts. */
+export interface ExperimentalFeatureListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  threadId?: string | null;
+}
+
+/** ExperimentalFeatureListResponse is a page of the list of switches. */
+export interface ExperimentalFeatureListResponse {
+  data: Array<ExperimentalFeature>;
+  nextCursor: string | null;
+}
+
 /** ExternalSandbox says that the caller confines the server itself, and whether the network can be reached from there. */
 export interface ExternalSandbox {
   type: "externalSandbox";
@@ -689,6 +760,38 @@ export interface FileUpdateChange {
   diff: string;
 }
 
+/** GatewayAuth tells where the key of a provider comes from: from the variable EnvKey, from nowhere, or from headers and tokens in the configuration, which are not told. */
+export interface GatewayAuth {
+  mode: "none" | "environmentVariable" | "externallyConfigured";
+  envKey?: string;
+}
+
+/** GetAccountParams asks who is logged in. RefreshToken has no effect: there are no tokens. */
+export interface GetAccountParams {
+  refreshToken?: boolean | null;
+}
+
+/** GetAccountResponse tells that nobody is: keys of providers are configured, and no method needs an account. Account, UserID and WorkspaceRouting are always null. */
+export interface GetAccountResponse {
+  account: unknown;
+  userId: string | null;
+  requiresOpenaiAuth: boolean;
+  workspaceRouting: unknown;
+}
+
+/** GetAuthStatusParams asks the same in an older form. The members have no effect. */
+export interface GetAuthStatusParams {
+  includeToken?: boolean | null;
+  refreshToken?: boolean | null;
+}
+
+/** GetAuthStatusResponse tells that nobody is logged in, and nobody has to be. AuthMethod and AuthToken are always null. */
+export interface GetAuthStatusResponse {
+  authMethod: string | null;
+  authToken: string | null;
+  requiresOpenaiAuth: boolean;
+}
+
 /** GitInfo is the state of the working directory's repository when the thread began, or what a client has told of it since: the commit's hash, the branch, and the URL of the remote origin. */
 export interface GitInfo {
   sha: string | null;
@@ -703,6 +806,25 @@ export interface GranularApproval {
   skill_approval?: boolean;
   request_permissions?: boolean;
   mcp_elicitations: boolean;
+}
+
+/** HooksListEntry is the hooks of a working directory. There are none: hooks are not run. */
+export interface HooksListEntry {
+  cwd: string;
+  hooks: Array<unknown>;
+  warnings: Array<string>;
+  errors: Array<unknown>;
+}
+
+/** HooksListParams asks for the hooks of working directories, of the server's own without Cwds. ThreadID has no effect. */
+export interface HooksListParams {
+  cwds?: Array<string> | null;
+  threadId?: string | null;
+}
+
+/** HooksListResponse is the hooks by working directory. */
+export interface HooksListResponse {
+  data: Array<HooksListEntry>;
 }
 
 /** ImageInput is an image by URL; a data: URL carries the image itself. */
@@ -796,7 +918,7 @@ export interface MentionInput {
   path: string;
 }
 
-/** Model is a model that turns can use. Turns name it by Model. What belongs to the vendor's own models only is null or empty always. */
+/** Model is a model that turns can use. Turns name it by Model. ContextWindow is in tokens, and null where nobody told it. What belongs to the vendor's own models only is null or empty always. */
 export interface Model {
   id: string;
   model: string;
@@ -817,9 +939,10 @@ export interface Model {
   defaultServiceTier: string | null;
   availableAccessPrograms: unknown;
   isDefault: boolean;
+  contextWindow: number | null;
 }
 
-/** ModelListParams asks for the models that turns can use, hidden ones with IncludeHidden only. They come in one page, whatever Cursor and Limit say. */
+/** ModelListParams asks for the models that turns can use, hidden ones with IncludeHidden only. They are those of the provider ModelProvider, or of the one that threads get unasked. Cursor is the NextCursor of the page before; without Limit all come in one page. */
 export interface ModelListParams {
   modelProvider?: string | null;
   cursor?: string | null;
@@ -827,10 +950,38 @@ export interface ModelListParams {
   includeHidden?: boolean | null;
 }
 
-/** ModelListResponse is the list of models. NextCursor is always null. */
+/** ModelListResponse is a page of the list of models. */
 export interface ModelListResponse {
   data: Array<Model>;
   nextCursor: string | null;
+}
+
+/** ModelProviderCapabilitiesReadParams asks what the default provider can do. */
+export type ModelProviderCapabilitiesReadParams = Record<string, never>;
+
+/** ModelProviderCapabilitiesReadResponse tells of tools that run at the provider: none do. */
+export interface ModelProviderCapabilitiesReadResponse {
+  imageGeneration: boolean;
+  webSearch: boolean;
+}
+
+/** ModelProviderListParams asks for the providers of models. */
+export type ModelProviderListParams = Record<string, never>;
+
+/** ModelProviderListResponse is the providers that are built in and configured, by id. DefaultProviderID is the one that threads get unasked. CanChangeDefault is always true: model_provider of the configuration can be written. */
+export interface ModelProviderListResponse {
+  data: Array<ModelProviderSummary>;
+  defaultProviderId: string;
+  canChangeDefault: boolean;
+}
+
+/** ModelProviderSummary is a provider of models. CanEdit is always false: there is no method that edits a provider; its configuration can be written. */
+export interface ModelProviderSummary {
+  id: string;
+  name: string;
+  canEdit: boolean;
+  baseUrl: string | null;
+  settings: ProviderSettings;
 }
 
 /** OneOrMany is a string or a list of strings. */
@@ -841,6 +992,26 @@ export interface OverriddenMetadata {
   message: string;
   overridingLayer: ConfigLayerMetadata;
   effectiveValue: unknown;
+}
+
+/** PermissionProfileListParams asks for the profiles of permissions. Cwd makes no difference: there are no profiles of projects. */
+export interface PermissionProfileListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  cwd?: string | null;
+}
+
+/** PermissionProfileListResponse is a page of the list of profiles. */
+export interface PermissionProfileListResponse {
+  data: Array<PermissionProfileSummary>;
+  nextCursor: string | null;
+}
+
+/** PermissionProfileSummary is a profile: one of the built-in ones, which are the sandbox modes under other names. Allowed is always true. */
+export interface PermissionProfileSummary {
+  id: string;
+  description: string | null;
+  allowed: boolean;
 }
 
 /** Pin keeps items from being pruned, or stops that. */
@@ -859,6 +1030,11 @@ export interface PlanItem {
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
+
+/** ProviderSettings tell how a provider is reached. Auth is left out for openai. */
+export type ProviderSettings =
+  | { type: "openai" }
+  | { type: "customGateway"; auth: GatewayAuth };
 
 /** Prune excludes the items of some categories, but for pinned ones. */
 export interface Prune {
@@ -1062,6 +1238,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/context/summarized"; params: ThreadContextSummarizedNotification }
   /** Rollouts are being read for lists and searches. */
   | { jsonrpc: "2.0"; method: "thread/index/progress"; params: ThreadIndexProgressNotification }
+  /** skills/list would answer something else than before. */
+  | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification }
   /** Something the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification }
   /** A setting has no effect. */
@@ -1095,11 +1273,86 @@ export interface SetInclusion {
   included: boolean;
 }
 
+/** SkillDependencies are what a skill says it needs. Nothing of it is installed. */
+export interface SkillDependencies {
+  tools: Array<SkillToolDependency>;
+}
+
+/** SkillErrorInfo says why a SKILL.md file is not used. */
+export interface SkillErrorInfo {
+  path: string;
+  message: string;
+}
+
 /** SkillInput names a skill to use, and the file that describes it. */
 export interface SkillInput {
   type: "skill";
   name: string;
   path: string;
+}
+
+/** SkillInterface is how clients show a skill. The URLs are always null. */
+export interface SkillInterface {
+  displayName: string | null;
+  shortDescription: string | null;
+  iconSmall: string | null;
+  iconLarge: string | null;
+  iconSmallUrl: string | null;
+  iconLargeUrl: string | null;
+  brandColor: string | null;
+  defaultPrompt: string | null;
+}
+
+/** SkillMetadata is a skill: instructions for the model in a file, which are read when somebody names the skill. PluginID is always null. */
+export interface SkillMetadata {
+  name: string;
+  description: string;
+  shortDescription?: string;
+  interface?: SkillInterface;
+  dependencies?: SkillDependencies;
+  path: string;
+  scope: "user" | "repo" | "system" | "admin";
+  enabled: boolean;
+  pluginId: string | null;
+}
+
+/** SkillToolDependency is a tool that a skill says it needs. */
+export interface SkillToolDependency {
+  type: string;
+  value: string;
+  description: string | null;
+  transport: string | null;
+  command: string | null;
+  url: string | null;
+}
+
+/** SkillsChangedNotification tells that skills/list would answer something else than before. */
+export type SkillsChangedNotification = Record<string, never>;
+
+/** SkillsExtraRootsSetParams names folders with more skills of the user's, in the place of those named before. They hold until the server ends. */
+export interface SkillsExtraRootsSetParams {
+  extraRoots: Array<string>;
+}
+
+/** The answer to skills/extraRoots/set. */
+export type SkillsExtraRootsSetResponse = Record<string, never>;
+
+/** SkillsListEntry is the skills of a working directory, and the files that are none. */
+export interface SkillsListEntry {
+  cwd: string;
+  skills: Array<SkillMetadata>;
+  errors: Array<SkillErrorInfo>;
+}
+
+/** SkillsListParams asks for the skills of working directories, of the server's own without Cwds. ForceReload has no effect: skills are read whenever they are asked for. */
+export interface SkillsListParams {
+  cwds?: Array<string> | null;
+  forceReload?: boolean | null;
+}
+
+/** SkillsListResponse is the skills by working directory. */
+export interface SkillsListResponse {
+  data: Array<SkillsListEntry>;
 }
 
 /** SlashCommand is what a person can type instead of a message: Name without the slash, Usage with it and with its arguments. Unless it is available during a turn it is refused while one is under way, with kind turnActive. */
@@ -2066,6 +2319,28 @@ export interface Methods {
   "slashCommand/execute": { params: SlashCommandExecuteParams; result: SlashCommandExecuteResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
+  /** Lists the providers of models. */
+  "modelProvider/list": { params: ModelProviderListParams; result: ModelProviderListResponse };
+  /** Tells which tools run at the provider: none. */
+  "modelProvider/capabilities/read": { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
+  /** Lists the skills that a working directory has. */
+  "skills/list": { params: SkillsListParams; result: SkillsListResponse };
+  /** Names folders with more skills. */
+  "skills/extraRoots/set": { params: SkillsExtraRootsSetParams; result: SkillsExtraRootsSetResponse };
+  /** Lists hooks: none, as none are run. */
+  "hooks/list": { params: HooksListParams; result: HooksListResponse };
+  /** Tells who is logged in: nobody, and nobody has to be. */
+  "account/read": { params: GetAccountParams; result: GetAccountResponse };
+  /** Tells the same as account/read, in an older form. */
+  getAuthStatus: { params: GetAuthStatusParams; result: GetAuthStatusResponse };
+  /** Lists the switches of the configuration. */
+  "experimentalFeature/list": { params: ExperimentalFeatureListParams; result: ExperimentalFeatureListResponse };
+  /** Lists the modes that turns can be in. */
+  "collaborationMode/list": { params: CollaborationModeListParams; result: CollaborationModeListResponse };
+  /** Lists the profiles of permissions. */
+  "permissionProfile/list": { params: PermissionProfileListParams; result: PermissionProfileListResponse };
+  /** Tells what an administrator demands of the configuration: nothing. */
+  "configRequirements/read": { params: ConfigRequirementsReadParams; result: ConfigRequirementsReadResponse };
   /** Sets a value of the user's configuration. */
   "config/value/write": { params: ConfigValueWriteParams; result: ConfigWriteResponse };
   /** Sets values of the user's configuration, all or none. */
