@@ -199,6 +199,8 @@ func (s *step) warnUnconfined() {
 func (s *step) abandon(c *toolCall) {
 	if c.state == callAsking {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
+	}
+	if c.state == callAsking || c.state == callHeld && c.item != nil {
 		s.decline(c, abortedOutputText)
 	}
 }

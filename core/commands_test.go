@@ -28,9 +28,12 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	answer accept|acceptForSession|decline|cancel|refused|JSON|any other word [request=N]
 //	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, archive [stored] [successor=ID], shutdown
 //	timeline [limit=N] [cursor=C] [older]  with older the page before the last one asked for
+//	terminals, terminate ID, clean, keys-typed [failure=TEXT]
+//	image-read [URL] [failure=TEXT]
+//	own SCRIPT [timeout=D]         a command of the user's own
 //	advance D                     the clock goes on by D, not a second, at the next input
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
-//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N]
+//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N] [tracking=worktree|patches] [checkpoints=N] [images=BOOL] [terminals=BOOL]
 //	fork [last=ID] [before=ID] [name=TEXT] [exclude] [model=]  the thread is the fork from then on
 //	revert TURN, rollback N, inject JSON..., git [sha=] [branch=] [origin=]  an empty value clears
 //	disk full|ok                  what the disk does with the lines from now on
@@ -38,7 +41,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	{...}                         a line that is put into the rollout
 //	reload                        Load from all lines, as after a crash
 //
-// Those on the context are in contextcommands_test.go. The effect of an input is the one under way that fits, or effect=N.
+// Those on the context are in contextcommands_test.go, those on files in filecommands_test.go. The effect of an input is the one under way that fits, or effect=N.
 var commands = map[string]command{
 	"start": input(startInput), "turn-start": input(turnStartInput), "steer": input(steerInput), "interrupt": input(interruptInput),
 	"piece": input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
@@ -47,6 +50,12 @@ var commands = map[string]command{
 	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,
 	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput), "inject": input(injectInput), "git": input(gitInput),
+	"own": input(ownInput), "image-read": input(imageReadInput), "keys-typed": input(keysTypedInput),
+	"terminals": input(func(m *machine, _ arguments) (core.Input, error) { return core.ListTerminals{To: m.caller()}, nil }),
+	"clean":     input(func(m *machine, _ arguments) (core.Input, error) { return core.CleanTerminals{To: m.caller()}, nil }),
+	"terminate": input(func(m *machine, a arguments) (core.Input, error) {
+		return core.TerminateTerminal{To: m.caller(), ID: a.word(0)}, nil
+	}),
 }
 
 func runCommand(m *machine, line string, b *strings.Builder) error {
@@ -63,6 +72,9 @@ func runCommand(m *machine, line string, b *strings.Builder) error {
 	do, known := commands[a.words[0]]
 	if !known {
 		do, known = contextCommands()[a.words[0]]
+	}
+	if !known {
+		do, known = fileCommands()[a.words[0]]
 	}
 	if !known {
 		return errors.New("no such command")
@@ -277,3 +289,12 @@ func archiveInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func shutdownInput(*machine, arguments) (core.Input, error) { return core.Shutdown{}, nil }
+
+func ownInput(m *machine, a arguments) (core.Input, error) {
+	in := core.RunOwnCommand{To: m.caller(), Script: a.word(0), Timeout: time.Hour, World: m.world}
+	var err error
+	if v := a.option("timeout"); v != nil {
+		in.Timeout, err = time.ParseDuration(*v)
+	}
+	return in, err
+}

@@ -118,6 +118,7 @@ func (w *contextWitness) seeList(m *machine) {
 	full := m.thread.ContextItems()
 	if !w.overridden && !w.unsaved {
 		loaded := core.Load(threadID, m.options, m.settings, m.lines)
+		loaded.OfferAs(m.thread)
 		w.same("context items", encode(full), encode(loaded.ContextItems()))
 	}
 	if full.Revision != w.model.revision || m.thread.ContextRevision() != w.model.revision {

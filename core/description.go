@@ -173,7 +173,7 @@ func (c *contextItem) messageCategory(m *protocol.Message, typed bool) protocol.
 		return protocol.CategoryEnvironmentContext
 	case strings.HasPrefix(text, instructionsTag), strings.HasPrefix(text, instructionsHead):
 		return protocol.CategoryUserInstructions
-	case strings.HasPrefix(text, abortedTag):
+	case strings.HasPrefix(text, abortedTag), strings.HasPrefix(text, ownTag):
 		return protocol.CategoryOther
 	}
 	return protocol.CategoryUserMessage

@@ -121,11 +121,29 @@ func toolDoneInput(m *machine, a arguments) (core.Input, error) {
 	case code != nil:
 		n, err := strconv.Atoi(*code)
 		r.ExitCode = &n
-		return core.ToolDone{Effect: id, Result: r}, err
+		return core.ToolDone{Effect: id, Result: r, Tracked: trackedOf(m, a, id)}, err
 	default:
 		r.Failure = "killed"
 	}
-	return core.ToolDone{Effect: id, Result: r}, nil
+	return core.ToolDone{Effect: id, Result: r, Tracked: trackedOf(m, a, id)}, nil
+}
+
+func keysTypedInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.TypeKeys](m))
+	in := core.KeysTyped{Effect: id}
+	if v := a.option("failure"); v != nil {
+		in.Err = errors.New(*v)
+	}
+	return in, err
+}
+
+func imageReadInput(m *machine, a arguments) (core.Input, error) {
+	id, err := effectOf(a, last[core.ReadImage](m))
+	in := core.ImageRead{Effect: id, URL: a.word(0)}
+	if v := a.option("failure"); v != nil {
+		in.Err = errors.New(*v)
+	}
+	return in, err
 }
 
 // planInput reads the files of the command's options, and is what the patch under way
@@ -162,7 +180,7 @@ func (a arguments) Read(name string) (content string, exists bool, err error) {
 
 func writtenInput(m *machine, a arguments) (core.Input, error) {
 	id, err := effectOf(a, last[core.WritePatch](m))
-	in := core.PatchWritten{Effect: id}
+	in := core.PatchWritten{Effect: id, Tracked: trackedOf(m, a, id)}
 	if v := a.option("error"); v != nil {
 		in.Err = errors.New(*v)
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"appserver/protocol"
 )
@@ -26,6 +27,7 @@ func (s *step) finishWhenDone() {
 		}
 		return
 	}
+	s.stopTimer() // of an end that a command of the user's own came before
 	s.finish()
 }
 
@@ -38,6 +40,8 @@ func (s *step) timerFired(in TimerFired) {
 	case t.retry == in.Effect:
 		t.retry = 0
 		s.sample()
+	default:
+		s.lookEnds(in.Effect)
 	}
 }
 
@@ -57,7 +61,7 @@ func (s *step) finish() {
 	if t.outcome.err != nil {
 		s.notify(protocol.ErrorNotification{Error: *t.outcome.err, ThreadID: s.id, TurnID: t.id})
 	}
-	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t)})
+	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t), Metadata: t.metadata()})
 	s.tellContext(nil)
 	s.takeWaiting()
 }
@@ -78,7 +82,7 @@ func (s *step) recordEnd(t *turn) {
 	duration := s.Now.Sub(t.startedAt).Milliseconds()
 	if t.outcome.status == protocol.TurnInterrupted {
 		if t.kind() == "" { // of others the model does not hear, or has heard
-			s.item(userText(abortedText))
+			s.item(userText(s.abortedNote()))
 		}
 		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",
 			StartedAt: &started, CompletedAt: &now, DurationMs: &duration})
@@ -103,13 +107,21 @@ const abortedTag = "<turn_aborted>"
 // abortedText tells the model that the turn before was not finished.
 const abortedText = abortedTag + "\nThe user interrupted the previous turn. Commands that were running were ended; they may have taken effect in part.\n</turn_aborted>"
 
+// abortedNote is abortedText, with what goes on.
+func (s *step) abortedNote() string {
+	if !s.HasTerminals() {
+		return abortedText
+	}
+	return strings.Replace(abortedText, "\n</", " Commands in the background go on.\n</", 1)
+}
+
 // takeWaiting begins the turn that a client asked for while the last one was
 // ending; further inputs join it.
 func (s *step) takeWaiting() {
 	waiting := s.waiting
 	s.waiting = nil
 	for _, in := range waiting {
-		s.turnStart(in)
+		s.take(in.in)
 	}
 }
 

@@ -39,8 +39,14 @@ func (s *step) fork(in Fork) {
 	}
 	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
 	s.warn(in.Warnings)
-	if s.name != "" && !s.options.Ephemeral {
+	if s.options.Ephemeral {
+		return
+	}
+	if s.name != "" {
 		s.effect(RecordName{Name: s.name})
+	}
+	if len(s.points) > 0 {
+		s.effect(CopyCheckpoints{s.allPoints()})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
+	shellcommand "appserver/core/command"
 	"appserver/protocol"
 )
 
@@ -105,7 +106,7 @@ func (w *witness) hear(m *machine, out core.Output, i int, n core.Notice) {
 	}
 	// What a thread has cost is told when it is resumed, too, and when a draft is committed.
 	always := []string{"turn/started", "thread/tokenUsage/updated", "thread/compacted"}
-	if turn != "" && !slices.Contains(always, method) && !w.turns[turn] && turn != w.cut {
+	if turn != "" && !slices.Contains(always, method) && !w.turns[turn] && turn != w.cut && !w.outlives(params) {
 		w.report("%s of turn %s, which is not under way: %s", method, turn, params)
 	}
 	switch method {
@@ -156,9 +157,31 @@ func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, param
 	w.hearOrder(order)
 	for id, item := range w.items {
 		if item.turn == turn && item.kind == "commandExecution" && !item.done && !w.unsaved {
+			if item.stays = w.staying(item.command); item.stays {
+				continue
+			}
 			w.report("turn %s is completed, but its command %s is not", turn, id)
 		}
 	}
+}
+
+// outlives tells whether a notification is about a command that its turn left running.
+func (w *witness) outlives(params string) bool {
+	id := gjson.Get(params, "itemId").String()
+	if id == "" {
+		id = gjson.Get(params, "item.id").String()
+	}
+	return w.items[id] != nil && w.items[id].stays
+}
+
+// staying tells whether a command runs that may go on without its turn.
+func (w *witness) staying(line string) bool {
+	for _, state := range w.effects {
+		if run, ok := state.Effect.(core.RunTool); ok && run.Command.Stays && !state.ended && shellcommand.Quote(run.Command.Argv) == line {
+			return true
+		}
+	}
+	return false
 }
 
 // hearOrder checks the messages up to a turn/completed: right before it, but for an
@@ -187,7 +210,8 @@ func (w *witness) hearItem(m *machine, out core.Output, method, turn, params str
 		if item != nil {
 			w.report("item %s is started twice", id)
 		}
-		w.items[id] = &itemState{turn: turn, kind: gjson.Get(params, "item.type").String()}
+		w.items[id] = &itemState{turn: turn, kind: gjson.Get(params, "item.type").String(), command: gjson.Get(params, "item.command").String()}
+	case method == "item/commandExecution/terminalInteraction" && item != nil: // in any later turn
 	case item == nil || item.done || item.turn != turn:
 		w.report("%s of item %s, which is not under way: %s", method, id, params)
 	case method == "item/completed":

@@ -191,8 +191,9 @@ type ToolOutput struct {
 
 // ToolDone ends a RunTool.
 type ToolDone struct {
-	Effect EffectID
-	Result ToolResult
+	Effect  EffectID
+	Result  ToolResult
+	Tracked *Tracked
 }
 
 // ToolResult is how a command ended. Output is bounded; what was left out of its
@@ -217,8 +218,9 @@ type PatchPlanned struct {
 
 // PatchWritten ends a WritePatch. Err says why no file was changed.
 type PatchWritten struct {
-	Effect EffectID
-	Err    error
+	Effect  EffectID
+	Err     error
+	Tracked *Tracked
 }
 
 // ClientAnswer is the client's answer to a request of the server. Err is set where

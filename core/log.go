@@ -29,6 +29,7 @@ type log struct {
 	usage   protocol.ThreadTokenUsage
 	written string // when the last line was, as it says
 	surroundings
+	worktreeLog
 	// from is set while lines are applied that can be read again, line is their count.
 	from *backing
 	line int32
@@ -71,6 +72,10 @@ func (l *log) apply(line *protocol.RolloutLine) {
 		l.applyContextEdit(ordinal, line)
 	case protocol.LineEventMsg:
 		l.applyEvent(ordinal, line)
+	case protocol.LineCheckpoint:
+		l.applyCheckpoint(line)
+	case protocol.LineWorktreeChanges:
+		l.applyChanges(line.Payload)
 	}
 	l.written = line.Timestamp
 }

@@ -181,6 +181,12 @@ func effectID(e core.Effect) core.EffectID {
 		return e.ID
 	case core.WritePatch:
 		return e.ID
+	case core.CaptureTree:
+		return e.ID
+	case core.ReadImage:
+		return e.ID
+	case core.TypeKeys:
+		return e.ID
 	case core.Timer:
 		return e.ID
 	}
@@ -203,6 +209,15 @@ func ends(in core.Input, e core.Effect) bool {
 	case core.WritePatch:
 		written, isWritten := in.(core.PatchWritten)
 		return isWritten && written.Effect == e.ID
+	case core.CaptureTree:
+		captured, isCaptured := in.(core.TreeCaptured)
+		return isCaptured && captured.Effect == e.ID
+	case core.ReadImage:
+		read, isRead := in.(core.ImageRead)
+		return isRead && read.Effect == e.ID
+	case core.TypeKeys:
+		typed, isTyped := in.(core.KeysTyped)
+		return isTyped && typed.Effect == e.ID
 	case core.Timer:
 		fired, isFired := in.(core.TimerFired)
 		return isFired && fired.Effect == e.ID

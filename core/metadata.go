@@ -26,10 +26,14 @@ func (s *step) takeUpkeep(in Input) {
 	switch in := in.(type) {
 	case Revert:
 		s.revert(in)
+	case RevertTo:
+		s.revertTo(in)
 	case SetMetadata:
 		s.setMetadata(in)
 	case InjectItems:
 		s.injectItems(in)
+	case RunOwnCommand:
+		s.runOwnCommand(in)
 	default:
 		s.takeContext(in)
 	}

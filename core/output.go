@@ -73,6 +73,10 @@ type RunTool struct {
 	ID      EffectID
 	TurnID  string
 	Command Command
+	// Track is nil where nothing of what it changes is kept. Of a command that stays it is
+	// what it changes within Watch: beyond, nobody could tell its changes from others'.
+	Track *Track
+	Watch time.Duration
 }
 
 // Command is a command to run: Argv[0] is found by PATH.
@@ -85,6 +89,10 @@ type Command struct {
 	// Workspace is the thread's working directory, which Sandbox speaks of.
 	Workspace   string
 	Environment EnvironmentPolicy
+	// Stays is set where the command can outlive its turn: all of its output is told.
+	Stays bool
+	// TTY is set where it runs on a terminal, and takes Typing.
+	TTY bool
 }
 
 // EnvironmentPolicy says which variables commands get, beside those that keep their output
@@ -127,6 +135,8 @@ type WritePatch struct {
 	Root   string
 	Dir    string
 	Files  []patch.File
+	// Track is as that of RunTool.
+	Track *Track
 }
 
 // Timer fires once, after Delay.

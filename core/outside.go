@@ -32,7 +32,7 @@ func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 
 // outsideKey is what acceptForSession remembers of a command that may run outside of
 // the sandbox.
-func (c *shellCommand) outsideKey() string { return c.cwd + "\x00" + c.script + "\x00outside" }
+func (c *shellCommand) outsideKey() string { return c.cwd + "\x00" + c.exact() + "\x00outside" }
 
 // offersOutside tells whether a command failed for the sandbox, by its words, and the
 // user can be asked to let it run outside. One that only reads never is: what it was

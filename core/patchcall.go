@@ -160,9 +160,12 @@ func within(root, dir string) bool {
 
 func (s *step) writePatch(c *toolCall) {
 	s.showPatch(c)
+	if s.held(c) {
+		return
+	}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
-	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir, Files: c.patch.result.Files})
+	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir, Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
 }
 
 func (s *step) patchWritten(in PatchWritten) {
@@ -176,6 +179,7 @@ func (s *step) patchWritten(in PatchWritten) {
 		output, status = fmt.Sprintf("The patch was not applied. %v", in.Err), protocol.PatchFailed
 	}
 	s.endPatch(c, status, output)
+	s.tracked(in.Tracked)
 	if s.active.outcome != nil {
 		s.finishWhenDone()
 		return

@@ -16,6 +16,9 @@ func (t *Thread) Prompt() *Prompt {
 // NextPrompt is the request of a turn that begins now in this world, up to the user's
 // words, and what it costs in tokens. While a turn runs it is the thread's own.
 func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
+	if t.active == nil {
+		t.offers = w.Offers
+	}
 	p, tokens = t.Prompt(), t.PromptTokens()
 	if t.active != nil {
 		return p, tokens
@@ -32,7 +35,7 @@ func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
 		Instructions: t.systemPrompt(),
-		Tools:        []ToolSpec{shellTool(t.mayEscalate()), patchTool, planTool},
+		Tools:        t.offers.tools(t.mayEscalate()),
 	}
 	set(&p.Effort, t.settings.Effort)
 	set(&p.ServiceTier, t.settings.ServiceTier)
@@ -40,6 +43,18 @@ func (t *Thread) request() *Prompt {
 		p.OutputSchema = t.active.schema
 	}
 	return p
+}
+
+// tools are all that the model is offered.
+func (o Offers) tools(escalation bool) []ToolSpec {
+	tools := []ToolSpec{shellTool(escalation), patchTool, planTool}
+	if o.Terminals {
+		tools = append(tools, execTool(escalation), typeTool)
+	}
+	if o.Images {
+		tools = append(tools, imageTool)
+	}
+	return tools
 }
 
 // systemPrompt is made of what the client gave when it resumed the thread, else when

@@ -3,6 +3,7 @@ package core_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -86,6 +87,10 @@ var (
 		{Name: "shell", Arguments: `{"command":"touch a"}`}, {Name: "shell", Arguments: `{"command":"rm b","workdir":"sub"}`},
 		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
 		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
+		{Name: "view_image", Arguments: `{"path":"a.png"}`}, {Name: "view_image", Arguments: `[]`}, {Name: "view_image", Arguments: `{}`},
+		{Name: "exec_command", Arguments: `{"cmd":"make","tty":true}`}, {Name: "exec_command", Arguments: `{"cmd":"ls"}`}, {Name: "exec_command", Arguments: `{"cmd":"cat","shell":"zsh","tty":1}`},
+		{Name: "write_stdin", Arguments: `{"session_id":9,"chars":"y
+"}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`}, {Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
 		{Name: "browse", Arguments: `{}`}, {},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`}, {Name: "apply_patch", Arguments: `{}`},
@@ -96,9 +101,9 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"compact": e.compactNow, "review": e.reviewNow, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
+		"compact": e.compactNow, "review": e.reviewNow, "own command": e.ownCommand, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
-		"late": e.late,
+		"late": e.late, "back": e.back,
 	}
 	maps.Copy(actions, e.contextActions())
 	return actions
@@ -152,8 +157,13 @@ func (e *explorer) request(t *rapid.T) {
 		core.Read{To: e.caller(), IncludeTurns: true},
 		core.SetName{To: e.caller(), Name: texts.Draw(t, "name")},
 		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
+		core.ListTerminals{To: e.caller()}, core.CleanTerminals{To: e.caller()}, core.TerminateTerminal{To: e.caller(), ID: "9"},
 		core.Resume{To: e.caller(), Params: p, World: e.world, Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
+}
+
+func (e *explorer) ownCommand(t *rapid.T) {
+	e.run(t, core.RunOwnCommand{To: e.caller(), Script: "make", Timeout: time.Hour, World: e.world})
 }
 
 func (e *explorer) answer(t *rapid.T) {
@@ -171,6 +181,8 @@ func (e *explorer) answer(t *rapid.T) {
 func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
+	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true, Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
+	e.world.Offers = core.Offers{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals")}
 	e.changeLimits(t)
 	e.world.Instructions = nil
 	if rapid.Bool().Draw(t, "instructions") {
@@ -265,7 +277,9 @@ func (e *explorer) goOn(t *rapid.T) {
 	case core.Sample:
 		e.run(t, core.ModelPiece{Effect: effect.ID, Piece: core.Piece{Text: texts.Draw(t, "text")}})
 	case core.RunTool:
-		if rapid.Bool().Draw(t, "started") {
+		if effect.Command.Stays && rapid.IntRange(0, 3).Draw(t, "watched") == 0 {
+			e.run(t, core.FilesChanged{Effect: effect.ID, Tracked: anyTracked(t, effect.Track)})
+		} else if rapid.Bool().Draw(t, "started") {
 			e.run(t, core.ToolStarted{Effect: effect.ID, ProcessID: "7"})
 		} else {
 			e.run(t, core.ToolOutput{Effect: effect.ID, Text: rapid.SampledFrom([]string{"out\n", "", "\xff\x00"}).Draw(t, "text")})
@@ -295,15 +309,55 @@ func (e *explorer) finish(t *rapid.T) {
 func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	switch effect := effect.(type) {
 	case core.RunTool:
-		return core.ToolDone{Effect: effect.ID, Result: result(t)}
+		return core.ToolDone{Effect: effect.ID, Result: result(t), Tracked: anyTracked(t, effect.Track)}
 	case core.PlanPatch:
 		return planned(effect, anyFiles(rapid.IntRange(0, 3).Draw(t, "files")))
 	case core.WritePatch:
-		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write")}
+		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write"), Tracked: anyTracked(t, effect.Track)}
+	case core.CaptureTree:
+		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
+	case core.TypeKeys:
+		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed")}
+	case core.ReadImage:
+		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}
 	return sampleEnd(t, effectID(effect))
+}
+
+// anyTracked is what a call may have changed; nil where nobody wants to know.
+func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
+	if track == nil {
+		return nil
+	}
+	tracked := &core.Tracked{Changes: protocol.WorktreeChanges{Root: "/repo"}}
+	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b/c", "\xff"}), 0, 2, rapid.ID).Draw(t, "changed") {
+		object := rapid.SampledFrom([]string{"", "1", "2"})
+		tracked.Changes.Changes = append(tracked.Changes.Changes, protocol.WorktreeChange{Path: path, Before: holds(object.Draw(t, "before")), After: holds(object.Draw(t, "after"))})
+	}
+	if rapid.IntRange(0, 4).Draw(t, "untracked") == 0 {
+		tracked.Err = errDiskFull
+		return tracked
+	}
+	diff := diffOf(core.NetChanges(append(track.Before, tracked.Changes)))
+	tracked.Diff = &diff
+	return tracked
+}
+
+// back reverts to any checkpoint, or to none, as if nobody else had changed a file.
+func (e *explorer) back(t *rapid.T) {
+	mode := rapid.SampledFrom([]string{protocol.RevertFiles, protocol.RevertConversation, protocol.RevertBoth}).Draw(t, "mode")
+	plan, refusal := e.thread.PlanRevert(fmt.Sprintf("id-%d", rapid.IntRange(0, e.ids).Draw(t, "checkpoint")), mode)
+	if refusal != nil {
+		return
+	}
+	e.ids++
+	in := core.RevertTo{To: e.caller(), ID: fmt.Sprintf("id-%d", e.ids), Plan: plan, Keep: 3, Dry: rapid.Bool().Draw(t, "dry")}
+	if len(plan.Changes) > 0 {
+		in.Restored = &core.Restored{Trees: []protocol.StoredTree{{Root: "/repo", Tree: "tree"}}, Diff: diffOf(core.Inverse(in.ID, plan.Changes))}
+	}
+	e.run(t, in)
 }
 
 // anyFiles is a disk on which every file exists, unless it is 0.
@@ -363,7 +417,7 @@ func (e *explorer) late(t *rapid.T) {
 		core.PatchPlanned{Effect: id, Err: errDiskFull}, core.PatchWritten{Effect: id},
 		core.SampleDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
 		core.SampleFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
-		core.TimerFired{Effect: id},
+		core.TimerFired{Effect: id}, core.TreeCaptured{Effect: id, Tree: protocol.StoredTree{Root: "/late", Tree: "late"}},
 	}).Draw(t, "input"))
 }
 
@@ -389,6 +443,8 @@ func calmEnd(effect core.Effect) core.Input {
 		return core.PatchPlanned{Effect: effect.ID, Err: errDiskFull}
 	case core.WritePatch:
 		return core.PatchWritten{Effect: effect.ID}
+	case core.CaptureTree:
+		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}

@@ -26,6 +26,13 @@ func (s *step) revert(in Revert) {
 		s.refuse(in.To, err)
 		return
 	}
+	c := s.takeOut(n)
+	s.replyToRevert(in)
+	s.tellTakenOut(c)
+}
+
+// takeOut takes the last turns out; tellTakenOut tells of it, after the answer.
+func (s *step) takeOut(n uint32) *aCut {
 	s.settleLastTurn()
 	c := s.beginCut()
 	if n > 0 {
@@ -33,7 +40,10 @@ func (s *step) revert(in Revert) {
 		s.out.Sync = true
 	}
 	s.endCut(c, nil)
-	s.replyToRevert(in)
+	return c
+}
+
+func (s *step) tellTakenOut(c *aCut) {
 	if s.failed {
 		s.failed = false
 		s.notifyStatus()

@@ -44,7 +44,7 @@ func (s *step) reviewStart(in ReviewStart) {
 	}
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
-	s.failed = false
+	s.failed, s.offers = false, in.World.Offers
 	r := &review{target: in.Target}
 	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: in.World, review: r, notBefore: s.Now.Add(s.options.CompletedFloor)}
 	s.recordBegin(nil)
@@ -57,6 +57,7 @@ func (s *step) reviewStart(in ReviewStart) {
 		s.item(m)
 	}
 	s.userSays(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil)
+	s.beginCheckpoint()
 	s.sample()
 }
 
@@ -72,14 +73,14 @@ func (s *step) enterReview(target protocol.ReviewTarget) {
 	v := &protocol.EnteredReviewModeItem{ID: s.NewID(), Review: reviewHint(target)}
 	item := s.openItem(v, s.Now)
 	s.started(item)
-	s.completedAs(item, storedEntered{storedEnteredReview, v.ID, target, v.Review})
+	s.completedAs(s.active.id, item, storedEntered{storedEnteredReview, v.ID, target, v.Review})
 }
 
 func (s *step) exitReview(shown string, result *reviewResult) {
 	v := &protocol.ExitedReviewModeItem{ID: s.NewID(), Review: shown}
 	item := s.openItem(v, s.Now)
 	s.started(item)
-	s.completedAs(item, storedExited{storedExitedReview, v.ID, result})
+	s.completedAs(s.active.id, item, storedExited{storedExitedReview, v.ID, result})
 }
 
 // reviewRequest is the reviewer's: it has its own instructions, and reads by commands.

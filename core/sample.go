@@ -310,19 +310,24 @@ func (s *step) started(item *protocol.ThreadItem) {
 
 // completed records and tells the final state of an item.
 func (s *step) completed(item *protocol.ThreadItem, argv []string) {
-	s.completedAs(item, storeItem(*item, argv))
+	s.completedIn(s.active.id, item, argv)
+}
+
+// completedIn is completed for an item of a turn that may be over.
+func (s *step) completedIn(turnID string, item *protocol.ThreadItem, argv []string) {
+	s.completedAs(turnID, item, storeItem(*item, argv))
 }
 
 // completedAs does so with what the rollout keeps of the item.
-func (s *step) completedAs(item *protocol.ThreadItem, stored any) {
+func (s *step) completedAs(turnID string, item *protocol.ThreadItem, stored any) {
 	now := s.Now.UnixMilli()
 	item.CompletedAtMs = &now
 	raw, err := protocol.Marshal(stored)
 	if err != nil {
 		return
 	}
-	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.id, TurnID: s.active.id,
+	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.id, TurnID: turnID,
 		Item: raw, StartedAtMs: item.StartedAtMs, CompletedAtMs: &now})
 	s.out.Sync = true
-	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, CompletedAtMs: now})
+	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.id, TurnID: turnID, CompletedAtMs: now})
 }

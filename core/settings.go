@@ -41,6 +41,8 @@ type Options struct {
 	CompletedFloor time.Duration
 	// Tokens counts tokens; nil counts one for every four bytes.
 	Tokens Tokenizer
+	// Offers are the tools for a model until a world tells them; nil are none.
+	Offers func(model string) Offers
 }
 
 // World is what the machine is to know of the world outside when a turn starts.
@@ -58,10 +60,24 @@ type World struct {
 	Environment EnvironmentPolicy
 	// Provider describes the provider of the turn's settings.
 	Provider ProviderInfo
+	// Offers are the tools beside those that all models have.
+	Offers Offers
 	// Compaction says when and how the context is compacted.
 	Compaction Compaction
 	// MaxTurns bounds the turns in the context; 0 is no bound.
 	MaxTurns int
+	// Tracking says what is kept of the files that turns change.
+	Tracking Tracking
+}
+
+// Offers are the tools that a model is offered only where they make sense.
+type Offers struct {
+	// Images is set where the model takes images.
+	Images bool
+	// Terminals is set where commands may go on in the background.
+	Terminals bool
+	// Questions is set where the model may ask the user in every mode.
+	Questions bool
 }
 
 // InstructionFile is an AGENTS.md file.

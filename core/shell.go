@@ -27,21 +27,25 @@ const longestTimeout = 24 * time.Hour
 
 // shellTool is the shell, with a way out of the sandbox where the user may grant one.
 func shellTool(escalation bool) ToolSpec {
-	permissions := ""
-	if escalation {
-		permissions = `"sandbox_permissions":{"type":"string","enum":["use_default","require_escalated"],` +
-			`"description":"require_escalated asks the user to run it outside of the sandbox, for what the sandbox does not allow; use_default by default."},`
-	}
 	return ToolSpec{
 		Name:        shellName,
 		Description: "Runs a command in the user's shell and returns its output, standard output and error together. Long output is cut in the middle.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{` +
 			`"command":{"type":"string","description":"The shell script to run."},` +
 			`"workdir":{"type":"string","description":"The directory to run it in; the working directory by default."},` +
-			`"timeout_ms":{"type":"integer","description":"After how many milliseconds to end it; ten minutes by default."},` + permissions +
+			`"timeout_ms":{"type":"integer","description":"After how many milliseconds to end it; ten minutes by default."},` + permissions(escalation) +
 			`"justification":{"type":"string","description":"Why it is needed, for the user who may be asked to allow it."}},` +
 			`"required":["command"],"additionalProperties":false}`),
 	}
+}
+
+// permissions is the parameter by which the model asks for a way out of the sandbox.
+func permissions(escalation bool) string {
+	if !escalation {
+		return ""
+	}
+	return `"sandbox_permissions":{"type":"string","enum":["use_default","require_escalated"],` +
+		`"description":"require_escalated asks the user to run it outside of the sandbox, for what the sandbox does not allow; use_default by default."},`
 }
 
 // mayEscalate tells whether the model may ask to run a command outside of the sandbox.

@@ -14,7 +14,7 @@ import (
 const (
 	// snapshotForm changes whenever a snapshot is written otherwise, or lines are applied
 	// otherwise than before.
-	snapshotForm = 1
+	snapshotForm = 2
 	// snapshotBlock is how many entries of a list are in memory a second time.
 	snapshotBlock = 1 << 14
 )
@@ -42,6 +42,8 @@ type snapshotOne struct {
 	Disordered                                                        bool
 	Scales                                                            map[string]float64
 	Offsets                                                           map[string]int64
+	Points                                                            []checkpoint
+	Changes                                                           []protocol.WorktreeChanges
 }
 
 // Snapshot writes what the lines that were applied so far come to, for ContinueLoad. All of
@@ -151,6 +153,7 @@ func (l *log) one() snapshotOne {
 		Written: l.written, CountedFor: l.countedFor, Environment: l.environment, Instructions: l.surroundings.instructions,
 		Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Revision: l.revision, Line: l.line,
 		Disordered: l.disordered, Scales: l.scales, Offsets: l.offsets,
+		Points: l.points, Changes: l.fileChanges,
 	}
 }
 
@@ -159,6 +162,7 @@ func (l *log) setOne(s *snapshotOne) {
 	l.written, l.countedFor, l.environment, l.surroundings.instructions = s.Written, s.CountedFor, s.Environment, s.Instructions
 	l.meta, l.settings, l.usage, l.next, l.revision, l.line = s.Meta, s.Settings, s.Usage, s.Next, s.Revision, s.Line
 	l.disordered, l.scales, l.offsets = s.Disordered, s.Scales, s.Offsets
+	l.points, l.fileChanges = s.Points, s.Changes
 }
 
 // momentColumns are a block of the chronicle's.

@@ -20,6 +20,7 @@ const (
 	storedReasoningItem    = "Reasoning"
 	storedCommandExecution = "CommandExecution"
 	storedFileChange       = "FileChange"
+	storedImageView        = "ImageView"
 	storedCompaction       = "ContextCompaction"
 	storedEnteredReview    = "EnteredReviewMode"
 	storedExitedReview     = "ExitedReviewMode"
@@ -65,6 +66,12 @@ type storedMark struct {
 	ID   string `json:"id"`
 }
 
+type storedImage struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Path string `json:"path"`
+}
+
 type storedCommand struct {
 	Type             string          `json:"type"`
 	ID               string          `json:"id"`
@@ -106,6 +113,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storeCommand(v, argv)
 	case *protocol.FileChangeItem:
 		return storeFileChange(v)
+	case *protocol.ImageViewItem:
+		return storedImage{storedImageView, v.ID, fileURL(v.Path)}
 	case *protocol.ContextCompactionItem:
 		return storedMark{storedCompaction, v.ID}
 	}
@@ -148,6 +157,8 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = &protocol.EnteredReviewModeItem{ID: peek(raw, "id"), Review: peek(raw, "user_facing_hint")}
 	case storedExitedReview:
 		item.ThreadItemVariant = loadExited(raw)
+	case storedImageView:
+		item.ThreadItemVariant = &protocol.ImageViewItem{ID: peek(raw, "id"), Path: pathOf(peek(raw, "path"))}
 	}
 	if item.ThreadItemVariant == nil {
 		item.ThreadItemVariant = loadOther(raw)

@@ -13,14 +13,19 @@ type Thread struct {
 	options Options
 	active  *turn
 	// waiting is input that came while a turn was ending.
-	waiting []TurnStart
+	waiting []waiter
 	// failed is set while the last turn is one that failed.
 	failed bool
 	draft  *draft
+	// terminals are commands that run in the background, or have ended there.
+	terminals []*terminal
 	// allowed are the commands that the client accepted for the session.
 	allowed map[string]bool
-	// warned is set once the client was told that commands are not confined.
-	warned bool
+	// warned is set once the client was told that commands are not confined, untracked once
+	// it was that changes of files are not known.
+	warned, untracked bool
+	// captures are the checkpoints to be made, the first one now.
+	captures []capture
 	// base and developer are the instructions that the client gave when it resumed the
 	// thread; nil are those that it began with.
 	base, developer *string
@@ -32,9 +37,17 @@ type Thread struct {
 	toldItems  int
 	toldFor    string
 	allChanged bool
+	// offers are the tools of the last turn's world.
+	offers Offers
 	// frame is what was counted last of a request's parts that are no items.
 	frame      frame
 	lastEffect EffectID
+}
+
+// waiter is a caller whose input waits for the end of a turn.
+type waiter struct {
+	to protocol.Caller
+	in Input
 }
 
 type toldEnd struct {
@@ -76,6 +89,9 @@ func (l *Loading) Apply(line *protocol.RolloutLine) { l.thread.apply(line) }
 func (l *Loading) Thread(o Options) *Thread {
 	t := l.thread
 	t.options, t.from = o, nil
+	if o.Offers != nil {
+		t.offers = o.Offers(t.settings.Model)
+	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
 	t.next = max(t.next, o.Next)
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
@@ -90,8 +106,8 @@ func (l *Loading) Thread(o Options) *Thread {
 func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
-	again.allowed, again.warned, again.told, again.lastEffect = t.allowed, t.warned, t.told, t.lastEffect
-	again.base, again.developer = t.base, t.developer
+	again.allowed, again.warned, again.untracked, again.told, again.lastEffect = t.allowed, t.warned, t.untracked, t.told, t.lastEffect
+	again.base, again.developer, again.offers = t.base, t.developer, t.offers
 	again.allChanged = true
 	return again
 }
@@ -118,7 +134,7 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 		callers = append(callers, t.draft.to)
 	}
 	for _, w := range t.waiting {
-		callers = append(callers, w.To)
+		callers = append(callers, w.to)
 	}
 	return callers
 }
@@ -159,6 +175,8 @@ func (s *step) take(in Input) {
 		s.listTurns(in)
 	case ListItems:
 		s.listItems(in)
+	case ListCheckpoints:
+		s.listCheckpoints(in)
 	case SearchOccurrences:
 		s.searchOccurrences(in)
 	case SetName:
@@ -201,15 +219,25 @@ func (s *step) takeResult(in Input) {
 		s.patchPlanned(in)
 	case PatchWritten:
 		s.patchWritten(in)
+	case FilesChanged:
+		s.filesChanged(in)
+	case TreeCaptured:
+		s.treeCaptured(in)
+	case ImageRead:
+		s.imageRead(in)
+	case KeysTyped:
+		s.keysTyped(in)
 	case ClientAnswer:
 		s.clientAnswer(in)
 	case TimerFired:
 		s.timerFired(in)
+	default:
+		s.takeTerminals(in)
 	}
 }
 
 func (s *step) start(in Start) {
-	s.options = in.Options
+	s.options, s.offers = in.Options, in.World.Offers
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
 	s.replyToStart(in)
@@ -227,6 +255,7 @@ func (s *step) replyToStart(in Start) {
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
+		s.offers = in.World.Offers
 		s.settleLastTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
@@ -275,6 +304,11 @@ func (s *step) item(v protocol.ResponseItemVariant) {
 		r.items = append(r.items, protocol.ResponseItem{ResponseItemVariant: v})
 		return
 	}
+	s.itemOfThread(v)
+}
+
+// itemOfThread gives the model of the thread an item, also during a review.
+func (s *step) itemOfThread(v protocol.ResponseItemVariant) {
 	s.record(protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: v})
 }
 

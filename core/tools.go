@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"appserver/core/command"
@@ -16,6 +18,8 @@ type toolCall struct {
 	call    ToolCall
 	command *shellCommand // nil for other tools than the shell
 	patch   *patchCall    // nil for all but patches
+	image   string        // the path of the image to look at, "" for other tools
+	session string        // the id of the terminal that it can open
 	state   callState
 	effect  EffectID
 	request uint64
@@ -34,6 +38,10 @@ type shellCommand struct {
 	safe, dangerous bool
 	// escalates is set where the model asks to run it outside of the sandbox.
 	escalates bool
+	// terminal is how it runs in the background, nil where it does not. A foreign one runs
+	// in another shell than the user's.
+	terminal *terminalWish
+	foreign  bool
 	// denied is how it ended confined, where the user is asked to let it run outside
 	// of the sandbox, which outside says that it may.
 	denied  *ToolResult
@@ -45,6 +53,7 @@ type callState int
 const (
 	callWaiting callState = iota
 	callAsking
+	callHeld // by a checkpoint
 	callRunning
 	callDone
 )
@@ -63,7 +72,7 @@ func (s *step) takeCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
 		s.item(&protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID})
-		s.active.calls = append(s.active.calls, &toolCall{call: call})
+		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.next-1, 10)})
 	}
 	s.advance()
 }
@@ -112,9 +121,21 @@ func (c *toolCall) readsOnly() bool {
 // for arguments that make no sense.
 func (s *step) prepare(c *toolCall) bool {
 	if c.command == nil && shellNames[c.call.Name] {
-		c.command, _ = s.parseShell(c.call.Arguments)
+		c.command, _ = s.parseCommand(c)
 	}
 	return c.command != nil
+}
+
+// parseCommand reads the arguments of a tool that runs commands.
+func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
+	command, err := s.parseShell(c.call.Arguments)
+	if err == nil && s.offers.Terminals && c.call.Name == execName && s.reviewing() == nil {
+		err = s.wishFor(command, c.call.Arguments)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return command, nil
 }
 
 func (s *step) begin(c *toolCall) {
@@ -127,21 +148,37 @@ func (s *step) begin(c *toolCall) {
 		s.beginPatch(c)
 	case c.call.Name == planTool.Name:
 		s.answer(c, s.updatePlan(c.call.Arguments))
+	case c.call.Name == typeTool.Name && s.offers.Terminals:
+		s.beginTyping(c)
+	case c.call.Name == imageTool.Name && s.offers.Images:
+		s.beginView(c)
 	default:
-		s.answer(c, fmt.Sprintf("There is no tool %q. The tools are: %s, %s, %s.", c.call.Name, shellName, patchTool.Name, planTool.Name))
+		s.answer(c, s.noTool(c.call.Name))
 	}
+}
+
+func (s *step) noTool(name string) string {
+	var names []string
+	for _, tool := range s.offers.tools(s.mayEscalate()) {
+		names = append(names, tool.Name)
+	}
+	return fmt.Sprintf("There is no tool %q. The tools are: %s.", name, strings.Join(names, ", "))
 }
 
 // answer gives the model the output of a call.
 func (s *step) answer(c *toolCall, output string) {
+	s.answerWith(c, protocol.ToolOutput{Text: output})
+}
+
+func (s *step) answerWith(c *toolCall, output protocol.ToolOutput) {
 	c.state = callDone
-	s.item(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: protocol.ToolOutput{Text: output}})
+	s.item(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: output})
 	s.out.Sync = true
 }
 
 func (s *step) beginShell(c *toolCall) {
 	if !s.prepare(c) {
-		_, err := s.parseShell(c.call.Arguments)
+		_, err := s.parseCommand(c)
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
@@ -150,6 +187,10 @@ func (s *step) beginShell(c *toolCall) {
 		return
 	} else if p != nil {
 		s.planPatch(c, p)
+		return
+	}
+	if c.command.terminal != nil && len(s.liveTerminals()) >= maxTerminals {
+		s.answer(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessions()))
 		return
 	}
 	c.command.outside = s.allowed[c.command.outsideKey()]
@@ -167,11 +208,18 @@ func (s *step) beginShell(c *toolCall) {
 }
 
 func (s *step) runCommand(c *toolCall) {
+	if s.mayChange(c.command) && s.held(c) {
+		return
+	}
+	if c.command.terminal != nil {
+		s.openTerminal(c)
+		return
+	}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
-		Environment: s.active.world.Environment}})
+		Environment: s.active.world.Environment}, Track: s.trackCommand(c.command)})
 }
 
 // show tells that the command's item began, where that was not told yet. The item
@@ -218,30 +266,63 @@ func (s *step) running(id EffectID) *toolCall {
 }
 
 func (s *step) toolStarted(in ToolStarted) {
+	if term := s.terminalOf(in.Effect); term != nil {
+		term.pid = in.ProcessID
+		s.showTerminal(term)
+		return
+	}
 	if c := s.running(in.Effect); c != nil {
 		s.show(c, protocol.SourceStartup, &in.ProcessID)
 	}
 }
 
 func (s *step) toolOutput(in ToolOutput) {
+	if o := s.ownCommand(in.Effect); o != nil {
+		s.tellOutput(s.active.id, o.item.ItemID(), in.Text)
+		return
+	}
+	if term := s.terminalOf(in.Effect); term != nil {
+		s.terminalOutput(term, in.Text)
+		return
+	}
 	c := s.running(in.Effect)
 	if c == nil || in.Text == "" {
 		return
 	}
 	s.show(c, protocol.SourceStartup, nil)
-	s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Delta: in.Text})
+	s.tellOutput(s.active.id, c.call.ID, in.Text)
+}
+
+func (s *step) tellOutput(turnID, itemID, text string) {
+	if text != "" {
+		s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: turnID, ItemID: itemID, Delta: text})
+	}
 }
 
 func (s *step) toolDone(in ToolDone) {
+	if o := s.ownCommand(in.Effect); o != nil {
+		s.ownDone(o, in.Result)
+		return
+	}
+	if term := s.terminalOf(in.Effect); term != nil && !term.isNew() {
+		s.trackedIn(term.turnID, in.Tracked)
+		s.terminalDone(term, in.Result)
+		return
+	} else if term != nil {
+		s.stopLook(term)
+		s.drop(term)
+	}
 	c := s.running(in.Effect)
 	if c == nil || !ended(&s.active.commands, in.Effect) {
 		return
 	}
 	if s.offersOutside(c.command, in.Result) {
+		s.tracked(in.Tracked)
 		s.offerOutside(c, in.Result)
 		return
 	}
 	s.settle(c, in.Result, "")
+	s.tracked(in.Tracked)
 	if s.active.outcome != nil {
 		s.finishWhenDone()
 		return
@@ -251,7 +332,29 @@ func (s *step) toolDone(in ToolDone) {
 
 // settle ends a command that ran. The model is told the rest after its output.
 func (s *step) settle(c *toolCall, r ToolResult, rest string) {
-	item := s.show(c, protocol.SourceStartup, nil)
+	endItem(s.show(c, protocol.SourceStartup, c.processID()), r)
+	s.completed(c.item, c.command.argv)
+	s.answer(c, c.command.resultText(r)+rest)
+}
+
+// processID is that of a terminal; the other commands have the system's.
+func (c *toolCall) processID() *string {
+	if c.command.terminal == nil {
+		return nil
+	}
+	return &c.session
+}
+
+// resultText is a command's result as the model reads it.
+func (c *shellCommand) resultText(r ToolResult) string {
+	if c.terminal != nil {
+		return lookText(r.Duration, exitText(r), r.Output, c.terminal.keep)
+	}
+	return outputText(r)
+}
+
+// endItem gives a command's item what came of it.
+func endItem(item *protocol.CommandExecutionItem, r ToolResult) {
 	item.Status = protocol.CommandFailed
 	if r.ExitCode != nil && *r.ExitCode == 0 {
 		item.Status = protocol.CommandCompleted
@@ -259,8 +362,6 @@ func (s *step) settle(c *toolCall, r ToolResult, rest string) {
 	item.ExitCode = r.ExitCode
 	item.AggregatedOutput = optional(r.Output)
 	item.DurationMs = pointer(r.Duration.Milliseconds())
-	s.completed(c.item, c.command.argv)
-	s.answer(c, outputText(r)+rest)
 }
 
 // outputText is a command's result as the model reads it.

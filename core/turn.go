@@ -18,6 +18,10 @@ type turn struct {
 	// samples and commands are the effects whose terminal input has not come, oldest
 	// first.
 	samples, commands []EffectID
+	// own are the user's own commands that run, quiet is set while the turn does nothing
+	// else. owed is set while the model is to be asked once they have ended.
+	own         []*ownCommand
+	quiet, owed bool
 	// sample is the model request under way, nil while tools run.
 	sample *sampling
 	// calls are the tool calls of the model's last answer, in order.
@@ -38,6 +42,10 @@ type turn struct {
 	spent bool
 	// last is the agent's last message.
 	last *protocol.ThreadItem
+	// uncaptured is set where the worktree could not be captured before the turn; diff is
+	// what the turn has changed so far, nil where that is nothing.
+	uncaptured bool
+	diff       *FileDiff
 	// outcome is set once the turn has nothing more to do.
 	outcome *outcome
 	// notBefore is the earliest time of turn/completed, timer the effect that waits
@@ -57,11 +65,16 @@ func (s *step) turnStart(in TurnStart) {
 	case s.active == nil:
 		s.beginTurn(in)
 	case s.active.interrupted(), s.active.kind() != "" && s.active.outcome != nil:
-		s.waiting = append(s.waiting, in)
+		s.waiting = append(s.waiting, waiter{in.To, in})
 	case s.active.kind() != "":
 		s.refuse(in.To, s.active.notSteerable("failed to submit turn input: "))
 	case len(in.Params.Input) == 0:
 		s.refuse(in.To, errEmptyInput())
+	case s.active.quiet:
+		s.active.schema = in.Params.OutputSchema
+		s.wake(s.settings.WithTurn(in.Params), in.World)
+		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
+		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
 		s.refuse(in.To, protocol.Refuse(protocol.KindTurnActive, "failed to submit turn input: the output schema is not that of the turn under way, %s; "+
 			"leave it out, or wait for the turn's end", s.active.id))
@@ -102,7 +115,7 @@ func (t *turn) interrupted() bool {
 func (s *step) beginTurn(in TurnStart) {
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
-	s.failed = false
+	s.failed, s.offers = false, in.World.Offers
 	s.active = &turn{
 		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
 		notBefore: s.Now.Add(s.options.CompletedFloor),
@@ -122,6 +135,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
 	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+	s.beginCheckpoint()
 	s.sample()
 }
 
@@ -189,7 +203,9 @@ func (s *step) join(input []protocol.UserInput, clientID *string, images map[str
 	if t.outcome != nil { // finished, but not yet told
 		t.outcome = nil
 		s.stopTimer()
-		s.sample()
+		if !t.owed {
+			s.sample()
+		}
 		return
 	}
 	if t.sample != nil && t.compaction == nil {
@@ -210,6 +226,9 @@ func (s *step) turnSteer(in TurnSteer) {
 	case len(in.Params.Input) == 0:
 		s.refuse(in.To, errEmptyInput())
 	default:
+		if s.active.quiet {
+			s.wake(s.settings, s.active.world)
+		}
 		s.reply(in.To, protocol.TurnSteerResponse{TurnID: s.active.id})
 		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
 	}
@@ -242,10 +261,12 @@ func later(a, b time.Time) time.Time {
 }
 
 // interrupt ends all that the turn has under way. The turn itself ends when the
-// last effect has. One that has ended but was not told yet stays as it ended.
+// last effect has. One that has ended but was not told yet stays as it ended, without the
+// user's commands that it waits for.
 func (s *step) interrupt() {
 	t := s.active
 	if t.outcome != nil {
+		s.cancelOwn()
 		return
 	}
 	for _, id := range slices.Concat(t.samples, t.commands) {
@@ -255,6 +276,7 @@ func (s *step) interrupt() {
 		s.effect(Cancel{t.retry})
 		t.retry = 0
 	}
+	s.leaveLooks()
 	asking := t.asking()
 	for _, c := range t.calls {
 		s.abandon(c)
@@ -280,9 +302,11 @@ func (s *step) shutdown() {
 	closing := protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
 	s.dropDraft(closing)
 	for _, w := range s.waiting {
-		s.refuse(w.To, closing)
+		s.refuse(w.to, closing)
 	}
 	s.waiting = nil
+	s.stopCaptures()
+	s.endTerminals()
 	if s.active == nil && s.told != nil {
 		s.settleLastTurn()
 	}

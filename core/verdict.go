@@ -70,5 +70,13 @@ func (c *shellCommand) key() string {
 	if c.outside || c.denied != nil || c.escalates {
 		return c.outsideKey()
 	}
-	return c.cwd + "\x00" + c.script
+	return c.cwd + "\x00" + c.exact()
+}
+
+// exact is the script, and what runs it where that is not the user's shell.
+func (c *shellCommand) exact() string {
+	if c.foreign {
+		return c.argv[0] + "\x00" + c.script
+	}
+	return c.script
 }

@@ -50,8 +50,10 @@ const (
 // itemState is an item that was told to have begun.
 type itemState struct {
 	turn, kind string
+	command    string
 	text       string // of the deltas
 	done       bool
+	stays      bool // its turn ended without it
 }
 
 func newWitness(report func(format string, args ...any)) *witness {
@@ -206,6 +208,10 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			w.belongs(m, e.TurnID)
 		case core.WritePatch:
 			w.belongs(m, e.TurnID)
+		case core.ReadImage:
+			w.belongs(m, e.TurnID)
+		case core.TypeKeys:
+			w.belongs(m, e.TurnID)
 		}
 		id := effectID(e)
 		if w.effects[id] != nil {
@@ -258,6 +264,12 @@ func (w *witness) seeIdle(m *machine) {
 			if !state.cancelled {
 				drafts++
 			}
+			continue
+		}
+		if _, capture := state.Effect.(core.CaptureTree); capture {
+			continue // it may outlast the turn
+		}
+		if tool, ok := state.Effect.(core.RunTool); ok && tool.Command.Stays {
 			continue
 		}
 		if _, timer := state.Effect.(core.Timer); !state.ended && (!timer || !state.cancelled) {

@@ -29,8 +29,17 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 	if v := a.option("enforced"); v != nil {
 		m.world.Enforced = *v == "true"
 	}
+	if v := a.option("images"); v != nil {
+		m.world.Offers.Images = *v == "true"
+	}
+	if v := a.option("terminals"); v != nil {
+		m.world.Offers.Terminals = *v == "true"
+	}
 	if v := a.option("strategy"); v != nil {
 		m.world.Compaction.Strategy = *v
+	}
+	if v := a.option("tracking"); v != nil {
+		m.world.Tracking = core.Tracking{Worktree: *v == "worktree", Patches: true, Keep: 50}
 	}
 	if err := changeLimits(m, a); err != nil {
 		return err
@@ -47,7 +56,8 @@ func changeLimits(m *machine, a arguments) error {
 	for name, to := range map[string]func(int64){
 		"limit": func(n int64) { r.Limit = n }, "target": func(n int64) { r.Target = n }, "words": func(n int64) { r.UserTokens = n },
 		"keep": func(n int64) { r.KeepTurns = int(n) }, "turns": func(n int64) { m.world.MaxTurns = int(n) },
-		"window": func(n int64) { m.world.Provider.ContextWindow = &n },
+		"checkpoints": func(n int64) { m.world.Tracking.Keep = int(n) },
+		"window":      func(n int64) { m.world.Provider.ContextWindow = &n },
 	} {
 		n, err := numberOf(a, name)
 		if err != nil {

@@ -58,6 +58,10 @@ const (
 	KindDraftExpired       Kind = "draftExpired"
 	KindSlashCommand       Kind = "slashCommand"
 	KindIndexUnavailable   Kind = "indexUnavailable"
+	KindCheckpointNotFound Kind = "checkpointNotFound"
+	KindCheckpointConflict Kind = "checkpointConflict"
+	KindCheckpointsOff     Kind = "checkpointsOff"
+	KindWorktree           Kind = "worktree"
 )
 
 // Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The
@@ -85,6 +89,8 @@ type ErrorData struct {
 	ConfigWriteErrorCode string `json:"config_write_error_code,omitempty"`
 	// Method is the one that does what a refused slash command stands for.
 	Method string `json:"method,omitempty"`
+	// Paths are the files, by their absolute paths, that something else has changed.
+	Paths []string `json:"paths,omitempty"`
 }
 
 // Error is the message.

@@ -87,10 +87,12 @@ const (
 )
 
 // The values of CommandExecutionItem.Source that this server gives: SourceStartup
-// for a command that ran, SourceAgent for one that was asked about or declined.
+// for a command that ran, SourceAgent for one that was asked about or declined,
+// SourceUser for one of the user's own.
 const (
 	SourceAgent   = "agent"
 	SourceStartup = "unifiedExecStartup"
+	SourceUser    = "userShell"
 )
 
 // CommandAction says what a part of a command does, so that it can be shown in a
@@ -180,6 +182,12 @@ type FileUpdateChange struct {
 	Diff string          `json:"diff"`
 }
 
+// ImageViewItem is an image file that the agent looked at.
+type ImageViewItem struct {
+	ID   string `json:"id"`
+	Path string `json:"path"`
+}
+
 // ContextCompactionItem marks where the context was compacted.
 type ContextCompactionItem struct {
 	ID string `json:"id"`
@@ -216,6 +224,9 @@ func (i *CommandExecutionItem) ItemID() string { return i.ID }
 func (i *FileChangeItem) ItemID() string { return i.ID }
 
 // ItemID is the item's id.
+func (i *ImageViewItem) ItemID() string { return i.ID }
+
+// ItemID is the item's id.
 func (i *ContextCompactionItem) ItemID() string { return i.ID }
 
 // ItemID is the item's id.
@@ -240,6 +251,7 @@ var threadItems = newVariants("type",
 	variantRow[ThreadItemVariant]{"reasoning", &ReasoningItem{}},
 	variantRow[ThreadItemVariant]{"commandExecution", &CommandExecutionItem{}},
 	variantRow[ThreadItemVariant]{"fileChange", &FileChangeItem{}},
+	variantRow[ThreadItemVariant]{"imageView", &ImageViewItem{}},
 	variantRow[ThreadItemVariant]{"contextCompaction", &ContextCompactionItem{}},
 	variantRow[ThreadItemVariant]{"enteredReviewMode", &EnteredReviewModeItem{}},
 	variantRow[ThreadItemVariant]{"exitedReviewMode", &ExitedReviewModeItem{}},

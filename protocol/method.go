@@ -34,6 +34,10 @@ type Handler interface {
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
 	ThreadUnarchive(to Caller, p *ThreadUnarchiveParams) error
 	ThreadArchiveAndNew(to Caller, p *ThreadArchiveAndNewParams) error
+	ThreadDiffRead(to Caller, p *ThreadDiffReadParams) error
+	ThreadCheckpointList(to Caller, p *ThreadCheckpointListParams) error
+	ThreadCheckpointDiff(to Caller, p *ThreadCheckpointDiffParams) error
+	ThreadCheckpointRevert(to Caller, p *ThreadCheckpointRevertParams) error
 	TurnStart(to Caller, p *TurnStartParams) error
 	TurnSteer(to Caller, p *TurnSteerParams) error
 	TurnInterrupt(to Caller, p *TurnInterruptParams) error
@@ -53,6 +57,10 @@ type Handler interface {
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
 	ReviewStart(to Caller, p *ReviewStartParams) error
+	ThreadShellCommand(to Caller, p *ThreadShellCommandParams) error
+	ThreadBackgroundTerminalsList(to Caller, p *ThreadBackgroundTerminalsListParams) error
+	ThreadBackgroundTerminalsTerminate(to Caller, p *ThreadBackgroundTerminalsTerminateParams) error
+	ThreadBackgroundTerminalsClean(to Caller, p *ThreadBackgroundTerminalsCleanParams) error
 	ThreadCompactStart(to Caller, p *ThreadCompactStartParams) error
 	ThreadCompactPropose(to Caller, p *ThreadCompactProposeParams) error
 	ThreadCompactCommit(to Caller, p *ThreadCompactCommitParams) error
@@ -175,6 +183,14 @@ func Methods() []Method {
 			"Brings a conversation back from the archive."),
 		method[ThreadArchiveAndNewParams, ThreadArchiveAndNewResponse]("thread/archiveAndNew", Handler.ThreadArchiveAndNew,
 			"Archives a conversation and begins another like it, without its history.").own(),
+		method[ThreadDiffReadParams, ThreadDiffReadResponse]("thread/diff/read", Handler.ThreadDiffRead,
+			"Shows which files a turn, or all turns, changed.").own(),
+		method[ThreadCheckpointListParams, ThreadCheckpointListResponse]("thread/checkpoint/list", Handler.ThreadCheckpointList,
+			"Lists the states of the files that one can go back to.").own(),
+		method[ThreadCheckpointDiffParams, ThreadCheckpointDiffResponse]("thread/checkpoint/diff", Handler.ThreadCheckpointDiff,
+			"Compares the files with those of a checkpoint.").own(),
+		method[ThreadCheckpointRevertParams, ThreadCheckpointRevertResponse]("thread/checkpoint/revert", Handler.ThreadCheckpointRevert,
+			"Takes back what turns did to the files, to the conversation, or to both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
 			"Gives the agent something to do; while a turn runs, joins it.").
 			experimental("additionalContext", "environments", "permissions", "runtimeWorkspaceRoots"),
@@ -214,6 +230,14 @@ func Methods() []Method {
 			"Puts a summary in the place of what was trimmed.").own(),
 		method[ReviewStartParams, ReviewStartResponse]("review/start", Handler.ReviewStart,
 			"Begins a turn that reviews changes."),
+		method[ThreadShellCommandParams, Empty]("thread/shellCommand", Handler.ThreadShellCommand,
+			"Runs a command of the user's own, outside of the sandbox, and tells the model what came of it."),
+		method[ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse]("thread/backgroundTerminals/list", Handler.ThreadBackgroundTerminalsList,
+			"Lists the commands that run in the background.").own(),
+		method[ThreadBackgroundTerminalsTerminateParams, ThreadBackgroundTerminalsTerminateResponse]("thread/backgroundTerminals/terminate", Handler.ThreadBackgroundTerminalsTerminate,
+			"Ends a command that runs in the background.").own(),
+		method[ThreadBackgroundTerminalsCleanParams, Empty]("thread/backgroundTerminals/clean", Handler.ThreadBackgroundTerminalsClean,
+			"Ends all commands that run in the background.").own(),
 		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
 			"Begins a turn that compacts the context."),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose", Handler.ThreadCompactPropose,

@@ -96,10 +96,12 @@ type TurnStartedNotification struct {
 func (TurnStartedNotification) NotificationMethod() string { return "turn/started" }
 
 // TurnCompletedNotification tells that a turn ended. It is sent once per turn, and
-// nothing of the turn follows it. Its items are the agent's last message at most.
+// nothing of the turn follows it. Its items are the agent's last message at most. Metadata
+// is left out where the turn changed no file.
 type TurnCompletedNotification struct {
-	ThreadID string `json:"threadId"`
-	Turn     Turn   `json:"turn"`
+	ThreadID string        `json:"threadId"`
+	Turn     Turn          `json:"turn"`
+	Metadata *TurnMetadata `json:"metadata,omitempty"`
 }
 
 // NotificationMethod is turn/completed.
@@ -231,11 +233,13 @@ func Notifications() []NotificationRow {
 		notification[ThreadArchivedAndNewCreatedNotification]("A thread took the place of one that was archived.").own(),
 		notification[TurnStartedNotification]("A turn began."),
 		notification[TurnPlanUpdatedNotification]("The agent's plan changed."),
+		notification[TurnDiffUpdatedNotification]("What the turn has changed so far."),
 		notification[ItemStartedNotification]("An item began."),
 		notification[*AgentMessageDeltaNotification]("A piece of an agent message."),
 		notification[*ReasoningSummaryTextDeltaNotification]("A piece of a reasoning summary."),
 		notification[*ReasoningTextDeltaNotification]("A piece of raw reasoning."),
 		notification[*CommandExecutionOutputDeltaNotification]("A piece of a command's output."),
+		notification[TerminalInteractionNotification]("The model typed to a command in the background, or waits for it."),
 		notification[ItemCompletedNotification]("An item is final, and durable."),
 		notification[ThreadTokenUsageUpdatedNotification]("What the last model request cost."),
 		notification[ServerRequestResolvedNotification]("A request of the server needs no answer any more."),

@@ -143,6 +143,7 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.requestAttestation":             vendorCloud,
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
 	"InitializeCapabilities.slashCommands":                  "of our own slash commands",
+	"TurnCompletedNotification.metadata":                    "of our own diffs",
 	"ThreadForkParams.beforeTurnId":                         "of the experimental surface",
 	"ThreadForkParams.path":                                 "of the experimental surface",
 	"ThreadListParams.ancestorThreadId":                     "of the experimental surface",

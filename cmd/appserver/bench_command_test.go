@@ -31,7 +31,7 @@ func BenchmarkCommand(b *testing.B) {
 			dir := b.TempDir()
 			c := core.Command{Argv: []string{"/bin/sh", "-c", "true"}, Cwd: dir, Workspace: dir, Sandbox: way.policy.Policy()}
 			for b.Loop() {
-				r := way.shell.Run(b.Context(), c, func(string) {}, func(string) {})
+				r := way.shell.Run(b.Context(), c, nil, func(string) {}, func(string) {})
 				require.Equal(b, 0, *r.ExitCode, r)
 			}
 			b.ReportMetric(4, "budget-ms")

@@ -82,8 +82,13 @@ func (p *provider) asked() []chatRequest {
 // home is a new one, whose configuration names the provider.
 func (p *provider) home(t *testing.T) string {
 	home := t.TempDir()
-	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n", p.server.URL+"/v1"))
+	p.configure(t, home)
 	return home
+}
+
+// configure has the configuration of a home name the provider.
+func (p *provider) configure(t *testing.T, home string) {
+	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n", p.server.URL+"/v1"))
 }
 
 func writeConfig(t *testing.T, home, text string) {

@@ -111,6 +111,9 @@ func TestReferenceTakesSessions(t *testing.T) {
 	writeSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
 		{"match":"plan","toolCalls":[{"name":"update_plan","arguments":{"plan":[{"step":"one","status":"in_progress"}]}},{"name":"no_tool"}]},
+		{"match":"background","toolCalls":[{"name":"exec_command","arguments":{"cmd":"sleep 600","tty":true,"yield_time_ms":250}}]},
+		{"match":"background","toolCalls":[{"name":"write_stdin","arguments":{"session_id":10,"chars":"x"}}]},
+		{"match":"background","toolCalls":[{"name":"view_image","arguments":{"path":"a.png"}}]},
 		{"match":"fail","error":{"status":401,"message":"no"}},
 		{"match":"fail","error":{"status":429,"message":"slow down","retryAfterMs":1}}]}`), 0o600))
 	var lines []conform.Line
@@ -124,7 +127,13 @@ func TestReferenceTakesSessions(t *testing.T) {
 	}
 	c := dialRecorded()
 	c.onAsk = func(message) any { return object{"decision": "accept"} }
-	id := c.startThread(object{"cwd": t.TempDir()})
+	project := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(aPNG), 0o600))
+	id := c.startThread(object{"cwd": project})
+	c.turn(id, "background")
+	c.call("thread/backgroundTerminals/list", object{"threadId": id})
+	c.call("thread/backgroundTerminals/clean", object{"threadId": id})
+	c.untilCommand()
 	c.turn(id, "think, then run: ls -l; cat /etc/hostname; grep -r x .; touch file; echo done")
 	for _, text := range []string{"run: exit 3", "plan", "fail", "fail"} {
 		c.turn(id, text)
@@ -140,6 +149,8 @@ func TestReferenceTakesSessions(t *testing.T) {
 		c.call("turn/interrupt", object{"threadId": id, "turnId": turn})
 		c.awaitTurn()
 	}
+	c.call("thread/shellCommand", object{"threadId": id, "command": "echo mine; exit 3"})
+	c.awaitTurn()
 	c.call("thread/name/set", object{"threadId": id, "name": "Named"})
 	c.call("thread/list", object{})
 	c.call("thread/loaded/list", object{})

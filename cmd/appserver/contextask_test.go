@@ -81,7 +81,7 @@ func TestContextAsksBeforeItDeletes(t *testing.T) {
 	require.True(t, strings.HasPrefix(out, "Deleted 3 items."), out)
 	_, asked, err = atTerminal(t, "n\n", "restore", legacyID)
 	require.ErrorIs(t, err, errDeclined)
-	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about \d+ tokens more\.`, asked)
+	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about [\d,]+ tokens more\.`, asked)
 	out, _, err = atTerminal(t, "yes\n", "restore", legacyID)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(out, "Restored 3 items."), out)

@@ -102,7 +102,7 @@ func TestContextListsThreadsOfTheReference(t *testing.T) {
 		"category items tokens sent share of request",
 	}, rowsOf(out)[:9])
 	require.Regexp(t, `^reasoning 1 \d+ 0 0\.0 %$`, rowOf(t, out, "reasoning"))
-	require.Regexp(t, `^total 6 \d+ \d+ 100\.0 %$`, rowOf(t, out, "total"))
+	require.Regexp(t, `^total 6 [\d,]+ [\d,]+ 100\.0 %$`, rowOf(t, out, "total"))
 	require.Contains(t, out, "\nThe window of the model is not known")
 	for line := range strings.Lines(out) {
 		require.LessOrEqual(t, columns(strings.TrimSuffix(line, "\n")), defaultWidth)
@@ -140,7 +140,7 @@ func TestContextShowsThePrompt(t *testing.T) {
 	home, _ := legacyHome(t)
 	inContext(t, home, 0, "exclude", legacyID, "r8")
 	out, _ := inContext(t, home, 0, "prompt", "--last")
-	require.Regexp(t, `^\d+ messages to model gpt-5-codex of provider gone, \d+ tokens\n`, out)
+	require.Regexp(t, `^\d+ messages to model gpt-5-codex of provider gone, [\d,]+ tokens\n`, out)
 	require.Contains(t, out, "[2] user\nlist \ufffd31mthe\ufffd[2J \ufffdfiles\n")
 	require.Contains(t, out, `{"tool_calls":[`)
 	require.Contains(t, out, "\n[output excluded from context: ")
@@ -228,7 +228,7 @@ func TestContextPrunes(t *testing.T) {
 	require.Contains(t, preview, "Note: ")
 	usage, _ := inContext(t, home, 0, "usage", id)
 	require.Contains(t, usage, "share of window")
-	require.Regexp(t, `^total \d+ \d+ \d+ \d+\.\d %$`, rowOf(t, usage, "total"))
+	require.Regexp(t, `^total \d+ [\d,]+ [\d,]+ \d+\.\d %$`, rowOf(t, usage, "total"))
 	require.Regexp(t, `\nThe next request has [\d,]+ of the [\d,]+ tokens of the window\.\n$`, usage)
 	after, _ := inContext(t, home, 0, "list", id)
 	require.Equal(t, rowsOf(before), rowsOf(after))

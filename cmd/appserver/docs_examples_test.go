@@ -23,6 +23,8 @@ var shownDocs = []struct {
 		"context/preview", "context/getPrompt", "context/undo", "context/redo", "context/listEdits", "context/restore"}},
 	{"trim-and-compact.md", "story_sessions", []string{
 		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start", "thread/compact/propose", "thread/compact/commit"}},
+	{"diffs.md", "checkpoint", []string{
+		"thread/diff/read", "thread/checkpoint/list", "thread/checkpoint/diff", "thread/checkpoint/revert"}},
 	{"threads.md", "story_threads", []string{
 		"thread/list", "thread/search", "thread/turns/list", "thread/items/list", "thread/fork", "thread/revert"}},
 }

@@ -144,6 +144,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/serve.go":  "serves while the command waits for a reason to end",
 		"core/engine/effects.go":  "runs an effect, and posts its end",
 		"core/engine/engine.go":   "runs threads, and reads of threads that are not loaded",
+		"core/engine/worktree.go": "keeps or forgets checkpoints for which nobody waits, and watches what a command that stays changes",
 		"core/engine/retain.go":   "lets old threads go, again and again",
 		"core/engine/search.go":   "ends a search with the engine",
 		"core/model/shelf.go":     "asks a provider for its models",

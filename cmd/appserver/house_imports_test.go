@@ -25,19 +25,21 @@ type importRule struct {
 func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
-		{"core", []string{"protocol", "core/command", "core/digest", "core/patch"}, "it is a pure function of its inputs"},
+		{"core", []string{"protocol", "core/command", "core/digest", "core/excerpt", "core/patch"}, "it is a pure function of its inputs"},
+		{"core/checkpoint", []string{"protocol", "core", "core/worktree"}, "it keeps worktrees as the core asks for it, whoever carries the question"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
 		{"core/config", []string{"protocol", "core", "core/redact", "core/tomledit"}, "it turns files into settings, whoever uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},
 		{"core/model/sse", nil, "it reads a text format"},
 		{"core/token", nil, "it counts text, whoever asks"},
 		{"core/sandbox", []string{"protocol"}, "it turns a policy into what the kernel enforces, whatever the command"},
-		{"core/tool", []string{"protocol", "core", "core/patch", "core/sandbox"}, "it runs what the core asks for, whoever carries the question"},
+		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/patch", "core/sandbox"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
 		{"core/tomledit", nil, "it knows documents, not settings"},
 		{"core/worktree", nil, "it knows files and git, whoever changes them"},
 		{"core/skill", []string{"protocol"}, "it finds files, and knows no thread"},
 		{"core/digest", []string{"protocol", "core/command"}, "it reads items, and knows no thread"},
+		{"core/excerpt", nil, "it cuts text, whoever has it"},
 		{"core/export", []string{"protocol"}, "it makes documents of what clients are shown"},
 		{"core/patch", nil, "it reads and applies a text format, whoever has the files"},
 		{"core/redact", []string{"protocol"}, "it reads lines, and knows neither threads nor files"},
@@ -128,6 +130,7 @@ type library struct {
 func libraries() []library {
 	return []library{
 		{"github.com/clipperhouse/uax29/v2", []string{"core"}, "previews of items are cut between graphemes, and nothing else is"},
+		{"github.com/creack/pty", []string{"core/tool"}, "one owner of terminals"},
 		{"github.com/gofrs/flock", []string{"rollout"}, "one owner of locks on files"},
 		{"github.com/google/uuid", []string{"core/engine", "rollout"}, "the engine makes ids; the rollout reads them in file names"},
 		{"github.com/invopop/jsonschema", []string{"schema/gen"}, "the program carries its schema ready made"},
@@ -183,7 +186,7 @@ func checkLibrary(s *houseSource, name string) string {
 // purePackages are the core and what it imports: equal inputs give equal steps, so
 // that a replay of a rollout gives the state back.
 func purePackages() []string {
-	return []string{"protocol", "core", "core/command", "core/digest", "core/patch", "core/slash"}
+	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash"}
 }
 
 // impureImports are packages, with all below them, that reach beyond the inputs.

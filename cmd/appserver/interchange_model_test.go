@@ -75,6 +75,11 @@ func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
 		return modelAnswer{text: "done"}, nil
 	}
 	text := strings.TrimPrefix(last, "user: ")
+	if script, stays := strings.CutPrefix(text, "stay: "); stays {
+		m.calls++
+		arguments, err := json.Marshal(object{"cmd": script, "yield_time_ms": 250})
+		return modelAnswer{callID: fmt.Sprintf("call_%d", m.calls), tool: "exec_command", arguments: string(arguments)}, err
+	}
 	script, isCommand := strings.CutPrefix(text, "run: ")
 	outside, escalates := strings.CutPrefix(text, "outside: ")
 	if !isCommand && !escalates {

@@ -15,11 +15,14 @@ import (
 
 	"go.uber.org/zap"
 
+	"appserver/core/checkpoint"
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/model"
 	"appserver/core/token"
 	"appserver/core/tool"
+	"appserver/core/workspace"
+	"appserver/core/worktree"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/index"
@@ -100,7 +103,18 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 	sandbox := own.confinement
 	parts.Tools = shell(c, home, sandbox)
 	parts.Patches = tool.Patcher{Closed: []string{home}}
+	parts.Image = imageReader(home)
 	return join(live, own, parts), nil
+}
+
+// imageReader reads images where confined commands can read, or everywhere.
+func imageReader(home string) func(path string, confined bool) (string, error) {
+	return func(path string, confined bool) (string, error) {
+		if confined {
+			return workspace.Image(path, home)
+		}
+		return workspace.Image(path)
+	}
 }
 
 // gather makes the parts of an engine that runs no turns, but for its outbox.
@@ -118,9 +132,21 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 	store := rollout.NewStore(rollout.OS(), home)
 	store.Reader = program()
 	return live, home, engine.Parts{
-		Store: store, Setup: &setup{config: live, home: home, cwd: cwd, log: log, models: &model.Shelf{}, skills: &skills{home: home, userHome: os.Getenv("HOME")}, confinement: confinement(log)}, Log: log, Tokens: token.New(),
-		Source: protocol.StoredSource(o.source),
+		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
+		Setup: &setup{
+			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
+			models: &model.Shelf{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
+		},
 	}, err
+}
+
+// worktrees keeps checkpoints in the home folder.
+func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees {
+	if c == nil {
+		return nil
+	}
+	o := worktree.Options{Home: filepath.Join(home, "appserver-checkpoints"), MaxFiles: c.Checkpoints.MaxFiles, MaxBytes: c.Checkpoints.MaxBytes}
+	return checkpoint.New(o, func(err error) { log.Warn("checkpoints", zap.Error(err)) })
 }
 
 // join puts a server around the parts.

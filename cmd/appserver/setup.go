@@ -63,6 +63,8 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 		switch {
 		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
 			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+		case key == "checkpoints.max_files", key == "checkpoints.max_bytes":
+			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: it is settled when the server starts", key))
 		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
 			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
 		}
@@ -131,6 +133,12 @@ func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
 // Persists is as the thread's configuration says.
 func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
 
+// Tracking is as the thread's configuration says.
+func (s *setup) Tracking(scope engine.Scope) core.Tracking {
+	c := s.of(scope).Checkpoints
+	return core.Tracking{Worktree: c.Enabled, Patches: true, Keep: c.Keep}
+}
+
 // UnloadDelay is as the thread's configuration says.
 func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
 	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second
@@ -168,6 +176,9 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 	return settings
 }
 
+// Offers are the tools for a model as the server is configured.
+func (s *setup) Offers(model string) core.Offers { return s.config.Current().Offers(model) }
+
 // World is what a turn with these settings is to know. Where the provider is not
 // ready it says so, beside all that is known.
 func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, error) {
@@ -184,7 +195,7 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider: c.ProviderInfo(settings.Provider, settings.Model, told), Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
-		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(),
+		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(), Offers: c.Offers(settings.Model),
 	}, c.Ready(settings.Provider)
 }
 

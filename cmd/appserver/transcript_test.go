@@ -62,7 +62,10 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 		if f.Name != "transcript" {
 			continue
 		}
-		p := &player{t: t, home: home}
+		p := &player{t: t, home: home, files: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}}
+		if strings.HasPrefix(filepath.Base(path), "checkpoint") {
+			p.worktree = newFakeWorktree(p.files)
+		}
 		p.start()
 		said := p.play(string(f.Data))
 		p.end()
@@ -79,10 +82,13 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 type player struct {
 	t     *testing.T
 	home  string
-	ids   int
-	in    *io.PipeWriter
-	lines chan string
-	ended chan error
+	files fakeFiles
+	// worktree is that of the files, nil where nothing of it is to be kept.
+	worktree engine.Worktrees
+	ids      int
+	in       *io.PipeWriter
+	lines    chan string
+	ended    chan error
 }
 
 func (p *player) start() {
@@ -96,7 +102,7 @@ func (p *player) start() {
 	require.NoError(p.t, err)
 	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.Shelf{}, skills: &skills{home: p.home}, confinement: unconfined}
 	proc := join(live, own, engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}, NewID: p.newID, Log: zap.NewNop(),
+		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files, Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
 		Setup: own, Tokens: token.New(),
 	})
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
@@ -254,7 +260,7 @@ func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
 // fakeTools know echo, sleep and exit, so that transcripts need no machine.
 type fakeTools struct{}
 
-func (fakeTools) Run(ctx context.Context, c core.Command, started func(string), output func(string)) core.ToolResult {
+func (fakeTools) Run(ctx context.Context, c core.Command, keys <-chan string, started func(string), output func(string)) core.ToolResult {
 	begin := time.Now()
 	started("4242")
 	words := strings.Fields(c.Argv[len(c.Argv)-1])

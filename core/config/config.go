@@ -61,6 +61,9 @@ type Config struct {
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
 
+	Tools    Tools    `key:"tools"`
+	Features Features `key:"features"`
+
 	// ThreadUnloadDelaySecs is how long a thread stays loaded that nobody is subscribed to;
 	// below 0 it does for good.
 	ThreadUnloadDelaySecs int `key:"thread_unload_delay_secs" min:"-1" max:"31536000"`
@@ -75,6 +78,8 @@ type Config struct {
 	// Memory is read by the part it is named after.
 	Memory map[string]any `key:"memory"`
 	Index  Index          `key:"index"`
+	// Checkpoints are of the files that turns change.
+	Checkpoints Checkpoints `key:"checkpoints"`
 
 	// Warnings are about keys without effect, each with file, line and key. Those
 	// of a Config made by With are about its overrides only.
@@ -105,6 +110,20 @@ type ShellEnvironmentPolicy struct {
 	IncludeOnly           []string          `key:"include_only"`
 	// UseProfile changes nothing: commands always run in a login shell.
 	UseProfile *bool `key:"experimental_use_profile"`
+}
+
+// Tools says which tools models are offered.
+type Tools struct {
+	// ViewImage is whether they can look at images; nil leaves that to the model.
+	ViewImage *bool `key:"view_image"`
+}
+
+// Features are what can be turned on and off of the reference implementation's.
+type Features struct {
+	// UnifiedExec is false where models run no commands in the background.
+	UnifiedExec bool `key:"unified_exec"`
+	// UserInput lets models ask the user in turns that are not in plan mode, too.
+	UserInput bool `key:"default_mode_request_user_input"`
 }
 
 // History says what is kept of conversations.
@@ -140,6 +159,18 @@ type Index struct {
 	Path string `key:"path"`
 }
 
+// Checkpoints is about the states of worktrees that are kept.
+type Checkpoints struct {
+	// Enabled is false where worktrees are not captured.
+	Enabled bool `key:"enabled"`
+	// Keep is how many checkpoints a thread has at most.
+	Keep int `key:"keep" min:"1" max:"10000"`
+	// MaxFiles and MaxBytes bound the worktrees that are captured: how many files they have,
+	// and how many bytes of them would have to be stored; 0 is the usual bound.
+	MaxFiles int   `key:"max_files" min:"0"`
+	MaxBytes int64 `key:"max_bytes" min:"0"`
+}
+
 // Context is about context control.
 type Context struct {
 	// RewriteOnUnload is false where rollouts only ever grow.
@@ -164,8 +195,10 @@ func defaults() *Config {
 		ProjectDocMaxBytes:     32 << 10,
 		ThreadUnloadDelaySecs:  30 * 60,
 		History:                History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
+		Features:               Features{UnifiedExec: true},
 		Context:                Context{RewriteOnUnload: true},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
+		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},
 		Compaction:             defaultCompaction(),
 		Compat:                 Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}

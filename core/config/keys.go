@@ -27,7 +27,7 @@ var idleKeys = keySet(stableKeys, []string{
 	"experimental_realtime_ws_backend_prompt", "experimental_realtime_ws_base_url",
 	"experimental_realtime_ws_model", "experimental_realtime_ws_startup_context",
 	"experimental_thread_store", "experimental_thread_store_endpoint",
-	"experimental_use_unified_exec_tool", "features", "feedback", "file_opener",
+	"experimental_use_unified_exec_tool", "features.*", "feedback", "file_opener",
 	"ghost_snapshot", "goals", "hide_agent_reasoning", "history.max_bytes",
 	"history.persistence", "hooks", "include_apps_instructions",
 	"include_collaboration_mode_instructions", "include_environment_context",
@@ -48,7 +48,7 @@ var idleKeys = keySet(stableKeys, []string{
 	"project_doc_fallback_filenames", "project_root_markers", "projects", "realtime",
 	"responses_api_metadata", "show_raw_agent_reasoning",
 	"skills", "sqlite_home", "suppress_unstable_features_warning",
-	"tool_output_token_limit", "tool_suggest", "tui",
+	"tool_output_token_limit", "tool_suggest", "tools.*", "tui",
 	"windows",
 })
 
@@ -66,6 +66,9 @@ func keySet(lists ...[]string) map[string]bool {
 func idle(path []string) bool {
 	if len(path) == 3 && path[0] == "model_providers" {
 		path = []string{path[0], "*", path[2]}
+	}
+	if len(path) == 2 && (path[0] == "features" || path[0] == "tools") {
+		path = []string{path[0], "*"}
 	}
 	return idleKeys[dotted(path)]
 }

@@ -98,7 +98,7 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(m.Name, m.ID), Description: cmp.Or(firstLine(m.Description), m.ID+" of "+name),
 		Hidden:                    m.Wordless,
 		SupportedReasoningEfforts: options, DefaultReasoningEffort: effort,
-		InputModalities:      []string{"text", "image"},
+		InputModalities:      modalities(m.ID),
 		AdditionalSpeedTiers: []string{},
 		ServiceTiers:         []json.RawMessage{},
 		ContextWindow:        c.ContextWindow(provider, m.ID, m.Window),
@@ -120,6 +120,27 @@ func firstLine(text string) string {
 		line = strings.ToValidUTF8(line[:maxDescription], "") + "…"
 	}
 	return strings.TrimSpace(line)
+}
+
+// textOnly are beginnings of the names of models that take no images, as their makers say.
+var textOnly = []string{"deepseek-", "gpt-oss", "gpt-3.5", "o1-mini", "o3-mini", "codestral", "devstral", "qwen3-coder", "qwen2.5-coder", "kimi-k2", "glm-4.5", "glm-4.6"}
+
+// takesImages tells whether a model takes images, as far as its name tells.
+func takesImages(model string) bool {
+	name := model[strings.LastIndexByte(model, '/')+1:]
+	return !slices.ContainsFunc(textOnly, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+func modalities(model string) []string {
+	if takesImages(model) {
+		return []string{"text", "image"}
+	}
+	return []string{"text"}
+}
+
+// Offers are the tools that are offered to a model.
+func (c *Config) Offers(model string) core.Offers {
+	return core.Offers{Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput}
 }
 
 // efforts are low, medium, high and the configured effort, which is the default,

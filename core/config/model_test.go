@@ -157,13 +157,17 @@ func TestSummaries(t *testing.T) {
 }
 
 func TestFeatures(t *testing.T) {
-	require.False(t, load(t, "").Feature(config.FeatureUserInput))
-	require.True(t, load(t, "[features]\ndefault_mode_request_user_input = true\n").Feature(config.FeatureUserInput))
-	require.False(t, load(t, "[features]\ndefault_mode_request_user_input = 1\n").Feature(config.FeatureUserInput))
-	require.False(t, load(t, "").Feature("nothing"))
-	list := load(t, "features = { default_mode_request_user_input = true }\n").FeatureList()
-	require.True(t, list[0].Enabled)
-	require.False(t, list[0].DefaultEnabled)
+	require.Equal(t, []protocol.ExperimentalFeature{
+		{Name: "default_mode_request_user_input", Stage: "underDevelopment"},
+		{Name: "unified_exec", Stage: "stable", Enabled: true, DefaultEnabled: true},
+	}, load(t, "").FeatureList())
+	c := load(t, "[features]\ndefault_mode_request_user_input = true\nunified_exec = false\nother = true\n")
+	require.Equal(t, []protocol.ExperimentalFeature{
+		{Name: "default_mode_request_user_input", Stage: "underDevelopment", Enabled: true},
+		{Name: "unified_exec", Stage: "stable", DefaultEnabled: true},
+	}, c.FeatureList())
+	require.True(t, c.Offers("m").Questions)
+	require.False(t, load(t, "").Offers("m").Questions)
 }
 
 func TestSkillsThatAreTurnedOff(t *testing.T) {
@@ -191,4 +195,15 @@ enabled = false
 	for _, odd := range []string{"", "skills = 1\n", "skills.config = {}\n", "skills.config = [1]\n"} {
 		require.True(t, load(t, odd).SkillEnabled("a", "/a/SKILL.md"))
 	}
+}
+
+// TestOffers offers images to models that are not known to take none, unless the
+// configuration decides.
+func TestOffers(t *testing.T) {
+	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false, "openai/gpt-oss-20b": false} {
+		require.Equal(t, takes, load(t, "").Offers(model).Images, model)
+		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Offers(model).Images)
+		require.False(t, load(t, "tools.view_image = false\n").Offers(model).Images)
+	}
+	require.Empty(t, load(t, "[tools]\nweb_search = true\n").Warnings)
 }

@@ -11,7 +11,7 @@ import (
 
 // nullUnlessSet are keys with a default that config/read does not tell: clients
 // take a value as the user's own choice.
-var nullUnlessSet = []string{"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy"}
+var nullUnlessSet = []string{"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy", "tools"}
 
 // View answers config/read: the values in force in the shape of the reference
 // implementation, where each comes from, and on request the layers. Secrets are

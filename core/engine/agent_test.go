@@ -59,6 +59,9 @@ func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece
 	case "run":
 		arguments, err := json.Marshal(map[string]string{"command": rest})
 		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: "shell", Arguments: string(arguments)}}}, err
+	case "stay":
+		arguments, err := json.Marshal(map[string]any{"cmd": rest, "yield_time_ms": 250})
+		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: "exec_command", Arguments: string(arguments)}}}, err
 	case "fail":
 		return core.Answer{}, &core.ModelError{Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 	case "error":
@@ -95,7 +98,7 @@ func lastWords(p *core.Prompt) string {
 // Run does what the command's first word says: as Stream, and
 //
 //	touch FILE   says so and succeeds
-func (a *agent) Run(ctx context.Context, c core.Command, started func(string), output func(string)) core.ToolResult {
+func (a *agent) Run(ctx context.Context, c core.Command, _ <-chan string, started func(string), output func(string)) core.ToolResult {
 	a.running.Add(1)
 	defer a.running.Add(-1)
 	script := c.Argv[len(c.Argv)-1]
@@ -169,14 +172,15 @@ func (a *agent) asked() []*core.Prompt {
 // setup is what threads run with. A turn's world is asked for in the thread's own
 // goroutine, so enter can hold up a thread.
 type setup struct {
-	grows   bool          // rollouts are not rewritten
-	unload  time.Duration // how long threads that nobody wants stay loaded; 0 is for good
-	hide    string
-	policy  string
-	persist bool
-	ready   error
-	mu      sync.Mutex
-	enter   func(model string) error
+	grows    bool          // rollouts are not rewritten
+	unload   time.Duration // how long threads that nobody wants stay loaded; 0 is for good
+	hide     string
+	tracking core.Tracking
+	policy   string
+	persist  bool
+	ready    error
+	mu       sync.Mutex
+	enter    func(model string) error
 }
 
 func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error) {
@@ -194,6 +198,8 @@ func (s *setup) Defaults() core.Settings {
 	}
 }
 
+func (s *setup) Offers(string) core.Offers { return core.Offers{Terminals: true} }
+
 func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error) {
 	s.mu.Lock()
 	enter := s.enter
@@ -203,7 +209,7 @@ func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error
 			return core.World{}, err
 		}
 	}
-	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}}, s.ready
+	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}, Offers: s.Offers("")}, s.ready
 }
 
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {

@@ -55,6 +55,7 @@ func (a *actor) putAway(in core.Archive, out core.Output) (subscribers []uint64,
 	path := a.path
 	a.subscribe(in.To.Conn)
 	subscribers = a.subscribers
+	a.endTerminals()
 	a.unload()
 	if _, err := a.engine.Store.Archive(path); err != nil {
 		a.engine.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))

@@ -9,23 +9,23 @@ import (
 
 // ThreadCompactStart begins a turn that compacts the context.
 func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompactStartParams) error {
-	return e.compact(to, p.ThreadID, func(w core.World) core.Input {
+	return e.toWorld(to, p.ThreadID, func(w core.World) core.Input {
 		return core.CompactContext{To: to, World: w, Strategy: strategyOf(p.Strategy)}
 	})
 }
 
 // ThreadCompactPropose drafts a compaction.
 func (e *Engine) ThreadCompactPropose(to protocol.Caller, p *protocol.ThreadCompactProposeParams) error {
-	return e.compact(to, p.ThreadID, func(w core.World) core.Input {
+	return e.toWorld(to, p.ThreadID, func(w core.World) core.Input {
 		return core.ProposeCompaction{To: to, World: w, Strategy: strategyOf(p.Strategy), Range: p.Range}
 	})
 }
 
-// compact gives a thread an input that takes the world as it is.
-func (e *Engine) compact(to protocol.Caller, threadID string, input func(core.World) core.Input) error {
+// toWorld gives a thread an input that takes the world as it is, and may need no model.
+func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.World) core.Input) error {
 	return e.toThread(to, threadID, func(a *actor) {
 		world, err := a.engine.Setup.World(a.scope, a.thread.Settings())
-		if err != nil && !notReady(err) { // some strategies need no model
+		if err != nil && !notReady(err) {
 			e.Outbox.Refuse(to, coded(err))
 			return
 		}

@@ -27,8 +27,10 @@
 //   - One per timer that fired (time.AfterFunc), to post it.
 //   - One per request that reads the disk for a thread that is not loaded
 //     (Engine.background). It ends with its answer; at most maxReaders read at once.
-//   - One per search (Engine.untilClosed), which ends it with the engine. It ends with the
-//     search.
+//   - One per change of what is kept of worktrees for which nothing waits
+//     (Engine.aboutFiles). It blocks on the disk and on git, and ends with the engine.
+//   - One per search (Engine.untilClosed), which ends it with the engine, and per comparison of
+//     files. It ends with them.
 //   - One for retention, where there is any (Engine.Retain). It blocks on the disk, on the
 //     threads that it lets go, and on clients that do not keep up; it ends with the engine.
 //   - One per model, when it is first asked (Engine.prepare): it loads what counting

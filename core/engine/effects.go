@@ -15,8 +15,15 @@ import (
 // cancelGrace is how long a cancelled effect may take to end.
 const cancelGrace = 2 * time.Second
 
-// running is an effect under way.
-type running struct{ cancel func() }
+// typeTime is how long a command may be busy with what was typed before.
+const typeTime = 2 * time.Second
+
+// running is an effect under way. Keys takes what is typed on a command's terminal, nil
+// where it has none.
+type running struct {
+	cancel func()
+	keys   chan string
+}
 
 func (a *actor) start(e core.Effect) {
 	switch e := e.(type) {
@@ -25,11 +32,23 @@ func (a *actor) start(e core.Effect) {
 		a.launch(e.ID, a.sample(e), core.SampleFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
 			Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
 	case core.RunTool:
-		a.launch(e.ID, a.runTool(e), core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
+		keys := make(chan string)
+		a.launch(e.ID, a.runTool(e, keys), core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
+		a.effects[e.ID].keys = keys
+	case core.TypeKeys:
+		a.launch(e.ID, a.typeKeys(e), core.KeysTyped{Effect: e.ID, Err: errors.New("the command does not read what is typed")})
 	case core.PlanPatch:
 		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
 	case core.WritePatch:
 		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the writing did not end; files may have changed")})
+	case core.CaptureTree:
+		a.launch(e.ID, a.capture(e), core.TreeCaptured{Effect: e.ID, Err: errors.New("capturing the worktree did not end")})
+	case core.ForgetCheckpoints:
+		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
+	case core.CopyCheckpoints:
+		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e.Points) })
+	case core.ReadImage:
+		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:
@@ -72,7 +91,7 @@ type work func(ctx context.Context, emit func(core.Input)) core.Input
 func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 	ctx, cancel := context.WithCancel(context.Background())
 	generation := a.generation
-	a.effects[id] = &running{cancel}
+	a.effects[id] = &running{cancel: cancel}
 	ended := make(chan core.Input, 1)
 	go func() {
 		defer cancel()
@@ -146,12 +165,36 @@ func modelError(err error) *core.ModelError {
 	return &core.ModelError{Message: fmt.Sprintf("the model request failed: %v", err), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 }
 
-func (a *actor) runTool(e core.RunTool) work {
+func (a *actor) runTool(e core.RunTool, keys <-chan string) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
-		r := a.engine.Tools.Run(ctx, e.Command,
-			func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
-			func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
-		return core.ToolDone{Effect: e.ID, Result: r}
+		if e.Command.Stays && e.Track != nil {
+			return a.runWatched(ctx, e, keys, emit)
+		}
+		done := core.ToolDone{Effect: e.ID}
+		done.Tracked = a.track(ctx, e.Track, nil, func() {
+			done.Result = a.engine.Tools.Run(ctx, e.Command, keys,
+				func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
+				func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
+		})
+		return done
+	}
+}
+
+// typeKeys hands over what is typed, unless the command ends first.
+func (a *actor) typeKeys(e core.TypeKeys) work {
+	var keys chan string
+	if r := a.effects[e.Command]; r != nil {
+		keys = r.keys
+	}
+	return func(ctx context.Context, _ func(core.Input)) core.Input {
+		ctx, cancel := context.WithTimeout(ctx, typeTime)
+		defer cancel()
+		select {
+		case keys <- e.Text:
+			return core.KeysTyped{Effect: e.ID}
+		case <-ctx.Done():
+			return core.KeysTyped{Effect: e.ID, Err: errors.New("the command takes no input any more")}
+		}
 	}
 }
 
@@ -159,15 +202,27 @@ func (a *actor) planPatch(e core.PlanPatch) work {
 	return func(context.Context, func(core.Input)) core.Input { return a.engine.Patches.Plan(e) }
 }
 
+func (a *actor) readImage(e core.ReadImage) work {
+	return func(context.Context, func(core.Input)) core.Input {
+		url, err := a.engine.Image(e.Path, e.Confined)
+		return core.ImageRead{Effect: e.ID, URL: url, Err: err}
+	}
+}
+
 // writePatch is not cancelled: it is short, and half of it would be worse.
 func (a *actor) writePatch(e core.WritePatch) work {
-	return func(context.Context, func(core.Input)) core.Input { return a.engine.Patches.Write(e) }
+	return func(ctx context.Context, _ func(core.Input)) core.Input {
+		var done core.PatchWritten
+		tracked := a.track(ctx, e.Track, patched(e), func() { done = a.engine.Patches.Write(e) })
+		done.Tracked = tracked
+		return done
+	}
 }
 
 func (a *actor) startTimer(e core.Timer) {
 	generation := a.generation
 	timer := time.AfterFunc(e.Delay, func() { a.postTerminal(e.ID, result{generation, core.TimerFired{Effect: e.ID}}) })
-	a.effects[e.ID] = &running{func() {
+	a.effects[e.ID] = &running{cancel: func() {
 		if timer.Stop() {
 			delete(a.effects, e.ID)
 		}

@@ -36,8 +36,9 @@ type Tokens interface {
 // Tools run commands.
 type Tools interface {
 	// Run runs the command to its end, or to the end of ctx. started is called once
-	// before output, and not at all where the command could not be started.
-	Run(ctx context.Context, c core.Command, started func(pid string), output func(text string)) core.ToolResult
+	// before output, and not at all where the command could not be started. What keys
+	// gives is typed on its terminal.
+	Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string), output func(text string)) core.ToolResult
 }
 
 // Patches apply patches.
@@ -84,11 +85,15 @@ type Setup interface {
 	Template(p *protocol.ThreadStartParams) (Template, error)
 	// Defaults are settings that a stored thread does not tell.
 	Defaults() core.Settings
+	// Offers are the tools that a model is offered where no thread's configuration counts.
+	Offers(model string) core.Offers
 	// Resumed are a stored thread's settings with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// World is what a turn with these settings is to know. An error refuses the turn;
 	// one of kind providerNotReady says what is missing.
 	World(scope Scope, s core.Settings) (core.World, error)
+	// Tracking says what is kept of the files that turns of a thread change.
+	Tracking(scope Scope) core.Tracking
 	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
@@ -130,6 +135,11 @@ type Parts struct {
 	Model   Model
 	Tools   Tools
 	Patches Patches
+	// Worktrees may be nil: then nothing is known of the files that turns change.
+	Worktrees Worktrees
+	// Image reads the image file of a path, as a data: URL. With confined it reads what
+	// confined commands can read.
+	Image func(path string, confined bool) (url string, err error)
 	// Tokens may be nil: then a token is counted for every four bytes.
 	Tokens Tokens
 	Outbox Outbox

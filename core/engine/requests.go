@@ -49,6 +49,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 	if in.World, err = a.engine.Setup.World(a.scope, settings.WithTurn(in.Params)); err != nil {
 		return in, err
 	}
+	in.World.Tracking = a.tracking()
 	in.Images, err = images(p.Input)
 	return in, err
 }

@@ -84,6 +84,7 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Resting) error {
 		return err
 	}
 	if r.Delete {
+		e.forgetFiles(t.ID)
 		e.tellAll(protocol.ThreadDeletedNotification{ThreadID: t.ID})
 	} else {
 		e.tellAll(protocol.ThreadArchivedNotification{ThreadID: t.ID})

@@ -44,10 +44,12 @@ type rig struct {
 	clients *clients
 	agent   *agent
 	setup   *setup
-	logs    *observer.ObservedLogs
-	gates   []*gate
-	floor   time.Duration
-	last    atomic.Uint64 // request
+	// folder is where threads work, nil for nowhere.
+	folder *folder
+	logs   *observer.ObservedLogs
+	gates  []*gate
+	floor  time.Duration
+	last   atomic.Uint64 // request
 }
 
 // bubble runs a test in a bubble with a new rig, closes the engine and lets the
@@ -93,8 +95,13 @@ func (r *rig) afterCrash() *rig {
 func (r *rig) restart() {
 	watched, logs := observer.New(zapcore.DebugLevel)
 	r.logs = logs
+	var worktrees engine.Worktrees
+	if r.folder != nil {
+		worktrees = r.folder
+	}
 	r.Engine = engine.New(engine.Parts{
-		Store: rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched),
+		Worktrees: worktrees,
+		Store:     rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		WantsChanges: func(conn uint64) bool { return conn == keeper },
 	})
@@ -259,7 +266,7 @@ func (r *rig) difference(thread string) string {
 	if err != nil {
 		return err.Error()
 	}
-	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread]}, r.setup.Defaults(), contents.Lines)
+	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread], Offers: r.setup.Offers}, r.setup.Defaults(), contents.Lines)
 	if d := unlike(live, gjson.Parse(encode(loaded.View(true)))); d != "" {
 		return d
 	}

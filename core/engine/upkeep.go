@@ -59,6 +59,7 @@ func (a *actor) delete(to protocol.Caller) {
 	}
 	a.subscribe(to.Conn)
 	subscribers := a.subscribers
+	a.endTerminals()
 	a.letGo()
 	a.sayTo(subscribers, []core.Message{core.Notice{Notification: notLoadedNow(a.id)}})
 	a.deleteStored(to, subscribers)
@@ -96,6 +97,7 @@ func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 		a.engine.Outbox.Refuse(to, notArchived(err))
 		return
 	}
+	a.engine.forgetFiles(a.id)
 	a.engine.Outbox.Reply(to, protocol.Empty{})
 	if subscribers == nil {
 		subscribers = []uint64{to.Conn}

@@ -18,31 +18,39 @@ func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) erro
 // changeThreadIf does so unless the check, which runs in the thread's goroutine,
 // refuses.
 func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
+	return e.changeThreadBy(to, id, func(a *actor) (core.Input, error) { return in, check(a) })
+}
+
+// changeThreadBy does so with the input that is made in the thread's goroutine, unless that
+// fails.
+func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor) (core.Input, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
 	_, err := e.post(id, true, request{
 		to: to,
 		do: func(a *actor) {
-			if err := check(a); err != nil {
+			in, err := input(a)
+			if err != nil {
 				e.Outbox.Refuse(to, coded(err))
 				return
 			}
 			a.step(in)
 		},
-		absent: func(a *actor) { a.visit(to, in, check) },
+		absent: func(a *actor) { a.visit(to, input) },
 	})
 	return err
 }
 
 // visit loads a stored thread for one input and lets it go again.
-func (a *actor) visit(to protocol.Caller, in core.Input, check func(*actor) error) {
+func (a *actor) visit(to protocol.Caller, input func(*actor) (core.Input, error)) {
+	var in core.Input
 	contents, err := a.openLog("", true)
 	if err == nil {
 		err = contents.Backup.Err // without it the thread would be less than it was
 	}
 	if err == nil {
-		err = check(a)
+		in, err = input(a)
 	}
 	if err != nil {
 		a.open(to, err)

@@ -222,6 +222,10 @@ func (w *witness) seeTurn(m message, thread, turn string) {
 	case m.method == "thread/tokenUsage/updated" && (state == nil || !state.open): // told when a thread is resumed, too
 	case state == nil:
 		w.report("%v: the client does not know this turn", m)
+	case !state.open && strings.HasPrefix(m.method, "item/"): // of a command in the background
+		if kind := m.body.Get("item.type").Str; kind != "" && kind != "commandExecution" {
+			w.report("%v: the turn was told to be completed before", m)
+		}
 	case !state.open:
 		w.report("%v: the turn was told to be completed before", m)
 	case m.method == "turn/completed":

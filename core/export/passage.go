@@ -119,6 +119,8 @@ func passagesOf(item protocol.ThreadItem) []passage {
 		return []passage{commandPassage(v)}
 	case *protocol.FileChangeItem:
 		return changePassages(v)
+	case *protocol.ImageViewItem:
+		return []passage{{Who: "Image", Text: clean(v.Path)}}
 	case *protocol.ContextCompactionItem:
 		return []passage{{Who: "Context", Text: "The context was compacted."}}
 	case *protocol.Unknown:

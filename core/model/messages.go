@@ -14,6 +14,9 @@ const (
 	emptyOutput  = "(no output)"
 )
 
+// imageOutput is what is sent as the output of a tool that is images alone.
+const imageOutput = "(the image is in the next message)"
+
 // ChatMessage is one message of a Chat Completions request.
 type ChatMessage struct {
 	Role       string         `json:"role"`
@@ -151,13 +154,17 @@ func (w *chatWriter) call(id, name, arguments string) {
 }
 
 func (w *chatWriter) output(id string, out protocol.ToolOutput) {
-	text := out.Text
+	text, placeholder := out.Text, emptyOutput
 	if out.Parts != nil {
 		text = joinText(out.Parts)
-		w.images = append(w.images, imageParts(out.Parts)...)
+		images := imageParts(out.Parts)
+		w.images = append(w.images, images...)
+		if len(images) > 0 {
+			placeholder = imageOutput
+		}
 	}
 	w.messages = append(w.messages, ChatMessage{
-		Role: roleTool, Content: ChatContent{Text: orElse(text, emptyOutput)}, ToolCallID: id,
+		Role: roleTool, Content: ChatContent{Text: orElse(text, placeholder)}, ToolCallID: id,
 	})
 }
 

@@ -75,12 +75,12 @@ func TestChatMessages(t *testing.T) {
 				&protocol.FunctionCallOutput{CallID: "a", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{text("seen"), image}}},
 				&protocol.FunctionCallOutput{CallID: "b", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{image}}}, say("user", "go on")},
 			`[{"role":"assistant","content":null,"tool_calls":[` + callA + `,` + callB + `]},` +
-				`{"role":"tool","content":"seen","tool_call_id":"a"},{"role":"tool","content":"(no output)","tool_call_id":"b"},` +
+				`{"role":"tool","content":"seen","tool_call_id":"a"},{"role":"tool","content":"(the image is in the next message)","tool_call_id":"b"},` +
 				`{"role":"user","content":[` + pngPart + `,` + pngPart + `]},{"role":"user","content":"go on"}]`,
 		},
 		"images of the last output": {
 			[]protocol.ResponseItemVariant{call("a"), &protocol.FunctionCallOutput{CallID: "a", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{image}}}},
-			`[{"role":"assistant","content":null,"tool_calls":[` + callA + `]},{"role":"tool","content":"(no output)","tool_call_id":"a"},` +
+			`[{"role":"assistant","content":null,"tool_calls":[` + callA + `]},{"role":"tool","content":"(the image is in the next message)","tool_call_id":"a"},` +
 				`{"role":"user","content":[` + pngPart + `]}]`,
 		},
 		"custom calls": {

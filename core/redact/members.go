@@ -42,7 +42,7 @@ func textsOf(line protocol.RolloutLine) []string {
 		return []string{"text"}
 	case protocol.LineTrimPoint:
 		return []string{"summary"}
-	case protocol.LineContextBackup, protocol.LineProviderSession, protocol.LineRepaired:
+	case protocol.LineContextBackup, protocol.LineProviderSession, protocol.LineRepaired, protocol.LineCheckpoint, protocol.LineWorktreeChanges:
 		return []string{}
 	case protocol.LineEventMsg:
 		var event struct{ Type string }

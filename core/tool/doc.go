@@ -16,8 +16,8 @@
 //
 // # What belongs to a command
 //
-// A command is started as leader of its own session, without a terminal, without
-// descriptors other than its standard three, with a mark in its environment. What
+// A command is started as leader of its own session, without a terminal unless it asks for
+// one of its own, without descriptors other than its standard three, with a mark in its environment. What
 // belongs to it is found in /proc: the leader, the children, group and session of
 // everything that belongs to it, and everything that carries the mark. The leader
 // stays a zombie until the rest is gone, so that its number means nothing else.
@@ -41,9 +41,10 @@
 //
 // # Goroutines
 //
-// Each run has two. The pump calls started, reads the pipe and calls output; it may
+// Each run has two, on a terminal three. The pump calls started, reads the pipe and calls output; it may
 // block in these three and ends at the end of the pipe, or when the run is over and
-// its current call returns. The waiter blocks until the leader has exited, and ends
+// its current call returns. The typist waits for what is to be typed, or a second for a
+// program to read it, and ends with the pump. The waiter blocks until the leader has exited, and ends
 // then. A supervisor process has a reaper, which blocks in wait and ends when there
 // are no children left.
 package tool

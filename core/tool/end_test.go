@@ -192,7 +192,7 @@ func TestServerToBeKilled(t *testing.T) {
 	if os.Getenv("PLAY_SERVER") != "" {
 		text = "sleep 60 & echo $$ $!; wait"
 	}
-	result := shells()["supervised"].Run(t.Context(), script(text), func(string) {}, func(text string) { os.Stdout.WriteString(text) })
+	result := shells()["supervised"].Run(t.Context(), script(text), nil, func(string) {}, func(text string) { os.Stdout.WriteString(text) })
 	require.Equal(t, 0, *result.ExitCode)
 }
 
@@ -203,7 +203,7 @@ func TestABlockedOutputHoldsTheCommandBack(t *testing.T) {
 		var text strings.Builder
 		done := make(chan core.ToolResult)
 		go func() {
-			done <- s.Run(t.Context(), script("yes | head -c 300000; echo end"), func(string) {}, func(piece string) {
+			done <- s.Run(t.Context(), script("yes | head -c 300000; echo end"), nil, func(string) {}, func(piece string) {
 				blocked <- struct{}{}
 				<-release
 				text.WriteString(piece)
@@ -229,7 +229,7 @@ func TestCancelWhileOutputIsBlocked(t *testing.T) {
 			entered, left := make(chan string, 100), make(chan struct{}, 100)
 			done := make(chan core.ToolResult)
 			go func() {
-				done <- s.Run(ctx, script(text), func(string) {}, func(piece string) {
+				done <- s.Run(ctx, script(text), nil, func(string) {}, func(piece string) {
 					entered <- piece
 					<-release
 					left <- struct{}{}
@@ -258,7 +258,7 @@ func TestCancelAfterTheEndWhileOutputIsBlocked(t *testing.T) {
 		entered := make(chan string, 1)
 		done := make(chan core.ToolResult)
 		go func() {
-			done <- s.Run(ctx, script("echo $PPID $$; exit 3"), func(string) {}, func(piece string) {
+			done <- s.Run(ctx, script("echo $PPID $$; exit 3"), nil, func(string) {}, func(piece string) {
 				entered <- piece
 				<-release
 			})
@@ -279,7 +279,7 @@ func TestTimeoutWhileStartedIsBlocked(t *testing.T) {
 	release := make(chan struct{})
 	c := script("echo hi; sleep 60")
 	c.Timeout = 50 * time.Millisecond
-	result := shells()["direct"].Run(t.Context(), c, func(string) { <-release }, func(string) { panic("output after the end") })
+	result := shells()["direct"].Run(t.Context(), c, nil, func(string) { <-release }, func(string) { panic("output after the end") })
 	require.True(t, result.TimedOut)
 	require.Less(t, result.Duration, bound)
 	close(release)
@@ -296,7 +296,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := newRecorder()
 		go func() {
-			neighbour <- s.Run(ctx, script("(setsid sleep 60 & echo $!); sleep 60"), r.started, func(text string) {
+			neighbour <- s.Run(ctx, script("(setsid sleep 60 & echo $!); sleep 60"), nil, r.started, func(text string) {
 				r.output(text)
 				close(started)
 			})

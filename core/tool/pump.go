@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"appserver/core/excerpt"
 )
 
 const (
@@ -29,14 +31,14 @@ type pump struct {
 	done chan struct{}
 
 	mu         sync.Mutex
-	transcript transcript
+	transcript excerpt.Text
 	closed     bool
 }
 
 func newPump(pipe *os.File, keep, wire int, output func(string)) *pump {
 	return &pump{
 		pipe: pipe, output: output, wire: wire, wireLimit: wire, lastReads: lastReads,
-		done: make(chan struct{}), transcript: transcript{limit: keep},
+		done: make(chan struct{}), transcript: excerpt.Text{Limit: keep},
 	}
 }
 
@@ -78,7 +80,7 @@ func (p *pump) keep(text string) bool {
 		return true
 	}
 	p.mu.Lock()
-	p.transcript.write(text)
+	p.transcript.Write(text)
 	p.mu.Unlock()
 	pass := text[:runeStart(text, max(p.wire, 0))]
 	if pass != "" && !p.pass(pass) {

@@ -24,6 +24,8 @@ type running struct {
 	family family
 	grace  time.Duration
 	output *os.File
+	// tty is set where output is a terminal's, which is typed on by writing to it.
+	tty bool
 	// supervised is set where cmd is a supervisor. It writes a report when it has
 	// ended all that the command left behind.
 	supervised bool

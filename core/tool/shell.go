@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -56,24 +57,27 @@ type Shell struct {
 
 // Run runs a command to its end and tells how it ended. Started is called once,
 // with the process id, when it runs. Output gets what it writes to its standard
-// output and error, in order, in pieces of valid UTF-8, at most WireLimit bytes and
-// then a piece that says so; bytes that are not UTF-8 become U+FFFD. Both may
+// output and error, in order, in pieces of valid UTF-8, of commands that do not stay at
+// most WireLimit bytes and then a piece that says so; bytes that are not UTF-8 become U+FFFD. Both may
 // block: the command then waits.
 //
 // Cancelling ctx ends the command early, as its timeout does. In every case nothing
 // of it lives when Run returns.
-func (s *Shell) Run(ctx context.Context, c core.Command, started func(pid string), output func(text string)) core.ToolResult {
+//
+// What keys gives is typed on the command's terminal, where it has one. A text that it has
+// not read a second later is lost; so is one that comes after its end.
+func (s *Shell) Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string), output func(text string)) core.ToolResult {
 	// The kernel sends the parent-death signal when the thread ends that started
 	// the process, so this one is kept until the command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	result := s.run(ctx, c, started, output)
+	result := s.run(ctx, c, keys, started, output)
 	result.Duration = time.Since(begin)
 	return result
 }
 
-func (s *Shell) run(ctx context.Context, c core.Command, started, output func(string)) core.ToolResult {
+func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, started, output func(string)) core.ToolResult {
 	if ctx.Err() != nil {
 		return core.ToolResult{Failure: "cancelled before it was started"}
 	}
@@ -81,8 +85,11 @@ func (s *Shell) run(ctx context.Context, c core.Command, started, output func(st
 	if err != nil {
 		return core.ToolResult{Failure: err.Error()}
 	}
-	out := newPump(p.output, or(s.OutputLimit, defaultOutputLimit), or(s.WireLimit, defaultWireLimit), output)
+	out := newPump(p.output, or(s.OutputLimit, defaultOutputLimit), s.wireLimit(c), output)
 	go out.run(func() { started(strconv.Itoa(p.pid())) })
+	if c.TTY {
+		go p.typist(keys, out.done)
+	}
 
 	why := p.await(ctx, c.Timeout, out.done)
 	p.bury()
@@ -102,6 +109,14 @@ func (s *Shell) run(ctx context.Context, c core.Command, started, output func(st
 	}
 	result.TimedOut = why == timedOut
 	return result
+}
+
+// wireLimit is none for a command that stays: the server that it is may run for weeks.
+func (s *Shell) wireLimit(c core.Command) int {
+	if c.Stays {
+		return math.MaxInt
+	}
+	return or(s.WireLimit, defaultWireLimit)
 }
 
 // or is the limit, or the default where it is not set.

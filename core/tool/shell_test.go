@@ -95,7 +95,7 @@ func (r *recorder) text() string {
 func run(t *testing.T, s *Shell, c core.Command) (core.ToolResult, *recorder) {
 	t.Helper()
 	r := newRecorder()
-	result := s.Run(t.Context(), c, r.started, r.output)
+	result := s.Run(t.Context(), c, nil, r.started, r.output)
 	return result, r
 }
 
@@ -111,7 +111,7 @@ func cancelAfterOutput(t *testing.T, s *Shell, c core.Command) (core.ToolResult,
 		cancelledAt = time.Now()
 		cancel()
 	}()
-	result := s.Run(ctx, c, r.started, r.output)
+	result := s.Run(ctx, c, nil, r.started, r.output)
 	require.Less(t, time.Since(cancelledAt), bound)
 	return result, r
 }
@@ -260,7 +260,7 @@ func TestCancelledBeforeTheStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := newRecorder()
-	result := shells()["direct"].Run(ctx, script("echo hi"), r.started, r.output)
+	result := shells()["direct"].Run(ctx, script("echo hi"), nil, r.started, r.output)
 	require.Equal(t, "cancelled before it was started", result.Failure)
 	require.Empty(t, r.pids)
 }
@@ -298,7 +298,7 @@ func TestAFloodTakesLittleMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var peak uint64
-	result := s.Run(t.Context(), script("head -c 100000000 /dev/zero | tr '\\0' x"), func(string) {}, func(text string) {
+	result := s.Run(t.Context(), script("head -c 100000000 /dev/zero | tr '\\0' x"), nil, func(string) {}, func(text string) {
 		require.LessOrEqual(t, len(text), 3*readSize)
 		runtime.ReadMemStats(&after)
 		peak = max(peak, after.HeapAlloc)

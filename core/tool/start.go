@@ -38,6 +38,7 @@ func (s *Shell) start(c core.Command) (*running, error) {
 	p := &running{
 		cmd:    &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Cwd},
 		family: family{mark: markName + "=" + rand.Text()},
+		tty:    c.TTY,
 		grace:  or(s.KillGrace, defaultKillGrace),
 		exited: make(chan struct{}),
 	}
@@ -54,6 +55,8 @@ func (s *Shell) start(c core.Command) (*running, error) {
 		}
 	} else if len(s.Supervisor) > 0 {
 		p.supervise(s.Supervisor, p.grace)
+	} else {
+		p.cmd.SysProcAttr.Setctty = c.TTY
 	}
 	if err := p.launch(); err != nil {
 		p.output.Close()
@@ -71,15 +74,19 @@ func (p *running) supervise(supervisor []string, grace time.Duration) {
 	p.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 }
 
-// launch starts the process, with pipes for the output and the supervisor's report.
+// launch starts the process, with a pipe or a terminal for the output, and a pipe for the
+// supervisor's report.
 func (p *running) launch() error {
 	var in, reporting *os.File
 	var err error
-	if p.output, in, err = os.Pipe(); err != nil {
+	if p.output, in, err = p.outlet(); err != nil {
 		return err
 	}
 	defer in.Close()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
+	if p.tty {
+		p.cmd.Stdin = in
+	}
 	if p.supervised {
 		if p.report, reporting, err = os.Pipe(); err != nil {
 			return err
@@ -94,6 +101,14 @@ func (p *running) launch() error {
 	p.family.root, p.family.start = p.pid(), startOf(p.pid())
 	go p.watch()
 	return nil
+}
+
+// outlet is what the process writes to, and what is read of it.
+func (p *running) outlet() (out, in *os.File, err error) {
+	if p.tty {
+		return openTerminal()
+	}
+	return os.Pipe()
 }
 
 // keepDescriptors keeps descriptors that this process itself inherited from being

@@ -127,7 +127,7 @@ func TestRunsAtTheSameTime(t *testing.T) {
 		for i := range results {
 			runs.Go(func() {
 				c := script(fmt.Sprintf("sleep 60 >/dev/null & echo $!; exit %d", i))
-				results[i] = s.Run(t.Context(), c, func(string) {}, func(string) {})
+				results[i] = s.Run(t.Context(), c, nil, func(string) {}, func(string) {})
 			})
 		}
 		runs.Wait()

@@ -62,12 +62,12 @@ func supervise(args []string, signalAll func(unix.Signal)) (status string, err e
 }
 
 // fork starts the leader of a command in a session of its own: a script that
-// signals its group must not mean the supervisor.
+// signals its group must not mean the supervisor. A terminal becomes the session's.
 func fork(program string, argv []string) (int, error) {
 	return syscall.ForkExec(program, argv, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{0, 1, 2},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(0), Pdeathsig: syscall.SIGKILL},
 	})
 }
 

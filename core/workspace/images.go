@@ -34,8 +34,11 @@ func Images(inputs []protocol.UserInput) (map[string]string, error) {
 	return images, nil
 }
 
-func dataURL(path string) (string, error) {
-	content, err := readRegular(path, MaxImageBytes+1)
+// Image is the data: URL of an image file outside of the closed directories.
+func Image(path string, closed ...string) (string, error) { return dataURL(path, closed...) }
+
+func dataURL(path string, closed ...string) (string, error) {
+	content, err := readRegular(path, MaxImageBytes+1, closed...)
 	if err != nil {
 		return "", err
 	}

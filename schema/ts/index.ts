@@ -50,6 +50,23 @@ export interface CategoryUsage {
   includedTokens: number;
 }
 
+/** ChangedTurn is a turn with the paths that it has changed. */
+export interface ChangedTurn {
+  turnId: string;
+  paths: Array<string>;
+}
+
+/** Checkpoint is a state of the worktree that one can go back to. ID is that of the turn before which it was made, or, for the kind revert, of the revert. TurnID is null for a revert. CreatedAt is in Unix seconds. ChangedFiles counts the files that were changed from it to the next one. InThread is false where the turn was taken out of the thread: then files can be reverted to it, and the conversation cannot. */
+export interface Checkpoint {
+  id: string;
+  kind: "turn" | "revert";
+  turnId: string | null;
+  createdAt: number;
+  roots: Array<string>;
+  changedFiles: number;
+  inThread: boolean;
+}
+
 /** ClientInfo names the client: Name for programs, Title for people. */
 export interface ClientInfo {
   name: string;
@@ -103,6 +120,14 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unarchive"; params: ThreadUnarchiveParams }
   /** Archives a conversation and begins another like it, without its history. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archiveAndNew"; params: ThreadArchiveAndNewParams }
+  /** Shows which files a turn, or all turns, changed. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/diff/read"; params: ThreadDiffReadParams }
+  /** Lists the states of the files that one can go back to. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/list"; params: ThreadCheckpointListParams }
+  /** Compares the files with those of a checkpoint. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/diff"; params: ThreadCheckpointDiffParams }
+  /** Takes back what turns did to the files, to the conversation, or to both. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/revert"; params: ThreadCheckpointRevertParams }
   /** Gives the agent something to do; while a turn runs, joins it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/start"; params: TurnStartParams }
   /** Adds input to the turn under way. */
@@ -141,6 +166,14 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/summarize"; params: ThreadContextSummarizeParams }
   /** Begins a turn that reviews changes. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "review/start"; params: ReviewStartParams }
+  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/shellCommand"; params: ThreadShellCommandParams }
+  /** Lists the commands that run in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/list"; params: ThreadBackgroundTerminalsListParams }
+  /** Ends a command that runs in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/terminate"; params: ThreadBackgroundTerminalsTerminateParams }
+  /** Ends all commands that run in the background. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/clean"; params: ThreadBackgroundTerminalsCleanParams }
   /** Begins a turn that compacts the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
   /** Drafts a compaction, and tells what it would lose. */
@@ -638,6 +671,26 @@ export interface DangerFullAccess {
   type: "dangerFullAccess";
 }
 
+/** DiffFile is a file of a diff, by its path below the worktree. OldPath is where a renamed file was, null for others. */
+export interface DiffFile {
+  path: string;
+  oldPath: string | null;
+  kind: "modified" | "created" | "deleted" | "renamed";
+  additions: number;
+  deletions: number;
+  binary: boolean;
+}
+
+/** DiffSummary counts what a diff changes. A file that was renamed counts as modified; lines of binary files count as none. */
+export interface DiffSummary {
+  filesModified: number;
+  filesCreated: number;
+  filesDeleted: number;
+  totalAdditions: number;
+  totalDeletions: number;
+  files: Array<DiffFile>;
+}
+
 /** EnteredReviewModeItem tells that a review began. Review says of what, in a few words. */
 export interface EnteredReviewModeItem {
   type: "enteredReviewMode";
@@ -662,10 +715,12 @@ export interface ErrorData {
   config_write_error_code?: string;
   /** Method is the one that does what a refused slash command stands for. */
   method?: string;
+  /** Paths are the files, by their absolute paths, that something else has changed. */
+  paths?: Array<string>;
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -832,6 +887,15 @@ export interface ImageInput {
   type: "image";
   detail?: "auto" | "low" | "high" | "original" | null;
   url: string;
+}
+
+/** ImageViewItem is an image file that the agent looked at. */
+export interface ImageViewItem {
+  type: "imageView";
+  id: string;
+  path: string;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
 }
 
 /** IndexDiagnostics tells of the index over rollouts. It is closed until the first list or search; while it is being built, or unavailable, lists read the rollouts. Path is null where it is off. Sessions is how many rollouts it knew when it was last complete, null where it never was. Progress is null unless it is being built; Reason is what went wrong last, null where nothing did since it was complete. */
@@ -1202,6 +1266,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "turn/started"; params: TurnStartedNotification }
   /** The agent's plan changed. */
   | { jsonrpc: "2.0"; method: "turn/plan/updated"; params: TurnPlanUpdatedNotification }
+  /** What the turn has changed so far. */
+  | { jsonrpc: "2.0"; method: "turn/diff/updated"; params: TurnDiffUpdatedNotification }
   /** An item began. */
   | { jsonrpc: "2.0"; method: "item/started"; params: ItemStartedNotification }
   /** A piece of an agent message. */
@@ -1212,6 +1278,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "item/reasoning/textDelta"; params: ReasoningTextDeltaNotification }
   /** A piece of a command's output. */
   | { jsonrpc: "2.0"; method: "item/commandExecution/outputDelta"; params: CommandExecutionOutputDeltaNotification }
+  /** The model typed to a command in the background, or waits for it. */
+  | { jsonrpc: "2.0"; method: "item/commandExecution/terminalInteraction"; params: TerminalInteractionNotification }
   /** An item is final, and durable. */
   | { jsonrpc: "2.0"; method: "item/completed"; params: ItemCompletedNotification }
   /** What the last model request cost. */
@@ -1417,6 +1485,15 @@ export interface StatusSystemError {
   type: "systemError";
 }
 
+/** TerminalInteractionNotification tells that the model typed to a command in the background, or waits for it. The turn is that in which it does, not the item's. */
+export interface TerminalInteractionNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  processId: string;
+  stdin: string;
+}
+
 /** TextInput is text, with the ranges of it that the client shows in another way. The ranges are given back as they came. */
 export interface TextInput {
   type: "text";
@@ -1487,6 +1564,98 @@ export interface ThreadArchivedAndNewCreatedNotification {
 /** ThreadArchivedNotification tells that a thread was moved to the archive. It can be read, and is neither resumed nor changed before it is unarchived. */
 export interface ThreadArchivedNotification {
   threadId: string;
+}
+
+/** ThreadBackgroundTerminal is a command that runs in the background, and the item that shows it. ProcessID names it here, OsPid in the operating system, null before it runs. CPUPercent and RssKb are always null. */
+export interface ThreadBackgroundTerminal {
+  itemId: string;
+  processId: string;
+  command: string;
+  cwd: string;
+  osPid: number | null;
+  cpuPercent: number | null;
+  rssKb: number | null;
+}
+
+/** ThreadBackgroundTerminalsCleanParams ends all of them. */
+export interface ThreadBackgroundTerminalsCleanParams {
+  threadId: string;
+}
+
+/** The answer to thread/backgroundTerminals/clean. */
+export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
+
+/** ThreadBackgroundTerminalsListParams asks for the commands of a thread that run in the background. They come in one page, whatever Cursor and Limit say. */
+export interface ThreadBackgroundTerminalsListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ThreadBackgroundTerminalsListResponse is the list, the oldest first. NextCursor is always null. */
+export interface ThreadBackgroundTerminalsListResponse {
+  data: Array<ThreadBackgroundTerminal>;
+  nextCursor: string | null;
+}
+
+/** ThreadBackgroundTerminalsTerminateParams ends one of them. */
+export interface ThreadBackgroundTerminalsTerminateParams {
+  threadId: string;
+  processId: string;
+}
+
+/** ThreadBackgroundTerminalsTerminateResponse tells whether there was one. */
+export interface ThreadBackgroundTerminalsTerminateResponse {
+  terminated: boolean;
+}
+
+/** ThreadCheckpointDiffParams asks for what is other now than at a checkpoint, or at a later one. Both are named by the ids of Checkpoint. */
+export interface ThreadCheckpointDiffParams {
+  threadId: string;
+  turnId: string;
+  toTurnId?: string | null;
+}
+
+/** ThreadCheckpointDiffResponse is the diff between two states of the worktree, whoever changed it. Its members are as those of ThreadDiffReadResponse. */
+export interface ThreadCheckpointDiffResponse {
+  roots: Array<string>;
+  diff: string;
+  cut: boolean;
+  summary: DiffSummary;
+}
+
+/** ThreadCheckpointListParams asks for a page of a thread's checkpoints, by default of 25, at least of 1 and at most of 100. Cursor is the nextCursor of the page before. */
+export interface ThreadCheckpointListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ThreadCheckpointListResponse is a page of checkpoints, the newest first. NextCursor is null on the last page. */
+export interface ThreadCheckpointListResponse {
+  data: Array<Checkpoint>;
+  nextCursor: string | null;
+}
+
+/** ThreadCheckpointRevertParams takes back what a thread did since a checkpoint: in the files, in the conversation, or in both. With DryRun nothing is changed. */
+export interface ThreadCheckpointRevertParams {
+  threadId: string;
+  turnId: string;
+  mode: "files" | "conversation" | "both";
+  dryRun?: boolean | null;
+}
+
+/** ThreadCheckpointRevertResponse tells what was reverted, or would be. Diff and Summary are of what the revert does to the files below Roots. UndoCheckpointID is the checkpoint of the files before it, null where none was changed. RemovedTurnIDs are the turns that the conversation has lost. Cut is as in ThreadDiffReadResponse. */
+export interface ThreadCheckpointRevertResponse {
+  dryRun: boolean;
+  mode: "files" | "conversation" | "both";
+  undoCheckpointId: string | null;
+  roots: Array<string>;
+  diff: string;
+  cut: boolean;
+  summary: DiffSummary;
+  removedTurnIds: Array<string>;
+  thread: Thread;
 }
 
 /** ThreadClosedNotification tells that a thread was unloaded. It can be resumed. */
@@ -1590,6 +1759,21 @@ export interface ThreadDiagnostics {
   inTurns: number;
 }
 
+/** ThreadDiffReadParams asks what a turn has changed; without one, what all turns of the thread have, and its reverts. */
+export interface ThreadDiffReadParams {
+  threadId: string;
+  turnId?: string | null;
+}
+
+/** ThreadDiffReadResponse is the diff of what was changed by the agent; what others changed meanwhile is not in it. Paths are below the folder in Roots; where there are several, the diffs of each follow each other. Cut is set where the diff would be longer than 16 MiB, and lacks what is binary, or its last files; Summary counts all. Turns are those that changed files. */
+export interface ThreadDiffReadResponse {
+  roots: Array<string>;
+  diff: string;
+  cut: boolean;
+  summary: DiffSummary;
+  turns: Array<ChangedTurn>;
+}
+
 /** ThreadForkParams begins a conversation with the history of another one, loaded or not. LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not; without either it has all. What comes behind that point, edits of the context too, is not in the fork. The other params are those of thread/resume. An ephemeral fork keeps no rollout. */
 export interface ThreadForkParams {
   threadId: string;
@@ -1644,7 +1828,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ImageViewItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
@@ -1897,6 +2081,16 @@ export interface ThreadSetNameParams {
 /** The answer to thread/name/set. */
 export type ThreadSetNameResponse = Record<string, never>;
 
+/** ThreadShellCommandParams runs a script in the user's shell, in the thread's working directory and outside of the sandbox. TimeoutMs ends it after so many milliseconds; an hour by default, 0 at once. */
+export interface ThreadShellCommandParams {
+  threadId: string;
+  command: string;
+  timeoutMs?: number | null;
+}
+
+/** The answer to thread/shellCommand. */
+export type ThreadShellCommandResponse = Record<string, never>;
+
 /** ThreadStartParams begins a conversation. What is left out comes from the configuration; Config overrides single keys of it, dotted or nested. An ephemeral thread keeps no rollout. */
 export interface ThreadStartParams {
   model?: string | null;
@@ -2111,10 +2305,18 @@ export interface Turn {
   durationMs: number | null;
 }
 
-/** TurnCompletedNotification tells that a turn ended. It is sent once per turn, and nothing of the turn follows it. Its items are the agent's last message at most. */
+/** TurnCompletedNotification tells that a turn ended. It is sent once per turn, and nothing of the turn follows it. Its items are the agent's last message at most. Metadata is left out where the turn changed no file. */
 export interface TurnCompletedNotification {
   threadId: string;
   turn: Turn;
+  metadata?: TurnMetadata;
+}
+
+/** TurnDiffUpdatedNotification tells what a turn has changed so far, as one diff in git's form. It is empty where the turn took back what it had changed. */
+export interface TurnDiffUpdatedNotification {
+  threadId: string;
+  turnId: string;
+  diff: string;
 }
 
 /** TurnError says why a turn failed, or why a request is tried again: Message is for people, CodexErrorInfo for programs. AdditionalDetails is what the provider answered. Misalignment is always null. */
@@ -2133,6 +2335,11 @@ export interface TurnInterruptParams {
 
 /** The answer to turn/interrupt. */
 export type TurnInterruptResponse = Record<string, never>;
+
+/** TurnMetadata tells what a turn did beside its items. Diff is of the files that it changed. */
+export interface TurnMetadata {
+  diff: DiffSummary;
+}
 
 /** TurnPlanStep is a step of a plan. */
 export interface TurnPlanStep {
@@ -2267,6 +2474,14 @@ export interface Methods {
   "thread/unarchive": { params: ThreadUnarchiveParams; result: ThreadUnarchiveResponse };
   /** Archives a conversation and begins another like it, without its history. */
   "thread/archiveAndNew": { params: ThreadArchiveAndNewParams; result: ThreadArchiveAndNewResponse };
+  /** Shows which files a turn, or all turns, changed. */
+  "thread/diff/read": { params: ThreadDiffReadParams; result: ThreadDiffReadResponse };
+  /** Lists the states of the files that one can go back to. */
+  "thread/checkpoint/list": { params: ThreadCheckpointListParams; result: ThreadCheckpointListResponse };
+  /** Compares the files with those of a checkpoint. */
+  "thread/checkpoint/diff": { params: ThreadCheckpointDiffParams; result: ThreadCheckpointDiffResponse };
+  /** Takes back what turns did to the files, to the conversation, or to both. */
+  "thread/checkpoint/revert": { params: ThreadCheckpointRevertParams; result: ThreadCheckpointRevertResponse };
   /** Gives the agent something to do; while a turn runs, joins it. */
   "turn/start": { params: TurnStartParams; result: TurnStartResponse };
   /** Adds input to the turn under way. */
@@ -2305,6 +2520,14 @@ export interface Methods {
   "thread/context/summarize": { params: ThreadContextSummarizeParams; result: ThreadContextSummarizeResponse };
   /** Begins a turn that reviews changes. */
   "review/start": { params: ReviewStartParams; result: ReviewStartResponse };
+  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  "thread/shellCommand": { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
+  /** Lists the commands that run in the background. */
+  "thread/backgroundTerminals/list": { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
+  /** Ends a command that runs in the background. */
+  "thread/backgroundTerminals/terminate": { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
+  /** Ends all commands that run in the background. */
+  "thread/backgroundTerminals/clean": { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
   /** Begins a turn that compacts the context. */
   "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
   /** Drafts a compaction, and tells what it would lose. */

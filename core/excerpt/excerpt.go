@@ -1,4 +1,5 @@
-package tool
+// Package excerpt keeps the head and the tail of texts that are too long to keep.
+package excerpt
 
 import (
 	"fmt"
@@ -6,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// transcript keeps the head and the tail of a text, each half of the limit, in
-// bytes. The text must be valid UTF-8.
-type transcript struct {
-	limit int
+// Text keeps the head and the tail of a text, each half of the limit, in bytes. The text
+// must be valid UTF-8.
+type Text struct {
+	Limit int
 	head  strings.Builder
 	// tail holds at least the last bytes after the head, at most twice as many as
 	// are kept.
@@ -17,10 +18,11 @@ type transcript struct {
 	total int64
 }
 
-func (t *transcript) headRoom() int { return t.limit / 2 }
-func (t *transcript) tailRoom() int { return t.limit - t.limit/2 }
+func (t *Text) headRoom() int { return t.Limit / 2 }
+func (t *Text) tailRoom() int { return t.Limit - t.Limit/2 }
 
-func (t *transcript) write(text string) {
+// Write adds to the end.
+func (t *Text) Write(text string) {
 	t.total += int64(len(text))
 	n := min(len(text), t.headRoom()-t.head.Len())
 	t.head.WriteString(text[:n])
@@ -31,17 +33,30 @@ func (t *transcript) write(text string) {
 }
 
 // String is the text, with a mark in place of what is left out of its middle.
-func (t *transcript) String() string {
+func (t *Text) String() string {
 	head, tail := t.head.String(), string(last(t.tail, t.tailRoom()))
 	if int64(len(head)+len(tail)) == t.total {
 		return head + tail
 	}
-	head = head[:len(head)-incomplete([]byte(head))]
+	head = whole(head)
 	for tail != "" && !utf8.RuneStart(tail[0]) {
 		tail = tail[1:]
 	}
 	cut := t.total - int64(len(head)+len(tail))
 	return fmt.Sprintf("%s\n[... %d bytes cut ...]\n%s", head, cut, tail)
+}
+
+// whole is the text without a rune at its end that is not complete.
+func whole(text string) string {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRuneInString(tail) {
+				return text
+			}
+			return text[:len(text)-n]
+		}
+	}
+	return text
 }
 
 // last is the end of a text, at most n bytes.

@@ -1,0 +1,177 @@
+package core
+
+import (
+	"path"
+	"slices"
+
+	"appserver/protocol"
+)
+
+// ListCheckpoints asks for a page of the checkpoints.
+type ListCheckpoints struct {
+	To     protocol.Caller
+	Cursor *string
+	Limit  *uint32
+	// Off is set where there are none, whatever lines say.
+	Off bool
+}
+
+func (ListCheckpoints) input() {}
+
+// How many checkpoints pages have where the client does not say, and at most.
+const checkpointsPage, checkpointsMost = 25, 100
+
+func (s *step) listCheckpoints(in ListCheckpoints) {
+	if in.Off {
+		s.reply(in.To, protocol.ThreadCheckpointListResponse{Data: []protocol.Checkpoint{}})
+		return
+	}
+	first := len(s.points) - 1
+	if in.Cursor != nil {
+		c, ok := s.readPageCursor(*in.Cursor, "checkpoints")
+		at := s.pointAt(c.ID)
+		if !ok || at < 0 {
+			s.refuse(in.To, errCursor("cursor", *in.Cursor))
+			return
+		}
+		first = at - 1
+	}
+	places, more := walk(first, -1, len(s.points), pageSize(in.Limit, checkpointsPage, checkpointsMost), func(int) bool { return true })
+	page := protocol.ThreadCheckpointListResponse{Data: []protocol.Checkpoint{}}
+	for _, at := range places {
+		page.Data = append(page.Data, s.checkpointView(at))
+	}
+	if more {
+		page.NextCursor = pageCursor{Thread: s.id, Kind: "checkpoints", ID: page.Data[len(places)-1].ID}.text()
+	}
+	s.reply(in.To, page)
+}
+
+func (t *Thread) checkpointView(at int) protocol.Checkpoint {
+	p := &t.points[at]
+	v := protocol.Checkpoint{ID: p.ID, Kind: p.Kind, CreatedAt: p.At, Roots: []string{}}
+	for _, tree := range p.Trees {
+		v.Roots = append(v.Roots, tree.Root)
+	}
+	until := len(t.fileChanges)
+	if at+1 < len(t.points) {
+		until = t.points[at+1].Behind
+	}
+	for _, c := range NetChanges(t.fileChanges[p.Behind:until]) {
+		v.ChangedFiles += len(c.Changes)
+	}
+	if p.Kind == protocol.CheckpointTurn {
+		v.TurnID = &p.ID
+		_, v.InThread = t.turnAt[p.ID]
+	}
+	return v
+}
+
+// Changed is what turns of a thread changed.
+type Changed struct {
+	Changes []protocol.WorktreeChanges
+	Turns   []protocol.ChangedTurn
+}
+
+// Roots are where the changes are.
+func (c *Changed) Roots() []string { return rootsOf(c.Changes) }
+
+// Changed is what a turn changed, or, without one, what all turns and reverts did.
+func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
+	changes := t.fileChanges
+	if turn != nil {
+		changes = t.changedBy(*turn)
+		if _, err := t.findTurn(*turn); err != nil && len(changes) == 0 {
+			return Changed{}, err
+		}
+	}
+	c := Changed{Changes: NetChanges(changes), Turns: []protocol.ChangedTurn{}}
+	var told []string
+	for _, one := range changes {
+		if slices.Contains(told, one.ID) {
+			continue
+		}
+		told = append(told, one.ID)
+		paths := pathsOf(NetChanges(t.changedBy(one.ID)))
+		if at := t.pointAt(one.ID); len(paths) > 0 && (at < 0 || t.points[at].Kind == protocol.CheckpointTurn) {
+			c.Turns = append(c.Turns, protocol.ChangedTurn{TurnID: one.ID, Paths: paths})
+		}
+	}
+	return c, nil
+}
+
+// pathsOf are the absolute paths of changes.
+func pathsOf(changes []protocol.WorktreeChanges) []string {
+	paths := []string{}
+	for _, c := range changes {
+		for _, one := range c.Changes {
+			paths = append(paths, path.Join(c.Root, one.Path))
+		}
+	}
+	return paths
+}
+
+// CheckpointTrees are the trees of a checkpoint.
+func (t *Thread) CheckpointTrees(id string) ([]protocol.StoredTree, *protocol.Error) {
+	at := t.pointAt(id)
+	if at < 0 {
+		return nil, errNoCheckpoint(id)
+	}
+	return t.points[at].Trees, nil
+}
+
+func errNoCheckpoint(id string) *protocol.Error {
+	return protocol.Refuse(protocol.KindCheckpointNotFound, "checkpoint not found: %s: thread/checkpoint/list tells which there are", id)
+}
+
+// RevertPlan is what going back to a checkpoint takes.
+type RevertPlan struct {
+	// Point is the checkpoint, Mode one of the Revert constants of package protocol.
+	Point, Mode string
+	// Changes are what is to be taken back of the files, Roots where they are; Turns how
+	// many turns the conversation loses.
+	Changes []protocol.WorktreeChanges
+	Roots   []string
+	Turns   int
+}
+
+// Conversation tells whether turns are taken out.
+func (p *RevertPlan) Conversation() bool { return p.Mode != protocol.RevertFiles }
+
+// PlanRevert tells what a revert takes, or why it is refused. It does not know what the
+// files hold now.
+func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
+	p := RevertPlan{Point: id, Mode: mode}
+	if err := t.TurnUnderWay(); err != nil {
+		return p, err
+	}
+	if p.Conversation() {
+		turn, err := t.findTurn(id)
+		if err != nil {
+			return p, err
+		}
+		p.Turns = len(t.turns) - turn
+	}
+	if mode == protocol.RevertConversation {
+		return p, nil
+	}
+	at := t.pointAt(id)
+	if at < 0 {
+		return p, errNoCheckpoint(id)
+	}
+	since := t.fileChanges[t.points[at].Behind:]
+	p.Changes = NetChanges(since)
+	p.Roots = rootsOf(p.Changes)
+	if broken := brokenPaths(since); len(broken) > 0 {
+		return p, ErrConflict(broken)
+	}
+	return p, nil
+}
+
+// ErrConflict refuses a revert of files that something else has changed.
+func ErrConflict(paths []string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindCheckpointConflict, "nothing was reverted: %d of the files that the thread has changed since were changed by something else, too, %s first; "+
+		"data.paths has all: revert to a later checkpoint, or bring these files back by hand", len(paths), paths[0])
+	err.Data.Paths = paths
+	return err
+}

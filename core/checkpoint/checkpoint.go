@@ -1,0 +1,287 @@
+// Package checkpoint keeps the worktrees of threads, and what turns changed in them, as the
+// engine asks for it; core/worktree does it to one worktree.
+//
+// # Names
+//
+// What is kept has names below refs/appserver/THREAD: that of a checkpoint is its id, and
+// what was changed since is under the id with "-files". In the home folder threads/THREAD has
+// the roots of the worktrees with such names, each with a NUL behind it, so that they are found when the
+// thread is gone.
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+	"sync/atomic"
+
+	"appserver/core"
+	"appserver/core/worktree"
+	"appserver/protocol"
+)
+
+// Keeper keeps worktrees. Its methods may be called at once.
+type Keeper struct {
+	options worktree.Options
+	// report is told what fails where nobody waits for it.
+	report func(error)
+
+	mu    sync.Mutex
+	trees map[string]*worktree.Tree // by directory
+	// forgotten counts the checkpoints that were let go.
+	forgotten atomic.Int64
+}
+
+// New is a Keeper.
+func New(o worktree.Options, report func(error)) *Keeper {
+	return &Keeper{options: o, report: report, trees: map[string]*worktree.Tree{}}
+}
+
+// open is the worktree of a directory.
+func (k *Keeper) open(ctx context.Context, dir string) (*worktree.Tree, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if t := k.trees[dir]; t != nil {
+		return t, nil
+	}
+	return worktree.Open(ctx, dir, k.options)
+}
+
+// remember lets a worktree be found without git the next time: a folder that has been
+// captured once.
+func (k *Keeper) remember(dir string, t *worktree.Tree) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.trees[dir] = t
+}
+
+// Capture keeps the state of a worktree as a checkpoint.
+func (k *Keeper) Capture(ctx context.Context, thread string, e core.CaptureTree) (protocol.StoredTree, error) {
+	t, err := worktree.Open(ctx, e.Dir, k.options) // a repository may have come since the last turn
+	if err != nil {
+		return protocol.StoredTree{}, err
+	}
+	k.remember(e.Dir, t)
+	k.remember(t.Root(), t)
+	tree, err := k.keepNow(ctx, t, thread, e.Turn)
+	return protocol.StoredTree{Root: t.Root(), Tree: tree}, err
+}
+
+// keepNow captures a worktree and gives that a name.
+func (k *Keeper) keepNow(ctx context.Context, t *worktree.Tree, thread, name string) (tree string, err error) {
+	if tree, err = t.Capture(ctx); err != nil {
+		return "", err
+	}
+	if err := k.note(thread, t.Root()); err != nil {
+		return "", err
+	}
+	return tree, t.Keep(ctx, thread, name, tree)
+}
+
+// keepFiles keeps what files held before and after changes.
+func (k *Keeper) keepFiles(ctx context.Context, t *worktree.Tree, thread, id string, changes []worktree.Change) error {
+	files := map[string]worktree.File{}
+	for _, c := range changes {
+		for _, f := range []worktree.File{c.Before, c.After} {
+			if f.Mode != 0 {
+				files[f.Object] = worktree.File{Mode: worktree.ModeFile, Object: f.Object}
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	tree, err := t.Compose(ctx, files)
+	if err == nil {
+		err = k.note(thread, t.Root())
+	}
+	if err == nil {
+		err = t.Keep(ctx, thread, filesOf(id), tree)
+	}
+	return err
+}
+
+func filesOf(id string) string { return id + "-files" }
+
+// Diff is the diff of changes.
+func (k *Keeper) Diff(ctx context.Context, changes []protocol.WorktreeChanges) (core.FileDiff, error) {
+	diff := core.FileDiff{Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}}}
+	for _, c := range changes {
+		t, err := k.openRoot(ctx, c.Root)
+		if err != nil {
+			return diff, err
+		}
+		if err := addDiff(ctx, &diff, t, treeChanges(c.Changes)); err != nil {
+			return diff, err
+		}
+	}
+	return diff, nil
+}
+
+// openRoot is the worktree with a root. That may have become another one since.
+func (k *Keeper) openRoot(ctx context.Context, root string) (*worktree.Tree, error) {
+	t, err := k.open(ctx, root)
+	if err == nil && t.Root() != root {
+		err = fmt.Errorf("%s belongs to the repository in %s now: what was kept of it cannot be used", root, t.Root())
+	}
+	return t, err
+}
+
+func addDiff(ctx context.Context, diff *core.FileDiff, t *worktree.Tree, changes []worktree.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	d, err := t.Diff(ctx, changes)
+	if err != nil {
+		return err
+	}
+	diff.Text += d.Text
+	diff.Cut = diff.Cut || d.Short
+	for _, f := range d.Files {
+		count(&diff.Summary, f)
+	}
+	return nil
+}
+
+func count(s *protocol.DiffSummary, f worktree.FileStat) {
+	file := protocol.DiffFile{Path: f.Path, Kind: string(f.Kind), Additions: f.Additions, Deletions: f.Deletions, Binary: f.Binary}
+	switch f.Kind {
+	case worktree.Created:
+		s.FilesCreated++
+	case worktree.Deleted:
+		s.FilesDeleted++
+	case worktree.Renamed:
+		file.OldPath = &f.OldPath
+		s.FilesModified++
+	default:
+		s.FilesModified++
+	}
+	s.TotalAdditions += f.Additions
+	s.TotalDeletions += f.Deletions
+	s.Files = append(s.Files, file)
+}
+
+// Compare is what differs between two states; nil is the one now.
+func (k *Keeper) Compare(ctx context.Context, from, to []protocol.StoredTree) (core.FileDiff, error) {
+	diff := core.FileDiff{Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}}}
+	for _, before := range from {
+		t, err := k.openRoot(ctx, before.Root)
+		if err != nil {
+			return diff, err
+		}
+		after, err := treeIn(ctx, t, to)
+		if err != nil {
+			return diff, err
+		}
+		changes, err := t.Changes(ctx, before.Tree, after)
+		if err != nil {
+			return diff, err
+		}
+		if err := addDiff(ctx, &diff, t, changes); err != nil {
+			return diff, err
+		}
+	}
+	return diff, nil
+}
+
+// treeIn is the tree of a worktree among those of a checkpoint, or, of nil, what it holds now.
+func treeIn(ctx context.Context, t *worktree.Tree, of []protocol.StoredTree) (string, error) {
+	if of == nil {
+		return t.Capture(ctx)
+	}
+	for _, tree := range of {
+		if tree.Root == t.Root() {
+			return tree.Tree, nil
+		}
+	}
+	return "", fmt.Errorf("the other checkpoint is not of %s", t.Root())
+}
+
+// Restore takes changes back, all or none, and keeps the state before. Of several worktrees
+// each is restored as a whole; before the first is, all are looked at.
+func (k *Keeper) Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges, dry bool) (*core.Restored, error) {
+	trees, err := k.lookAt(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	back := core.Inverse(id, changes)
+	done := &core.Restored{}
+	if done.Diff, err = k.Diff(ctx, back); err != nil || dry {
+		return done, err
+	}
+	for i, t := range trees {
+		tree, err := k.keepNow(ctx, t, thread, id)
+		if err == nil {
+			err = k.keepFiles(ctx, t, thread, id, treeChanges(back[i].Changes))
+		}
+		if err != nil {
+			return nil, err
+		}
+		done.Trees = append(done.Trees, protocol.StoredTree{Root: t.Root(), Tree: tree})
+	}
+	for i, t := range trees {
+		if _, err := t.Restore(ctx, treeChanges(changes[i].Changes), false); err != nil {
+			k.forget(ctx, thread, t.Root(), []string{id, filesOf(id)})
+			return nil, conflict(t.Root(), err)
+		}
+	}
+	return done, nil
+}
+
+// lookAt opens the worktrees of changes, and finds out whether these can be taken back.
+func (k *Keeper) lookAt(ctx context.Context, changes []protocol.WorktreeChanges) (trees []*worktree.Tree, err error) {
+	var paths []string
+	for _, c := range changes {
+		t, err := k.openRoot(ctx, c.Root)
+		if err != nil {
+			return nil, err
+		}
+		_, err = t.Restore(ctx, treeChanges(c.Changes), true)
+		var changed *worktree.ConflictError
+		switch {
+		case errors.As(err, &changed):
+			paths = append(paths, below(c.Root, changed.Paths)...)
+		case err != nil:
+			return nil, err
+		}
+		trees = append(trees, t)
+	}
+	if len(paths) > 0 {
+		return nil, core.ErrConflict(paths)
+	}
+	return trees, nil
+}
+
+func conflict(root string, err error) error {
+	var changed *worktree.ConflictError
+	if errors.As(err, &changed) {
+		return core.ErrConflict(below(root, changed.Paths))
+	}
+	return err
+}
+
+func below(root string, paths []string) []string {
+	absolute := make([]string, len(paths))
+	for i, p := range paths {
+		absolute[i] = path.Join(root, p)
+	}
+	return absolute
+}
+
+func treeChanges(stored []protocol.WorktreeChange) []worktree.Change {
+	changes := make([]worktree.Change, len(stored))
+	for i, c := range stored {
+		changes[i] = worktree.Change{Path: c.Path, Before: worktree.File(c.Before), After: worktree.File(c.After)}
+	}
+	return changes
+}
+
+func storedChanges(changes []worktree.Change) []protocol.WorktreeChange {
+	stored := make([]protocol.WorktreeChange, len(changes))
+	for i, c := range changes {
+		stored[i] = protocol.WorktreeChange{Path: c.Path, Before: protocol.WorktreeFile(c.Before), After: protocol.WorktreeFile(c.After)}
+	}
+	return stored
+}

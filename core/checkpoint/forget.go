@@ -1,0 +1,111 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// packEvery is after how many forgotten checkpoints what is kept is packed.
+const packEvery = 32
+
+// Forget lets checkpoints go, and what was changed since.
+func (k *Keeper) Forget(ctx context.Context, thread string, points []protocol.StoredCheckpoint) {
+	names := map[string][]string{}
+	for _, p := range points {
+		for _, tree := range p.Trees {
+			names[tree.Root] = append(names[tree.Root], p.ID, filesOf(p.ID))
+		}
+	}
+	for root, of := range names {
+		k.forget(ctx, thread, root, of)
+	}
+}
+
+func (k *Keeper) forget(ctx context.Context, thread, root string, names []string) {
+	t, err := k.openRoot(ctx, root)
+	if err == nil {
+		err = t.Forget(ctx, thread, names)
+	}
+	if err == nil && k.forgotten.Add(1)%packEvery == 0 {
+		err = t.Pack(ctx)
+	}
+	if err != nil {
+		k.report(fmt.Errorf("forgetting checkpoints of thread %s in %s: %w", thread, root, err))
+	}
+}
+
+// ForgetThread lets all go that is kept of a thread.
+func (k *Keeper) ForgetThread(ctx context.Context, thread string) {
+	roots, err := k.rootsOf(thread)
+	for _, root := range roots {
+		k.forget(ctx, thread, root, nil)
+	}
+	if err == nil && roots != nil {
+		err = os.Remove(k.noteOf(thread))
+	}
+	if err != nil {
+		k.report(err)
+	}
+}
+
+// Copy keeps checkpoints for another thread, as far as they are there.
+func (k *Keeper) Copy(ctx context.Context, thread string, points []protocol.StoredCheckpoint) {
+	for _, p := range points {
+		for _, tree := range p.Trees {
+			t, err := k.openRoot(ctx, tree.Root)
+			if err == nil {
+				err = k.note(thread, tree.Root)
+			}
+			if err == nil {
+				err = t.Keep(ctx, thread, p.ID, tree.Tree)
+			}
+			if err != nil {
+				k.report(fmt.Errorf("the checkpoint %s is not kept for the fork %s: %w", p.ID, thread, err))
+			}
+		}
+	}
+}
+
+func (k *Keeper) noteOf(thread string) string {
+	return filepath.Join(k.options.Home, "threads", thread)
+}
+
+// note keeps that a worktree has something of a thread.
+func (k *Keeper) note(thread, root string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	roots, err := k.rootsOf(thread)
+	if err != nil || slices.Contains(roots, root) {
+		return err
+	}
+	name := k.noteOf(thread)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(root + "\x00")
+	return errors.Join(err, f.Close())
+}
+
+// rootsOf are the worktrees with something of a thread.
+func (k *Keeper) rootsOf(thread string) ([]string, error) {
+	text, err := os.ReadFile(k.noteOf(thread))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), nil
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// ThreadDiffRead tells what the turns of a thread, loaded or not, changed.
+func (e *Engine) ThreadDiffRead(to protocol.Caller, p *protocol.ThreadDiffReadParams) error {
+	return e.workOn(to, p.ThreadID, func(t *core.Thread) (answerOf, error) {
+		c, refusal := t.Changed(p.TurnID)
+		if refusal != nil {
+			return nil, refusal
+		}
+		return func(ctx context.Context) (any, error) {
+			diff, err := e.diff(ctx, c.Changes)
+			return protocol.ThreadDiffReadResponse{Roots: c.Roots(), Diff: diff.Text, Cut: diff.Cut, Summary: diff.Summary, Turns: c.Turns}, err
+		}, nil
+	})
+}
+
+func (e *Engine) diff(ctx context.Context, changes []protocol.WorktreeChanges) (core.FileDiff, error) {
+	switch {
+	case len(changes) == 0:
+		return core.FileDiff{Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}}}, nil
+	case e.Worktrees == nil:
+		return core.FileDiff{}, errCheckpointsOff()
+	}
+	diff, err := e.Worktrees.Diff(ctx, changes)
+	return diff, worktreeError(err)
+}
+
+// ThreadCheckpointList lists the checkpoints of a thread, loaded or not.
+func (e *Engine) ThreadCheckpointList(to protocol.Caller, p *protocol.ThreadCheckpointListParams) error {
+	off := e.Worktrees == nil || !e.Setup.Tracking(nil).Worktree
+	return e.readTurns(to, p.ThreadID, core.ListCheckpoints{To: to, Cursor: p.Cursor, Limit: p.Limit, Off: off})
+}
+
+// ThreadCheckpointDiff compares the worktree of a thread, loaded or not, with one of its
+// checkpoints, or two of them.
+func (e *Engine) ThreadCheckpointDiff(to protocol.Caller, p *protocol.ThreadCheckpointDiffParams) error {
+	return e.workOn(to, p.ThreadID, func(t *core.Thread) (answerOf, error) {
+		if e.Worktrees == nil {
+			return nil, errCheckpointsOff()
+		}
+		from, refusal := t.CheckpointTrees(p.TurnID)
+		if refusal != nil {
+			return nil, refusal
+		}
+		var until []protocol.StoredTree
+		if p.ToTurnID != nil {
+			if until, refusal = t.CheckpointTrees(*p.ToTurnID); refusal != nil {
+				return nil, refusal
+			}
+		}
+		return func(ctx context.Context) (any, error) {
+			diff, err := e.Worktrees.Compare(ctx, from, until)
+			answer := protocol.ThreadCheckpointDiffResponse{Roots: []string{}, Diff: diff.Text, Cut: diff.Cut, Summary: diff.Summary}
+			for _, tree := range from {
+				answer.Roots = append(answer.Roots, tree.Root)
+			}
+			return answer, worktreeError(err)
+		}, nil
+	})
+}
+
+// ThreadCheckpointRevert takes a thread, loaded or not, its files or both back to a
+// checkpoint. The thread does nothing else meanwhile.
+func (e *Engine) ThreadCheckpointRevert(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) error {
+	return e.changeThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) { return a.revertTo(to, p) })
+}
+
+// revertTo restores the files; the input that it gives keeps that. A crash between leaves
+// files that are restored and no word of it: the same revert again passes over them.
+func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) (core.Input, error) {
+	tracking := a.tracking()
+	if p.Mode != protocol.RevertConversation && !tracking.Worktree {
+		return nil, errCheckpointsOff()
+	}
+	plan, refusal := a.thread.PlanRevert(p.TurnID, p.Mode)
+	if refusal != nil {
+		return nil, refusal
+	}
+	in := core.RevertTo{To: to, ID: a.engine.NewID(), Plan: plan, Keep: tracking.Keep, Dry: p.DryRun}
+	if len(plan.Changes) == 0 {
+		return in, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), restoreTime)
+	defer cancel()
+	var err error
+	in.Restored, err = a.engine.Worktrees.Restore(ctx, a.id, in.ID, plan.Changes, p.DryRun)
+	return in, worktreeError(err)
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// ownTimeout ends a command of the user's own for which the client names no timeout.
+const ownTimeout = time.Hour
+
+// ThreadShellCommand runs a command of the user's own.
+func (e *Engine) ThreadShellCommand(to protocol.Caller, p *protocol.ThreadShellCommandParams) error {
+	if strings.TrimSpace(p.Command) == "" {
+		return protocol.InvalidParams("command", "`command` must not be empty")
+	}
+	timeout := ownTimeout
+	if p.TimeoutMs != nil {
+		if *p.TimeoutMs < 0 {
+			return protocol.InvalidParams("timeoutMs", "`timeoutMs` must not be negative")
+		}
+		timeout = max(1, time.Duration(min(*p.TimeoutMs, longestTimeoutMs))*time.Millisecond)
+	}
+	return e.toWorld(to, p.ThreadID, func(w core.World) core.Input {
+		return core.RunOwnCommand{To: to, Script: p.Command, Timeout: timeout, World: w}
+	})
+}
+
+// longestTimeoutMs is the longest timeout that a duration holds.
+const longestTimeoutMs = int64(1<<63-1) / int64(time.Millisecond)
+
+// ThreadBackgroundTerminalsList lists the commands of a thread in the background.
+func (e *Engine) ThreadBackgroundTerminalsList(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsListParams) error {
+	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.ListTerminals{To: to}) })
+}
+
+// ThreadBackgroundTerminalsTerminate ends one of them.
+func (e *Engine) ThreadBackgroundTerminalsTerminate(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsTerminateParams) error {
+	if _, err := strconv.ParseInt(p.ProcessID, 10, 64); err != nil {
+		return protocol.InvalidParams("processId", "`processId` must be that of a command in thread/backgroundTerminals/list, not %q", p.ProcessID)
+	}
+	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.TerminateTerminal{To: to, ID: p.ProcessID}) })
+}
+
+// ThreadBackgroundTerminalsClean ends all of them.
+func (e *Engine) ThreadBackgroundTerminalsClean(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsCleanParams) error {
+	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.CleanTerminals{To: to}) })
+}
+
+// endTerminals ends the commands in the background, and waits for their ends to be written,
+// before the thread goes.
+func (a *actor) endTerminals() {
+	if a.thread == nil || !a.thread.HasTerminals() {
+		return
+	}
+	a.step(core.EndTerminals{})
+	for a.thread != nil && a.thread.HasTerminals() {
+		a.take(<-a.results)
+	}
+}

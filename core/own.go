@@ -1,0 +1,139 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"appserver/core/command"
+	"appserver/protocol"
+)
+
+// RunOwnCommand runs a command of the user's own, outside of the sandbox: in the turn
+// under way, or in one of its own.
+type RunOwnCommand struct {
+	To      protocol.Caller
+	Script  string
+	Timeout time.Duration
+	World   World
+}
+
+func (RunOwnCommand) input() {}
+
+// ownCommand is one that runs.
+type ownCommand struct {
+	effect  EffectID
+	command *shellCommand
+	item    *protocol.ThreadItem
+}
+
+func (s *step) runOwnCommand(in RunOwnCommand) {
+	if s.active != nil && s.active.interrupted() {
+		s.waiting = append(s.waiting, waiter{in.To, in})
+		return
+	}
+	begins := s.active == nil
+	if begins {
+		s.beginQuietTurn(in.World)
+	}
+	s.active.notBefore = later(s.active.notBefore, s.Now.Add(s.options.CompletedFloor))
+	s.reply(in.To, protocol.Empty{})
+	if begins {
+		s.notifyStatus()
+		s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
+	}
+	s.startOwn(in)
+}
+
+// beginQuietTurn begins a turn that does not ask the model.
+func (s *step) beginQuietTurn(w World) {
+	s.settleLastTurn()
+	s.dropDraft(errDraftExpired())
+	s.failed = false
+	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: w, quiet: true}
+	s.recordBegin(nil)
+	s.out.Sync = true
+}
+
+func (s *step) startOwn(in RunOwnCommand) {
+	c := &shellCommand{script: in.Script, argv: []string{s.active.world.Shell, "-lc", in.Script}, cwd: s.settings.Cwd, timeout: in.Timeout}
+	o := &ownCommand{effect: s.newEffect(), command: c}
+	o.item = s.openItem(&protocol.CommandExecutionItem{
+		ID: s.NewID(), Command: command.Quote(c.argv), Cwd: c.cwd, Source: protocol.SourceUser,
+		Status: protocol.CommandInProgress, CommandActions: c.actions(),
+	}, s.Now)
+	s.active.own = append(s.active.own, o)
+	s.active.commands = append(s.active.commands, o.effect)
+	s.started(o.item)
+	s.effect(RunTool{ID: o.effect, TurnID: s.active.id, Command: Command{
+		Argv: c.argv, Cwd: c.cwd, Timeout: c.timeout, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.settings.Cwd,
+		Environment: s.active.world.Environment}})
+}
+
+func (s *step) cancelOwn() {
+	for _, o := range s.active.own {
+		s.effect(Cancel{o.effect})
+	}
+}
+
+// wake makes a quiet turn one that asks the model, once the user's commands have ended.
+func (s *step) wake(next Settings, w World) {
+	t := s.active
+	t.quiet, t.owed, t.world, s.offers = false, len(t.own) > 0, w, w.Offers
+	s.changeSettings(next, t.id)
+	s.describeWorld(w)
+}
+
+// ownCommand is the user's command that an effect runs, nil where it runs none.
+func (s *step) ownCommand(id EffectID) *ownCommand {
+	if s.active == nil {
+		return nil
+	}
+	for _, o := range s.active.own {
+		if o.effect == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// ownDone shows what came of the user's command, and tells the model.
+func (s *step) ownDone(o *ownCommand, r ToolResult) {
+	t := s.active
+	t.own = slices.DeleteFunc(t.own, func(other *ownCommand) bool { return other == o })
+	ended(&t.commands, o.effect)
+	item := *o.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
+	endItem(&item, r)
+	o.item.ThreadItemVariant = &item
+	s.completed(o.item, o.command.argv)
+	told := userText(ownText(o.command.script, r))
+	told.ID = "msg_" + s.NewID()
+	s.itemOfThread(told)
+	switch {
+	case t.outcome != nil:
+		s.finishWhenDone()
+	case len(t.own) > 0:
+	case t.quiet:
+		s.conclude(protocol.TurnCompleted, nil)
+	case t.owed:
+		t.owed = false
+		s.sample()
+	}
+}
+
+// ownTag begins what the model reads of a command of the user's own.
+const ownTag = "<user_shell_command>"
+
+// ownText is what the model reads of a command of the user's own, in the form of the
+// reference implementation.
+func ownText(script string, r ToolResult) string {
+	how := "The command did not finish: " + r.Failure
+	switch {
+	case r.TimedOut:
+		how = "The command was ended: it took longer than its timeout."
+	case r.ExitCode != nil:
+		how = fmt.Sprintf("Exit code: %d", *r.ExitCode)
+	}
+	return fmt.Sprintf(ownTag+"\n<command>\n%s\n</command>\n<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
+		script, how, r.Duration.Seconds(), r.Output)
+}

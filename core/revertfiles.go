@@ -1,0 +1,77 @@
+package core
+
+import "appserver/protocol"
+
+// RevertTo ends the way back to a checkpoint whose files were restored, if that was asked
+// for. ID is that of the revert, under which the state before it is kept; Restored is nil
+// where no file was changed. Nothing has changed where Dry is set.
+type RevertTo struct {
+	To       protocol.Caller
+	ID       string
+	Plan     RevertPlan
+	Restored *Restored
+	Keep     int
+	Dry      bool
+}
+
+// Restored are the trees before files were restored, and what restoring them changed.
+type Restored struct {
+	Trees []protocol.StoredTree
+	Diff  FileDiff
+}
+
+func (RevertTo) input() {}
+
+// revertTo keeps the revert of the files and that of the conversation in one step, so that
+// the disk has both or none.
+func (s *step) revertTo(in RevertTo) {
+	if s.turnUnderWay(in.To) {
+		return
+	}
+	answer := s.revertAnswer(in)
+	if in.Dry {
+		answer.Thread = s.View(false)
+		s.reply(in.To, answer)
+		return
+	}
+	if in.Restored != nil {
+		s.recordRestored(in)
+	}
+	var took *aCut
+	if in.Plan.Conversation() {
+		took = s.takeOut(uint32(in.Plan.Turns))
+	}
+	answer.Thread = s.View(false)
+	s.reply(in.To, answer)
+	if took != nil {
+		s.tellTakenOut(took)
+	}
+}
+
+func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse {
+	r := protocol.ThreadCheckpointRevertResponse{
+		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{}, RemovedTurnIDs: []string{}, Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
+	}
+	for _, t := range s.turns[len(s.turns)-in.Plan.Turns:] {
+		r.RemovedTurnIDs = append(r.RemovedTurnIDs, t.id)
+	}
+	if in.Restored == nil {
+		return r
+	}
+	r.Roots, r.Diff, r.Cut, r.Summary = in.Plan.Roots, in.Restored.Diff.Text, in.Restored.Diff.Cut, in.Restored.Diff.Summary
+	if !in.Dry {
+		r.UndoCheckpointID = &in.ID
+	}
+	return r
+}
+
+// recordRestored keeps the state before the revert, and what the revert changed behind it,
+// so that it can be reverted itself.
+func (s *step) recordRestored(in RevertTo) {
+	s.settleLastTurn()
+	s.recordCheckpoint(protocol.StoredCheckpoint{ID: in.ID, Kind: protocol.CheckpointRevert, Trees: in.Restored.Trees}, in.Keep)
+	for _, c := range Inverse(in.ID, in.Plan.Changes) {
+		s.record(protocol.LineWorktreeChanges, c)
+	}
+	s.out.Sync = true
+}

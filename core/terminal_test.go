@@ -1,0 +1,177 @@
+package core_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// withTerminals is a machine with a turn whose model may leave commands running.
+func withTerminals(t *testing.T) *machine {
+	m := newMachine(t.Errorf)
+	m.world.Offers.Terminals = true
+	m.take(m.start(protocol.HistoryPaginated))
+	m.ask()
+	return m
+}
+
+// ask begins a turn.
+func (m *machine) ask() {
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+}
+
+// call has the model call a tool, and gives what the step does.
+func (m *machine) call(id, tool, arguments string) core.Output {
+	return m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: id, Name: tool, Arguments: arguments}}}})
+}
+
+// leaveRunning has the model leave a command running, and gives its effect.
+func (m *machine) leaveRunning(id string) core.EffectID {
+	m.call(id, "exec_command", `{"cmd":"serve"}`)
+	effect := last[core.RunTool](m)
+	m.take(core.TimerFired{Effect: last[core.Timer](m)})
+	return effect
+}
+
+// outputIn is the output of a call in the lines.
+func outputIn(t *testing.T, out core.Output, call string) string {
+	t.Helper()
+	for _, line := range out.Lines {
+		if p := gjson.ParseBytes(line.Payload); p.Get("type").Str == "function_call_output" && p.Get("call_id").Str == call {
+			return p.Get("output").Str
+		}
+	}
+	require.Fail(t, "no output", "of %s in %v", call, out.Lines)
+	return ""
+}
+
+// TestTerminalsAreBounded refuses the 65th, and keeps no more than 64 that have ended.
+func TestTerminalsAreBounded(t *testing.T) {
+	m := withTerminals(t)
+	var effects []core.EffectID
+	for i := range 64 {
+		effects = append(effects, m.leaveRunning(fmt.Sprint("c", i)))
+	}
+	require.Contains(t, outputIn(t, m.call("more", "exec_command", `{"cmd":"one"}`), "more"), "64 commands run in the background")
+	for _, effect := range effects {
+		m.take(core.ToolDone{Effect: effect, Result: core.ToolResult{ExitCode: new(0)}})
+	}
+	require.False(t, m.thread.HasTerminals())
+	m.take(core.ToolDone{Effect: m.leaveRunning("new"), Result: core.ToolResult{ExitCode: new(0)}})
+	sessions := outputIn(t, m.call("which", "write_stdin", `{"session_id":1}`), "which")
+	require.Equal(t, 64, strings.Count(sessions[strings.Index(sessions, "The sessions are"):], ",")+1)
+}
+
+// TestTerminalOutputIsBounded gives the head and the tail of much output, and of what the
+// model wants less of.
+func TestTerminalOutputIsBounded(t *testing.T) {
+	m := withTerminals(t)
+	effect := m.leaveRunning("c")
+	for range 100 {
+		m.take(core.ToolOutput{Effect: effect, Text: strings.Repeat("x", 10_000)})
+	}
+	m.call("d", "write_stdin", `{"session_id":9}`)
+	much := outputIn(t, m.take(core.TimerFired{Effect: last[core.Timer](m)}), "d")
+	require.Contains(t, much, "[... 960000 bytes cut ...]")
+	require.Less(t, len(much), 41_000)
+	m.take(core.ToolOutput{Effect: effect, Text: strings.Repeat("y", 1000)})
+	m.call("e", "write_stdin", `{"session_id":9,"max_output_tokens":10}`)
+	little := outputIn(t, m.take(core.TimerFired{Effect: last[core.Timer](m)}), "e")
+	require.Contains(t, little, "[... 960 bytes cut ...]")
+	require.NotContains(t, little, "x")
+}
+
+// TestTerminalsOfRevertedTurns go on without an item: their turn is no more.
+func TestTerminalsOfRevertedTurns(t *testing.T) {
+	m := withTerminals(t)
+	m.take(core.SampleDone{Effect: last[core.Sample](m)})
+	m.ask()
+	turn := m.thread.ActiveTurn()
+	effect := m.leaveRunning("c")
+	m.take(core.SampleDone{Effect: last[core.Sample](m)})
+	m.take(core.Revert{To: m.caller(), Before: &turn})
+	out := m.take(core.ToolOutput{Effect: effect, Text: "lost"})
+	require.Empty(t, out.Messages)
+	require.True(t, m.thread.HasTerminals())
+	out = m.take(core.ToolDone{Effect: effect, Result: core.ToolResult{ExitCode: new(0)}})
+	require.Empty(t, out.Lines)
+	require.Empty(t, out.Messages)
+	require.Len(t, m.thread.View(true).Turns, 1)
+}
+
+// TestShellsOfTheModelsChoice: what a script does is known of the user's shell only, and
+// what was accepted for one shell is not for another.
+func TestShellsOfTheModelsChoice(t *testing.T) {
+	m := withTerminals(t)
+	m.take(core.SampleDone{Effect: last[core.Sample](m)})
+	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, ApprovalPolicy: &m.settings.ApprovalPolicy}, World: m.world})
+	for i, c := range []struct {
+		arguments string
+		asks      bool
+	}{
+		{`{"cmd":"ls"}`, false},
+		{`{"cmd":"ls","shell":"/bin/bash"}`, false},
+		{`{"cmd":"ls","shell":"/tmp/ls"}`, true},
+		{`{"cmd":"ls","shell":"/tmp/ls"}`, false}, // accepted for the session
+		{`{"cmd":"ls","shell":"/tmp/other"}`, true},
+		{`{"cmd":"rm a"}`, true},
+		{`{"cmd":"rm a","login":false,"tty":true}`, false},
+		{`{"cmd":"rm a","shell":"/tmp/ls"}`, true},
+	} {
+		m.call(fmt.Sprint("c", i), "exec_command", c.arguments)
+		open := m.thread.OpenRequests()
+		require.Equal(t, c.asks, len(open) > 0, c.arguments)
+		if c.asks {
+			m.take(core.ClientAnswer{Request: open[0], Result: []byte(`{"decision":"acceptForSession"}`)})
+		}
+		m.take(core.ToolDone{Effect: last[core.RunTool](m), Result: core.ToolResult{ExitCode: new(0)}})
+	}
+}
+
+// TestHowLongCallsWait bounds what the model asks for.
+func TestHowLongCallsWait(t *testing.T) {
+	m := withTerminals(t)
+	m.leaveRunning("c")
+	wait := func(out core.Output) time.Duration {
+		for _, e := range out.Effects {
+			if timer, ok := e.(core.Timer); ok {
+				return timer.Delay
+			}
+		}
+		return 0
+	}
+	for i, c := range []struct {
+		tool, arguments string
+		want            time.Duration
+	}{
+		{"exec_command", `{"cmd":"a"}`, 10 * time.Second},
+		{"exec_command", `{"cmd":"a","yield_time_ms":0}`, 250 * time.Millisecond},
+		{"exec_command", `{"cmd":"a","yield_time_ms":99999999}`, 30 * time.Second},
+		{"write_stdin", `{"session_id":9}`, 5 * time.Second},
+		{"write_stdin", `{"session_id":9,"yield_time_ms":1}`, 5 * time.Second},
+		{"write_stdin", `{"session_id":9,"yield_time_ms":99999999}`, 5 * time.Minute},
+		{"write_stdin", `{"session_id":9,"chars":"\u0003"}`, 250 * time.Millisecond},
+	} {
+		require.Equal(t, c.want, wait(m.call(fmt.Sprint("w", i), c.tool, c.arguments)), c.arguments)
+		m.take(core.TimerFired{Effect: last[core.Timer](m)})
+	}
+}
+
+// TestNothingIsTyped tells the model why, and that the command goes on.
+func TestNothingIsTyped(t *testing.T) {
+	m := withTerminals(t)
+	m.call("c", "exec_command", `{"cmd":"serve","tty":true}`)
+	m.take(core.TimerFired{Effect: last[core.Timer](m)})
+	m.call("d", "write_stdin", `{"session_id":9,"chars":"x"}`)
+	out := m.take(core.KeysTyped{Effect: last[core.TypeKeys](m), Err: errDiskFull})
+	require.Contains(t, outputIn(t, out, "d"), "Nothing was typed, for no space left on device. Process running with session ID 9")
+	require.True(t, m.thread.HasTerminals())
+}

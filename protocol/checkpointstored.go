@@ -1,0 +1,78 @@
+package protocol
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// The lines of checkpoints and of what turns changed. The reference implementation passes
+// over them.
+const (
+	LineCheckpoint      = "checkpoint"
+	LineWorktreeChanges = "worktree_changes"
+)
+
+// StoredCheckpoint is the payload of a checkpoint line: the state of the worktree before a
+// turn or before a revert of files. Forgets are the ids of checkpoints that are no more from
+// then on.
+type StoredCheckpoint struct {
+	ID      string       `json:"id"`
+	Kind    string       `json:"kind"`
+	Trees   []StoredTree `json:"trees"`
+	Forgets []string     `json:"forgets,omitempty"`
+}
+
+// StoredTree is what a worktree held, as a tree of git's. Root is its absolute path.
+type StoredTree struct {
+	Root string `json:"root"`
+	Tree string `json:"tree"`
+}
+
+// WorktreeChanges is the payload of a worktree_changes line: files that a tool call of a
+// turn changed, or a revert. ID is that of the turn or of the revert; Root is an absolute
+// path.
+type WorktreeChanges struct {
+	ID      string           `json:"id"`
+	Root    string           `json:"root"`
+	Changes []WorktreeChange `json:"changes"`
+}
+
+// WorktreeChange is what a path, slash-separated and below the root, held before and after.
+// A path that is no UTF-8 is written as RawPath, in base64.
+type WorktreeChange struct {
+	Path   string       `json:"path"`
+	Before WorktreeFile `json:"before"`
+	After  WorktreeFile `json:"after"`
+}
+
+// worktreeChange is a WorktreeChange as JSON can have it.
+type worktreeChange struct {
+	Path    string       `json:"path,omitempty"`
+	RawPath []byte       `json:"raw_path,omitempty"`
+	Before  WorktreeFile `json:"before"`
+	After   WorktreeFile `json:"after"`
+}
+
+// MarshalJSON writes any path so that it is read as it was.
+func (c WorktreeChange) MarshalJSON() ([]byte, error) {
+	w := worktreeChange{Path: c.Path, Before: c.Before, After: c.After}
+	if !utf8.ValidString(c.Path) {
+		w.Path, w.RawPath = "", []byte(c.Path)
+	}
+	return marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *WorktreeChange) UnmarshalJSON(b []byte) error {
+	var w worktreeChange
+	err := json.Unmarshal(b, &w)
+	*c = WorktreeChange{w.Path + string(w.RawPath), w.Before, w.After}
+	return err
+}
+
+// WorktreeFile is what a path holds: a mode of git's, and the id of an object of git's. The
+// zero value is nothing.
+type WorktreeFile struct {
+	Mode   uint32 `json:"mode,omitempty"`
+	Object string `json:"object,omitempty"`
+}
