@@ -92,6 +92,12 @@ func (w *witness) hearRequest(r core.Request) {
 	}
 	w.asked[r.ID] = true
 	id := gjson.Get(encode(r.Params), "itemId").String()
+	switch r.Method {
+	case protocol.MethodUserInput: // of a call that has no item
+		return
+	case protocol.MethodToolCall:
+		id = gjson.Get(encode(r.Params), "callId").String()
+	}
 	if item := w.items[id]; item == nil || item.done {
 		w.report("request %d is about item %q, which is not under way", r.ID, id)
 	}

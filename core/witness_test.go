@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -370,7 +371,14 @@ func (w *witness) seeLoaded(m *machine, loaded *core.Thread) {
 		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
 	}
 	w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
-	w.same("instructions", m.thread.Prompt().Instructions, loaded.Prompt().Instructions)
+	w.same("instructions", withoutSkills(m.thread), withoutSkills(loaded))
+}
+
+// withoutSkills are the instructions without what the world offers: like the tools, a turn
+// brings that along.
+func withoutSkills(t *core.Thread) string {
+	before, _, _ := strings.Cut(t.Prompt().Instructions, "\n\n"+core.SkillsText([]core.Skill{{}})[:20])
+	return before
 }
 
 func (w *witness) same(what, live, loaded string) {
@@ -407,13 +415,15 @@ func viewOf(m *machine, t *core.Thread) string {
 	return encode(v)
 }
 
-// underWay tells whether a command or a patch is asked for, or runs.
+// underWay tells whether a command, a patch or a tool of the client is asked for, or runs.
 func underWay(item protocol.ThreadItem) bool {
 	switch v := item.ThreadItemVariant.(type) {
 	case *protocol.CommandExecutionItem:
 		return v.Status == protocol.CommandInProgress
 	case *protocol.FileChangeItem:
 		return v.Status == protocol.PatchInProgress
+	case *protocol.DynamicToolCallItem:
+		return v.Status == protocol.DynamicToolInProgress
 	}
 	return false
 }

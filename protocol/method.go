@@ -193,7 +193,7 @@ func Methods() []Method {
 			"Takes back what turns did to the files, to the conversation, or to both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
 			"Gives the agent something to do; while a turn runs, joins it.").
-			experimental("additionalContext", "environments", "permissions", "runtimeWorkspaceRoots"),
+			experimental("additionalContext", "collaborationMode", "environments", "permissions", "runtimeWorkspaceRoots"),
 		method[TurnSteerParams, TurnSteerResponse]("turn/steer", Handler.TurnSteer,
 			"Adds input to the turn under way."),
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
@@ -299,6 +299,12 @@ const MethodCommandApproval = "item/commandExecution/requestApproval"
 // MethodFileChangeApproval asks whether files may be changed.
 const MethodFileChangeApproval = "item/fileChange/requestApproval"
 
+// MethodToolCall asks the client to run one of its tools.
+const MethodToolCall = "item/tool/call"
+
+// MethodUserInput puts questions to the user.
+const MethodUserInput = "item/tool/requestUserInput"
+
 // ServerRequests lists the requests that the server sends to the client.
 func ServerRequests() []ServerRequest {
 	return []ServerRequest{{
@@ -311,6 +317,16 @@ func ServerRequests() []ServerRequest {
 		reflect.TypeFor[FileChangeRequestApprovalParams](),
 		reflect.TypeFor[FileChangeRequestApprovalResponse](),
 		"Asks whether files may be changed.",
+	}, {
+		MethodToolCall,
+		reflect.TypeFor[DynamicToolCallParams](),
+		reflect.TypeFor[DynamicToolCallResponse](),
+		"Asks the client to run one of its tools.",
+	}, {
+		MethodUserInput,
+		reflect.TypeFor[ToolRequestUserInputParams](),
+		reflect.TypeFor[ToolRequestUserInputResponse](),
+		"Puts questions to the user.",
 	}}
 }
 
@@ -321,6 +337,7 @@ func Unions() []Union {
 		threadStatuses.describe(ThreadStatus{}),
 		userInputs.describe(UserInput{}),
 		threadItems.describe(ThreadItem{}),
+		dynamicToolContents.describe(DynamicToolContent{}),
 		reviewTargets.describe(ReviewTarget{}),
 		contextOperations.describe(ContextOperation{}),
 		timelineEntries.describe(ThreadTimelineEntry{}),

@@ -121,6 +121,8 @@ var deliberately = map[string]string{
 
 	"ServerNotification.emittedAtMs": "not required",
 
+	"ThreadStartParams.dynamicTools":              "of the experimental surface",
+	"TurnStartParams.collaborationMode":           "of the experimental surface",
 	"Model.contextWindow":                         "of our own: null where nobody tells it",
 	"ProviderSettings{bedrock}":                   vendorCloud,
 	"ProviderSettings{gcp}":                       vendorCloud,

@@ -200,6 +200,16 @@ func (s *setup) Defaults() core.Settings {
 
 func (s *setup) Offers(string) core.Offers { return core.Offers{Terminals: true} }
 
+// Skills takes every skill for one whose file says where it was looked for.
+func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (texts []core.SkillText) {
+	for _, in := range input {
+		if v, ok := in.UserInputVariant.(*protocol.SkillInput); ok {
+			texts = append(texts, core.SkillText{Name: v.Name, Path: v.Path, Text: "found from " + cwd})
+		}
+	}
+	return texts
+}
+
 func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error) {
 	s.mu.Lock()
 	enter := s.enter

@@ -89,6 +89,8 @@ type Setup interface {
 	Offers(model string) core.Offers
 	// Resumed are a stored thread's settings with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
+	// Skills are the skills that an input names, with their texts. It reads the disk.
+	Skills(scope Scope, cwd string, input []protocol.UserInput) []core.SkillText
 	// World is what a turn with these settings is to know. An error refuses the turn;
 	// one of kind providerNotReady says what is missing.
 	World(scope Scope, s core.Settings) (core.World, error)

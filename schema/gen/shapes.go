@@ -86,6 +86,7 @@ func members() map[string]shape {
 // choose from, which is not the same as an empty list.
 var nullableLists = []string{
 	"ConfigReadResponse.layers",
+	"DynamicToolCallItem.contentItems",
 	"CommandExecutionRequestApprovalParams.proposedExecpolicyAmendment",
 }
 

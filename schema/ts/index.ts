@@ -230,6 +230,12 @@ export type CodexErrorInfo =
   | (string & {})
   | { [key: string]: unknown };
 
+/** CollaborationMode is the mode of a thread's turns, plan or default, with settings that are stronger than those beside it. DeveloperInstructions stand in the place of what the model is told of the mode; null is this server's own. */
+export interface CollaborationMode {
+  mode: "plan" | "default";
+  settings: CollaborationModeSettings;
+}
+
 /** CollaborationModeListParams asks for the modes of turn/start. */
 export type CollaborationModeListParams = Record<string, never>;
 
@@ -244,6 +250,13 @@ export interface CollaborationModeMask {
   mode: "plan" | "default" | null;
   model: string | null;
   reasoning_effort: string | null;
+}
+
+/** CollaborationModeSettings are the settings of a mode; null leaves the effort to the model. */
+export interface CollaborationModeSettings {
+  model: string;
+  reasoning_effort?: string | null;
+  developer_instructions?: string | null;
 }
 
 /** CommandAction says what a part of a command does, so that it can be shown in a few words. Type is read, listFiles, search or unknown; Name and Path belong to read, Query and Path to search, Path to listFiles. */
@@ -689,6 +702,77 @@ export interface DiffSummary {
   totalAdditions: number;
   totalDeletions: number;
   files: Array<DiffFile>;
+}
+
+/** DynamicToolAudio is a sound, as a URL. The model is told that it cannot hear it. */
+export interface DynamicToolAudio {
+  type: "inputAudio";
+  audioUrl: string;
+}
+
+/** DynamicToolCallItem is a call of a tool that the client runs. ContentItems, Success and DurationMs, in milliseconds, are null until the client has answered. */
+export interface DynamicToolCallItem {
+  type: "dynamicToolCall";
+  id: string;
+  namespace: string | null;
+  tool: string;
+  arguments: unknown;
+  status: "inProgress" | "completed" | "failed";
+  contentItems: Array<DynamicToolContent> | null;
+  success: boolean | null;
+  durationMs: number | null;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
+/** DynamicToolCallParams asks the client to run one of its tools. */
+export interface DynamicToolCallParams {
+  threadId: string;
+  turnId: string;
+  callId: string;
+  namespace: string | null;
+  tool: string;
+  arguments: unknown;
+}
+
+/** DynamicToolCallResponse is what came of it, as the model gets it. */
+export interface DynamicToolCallResponse {
+  contentItems: Array<DynamicToolContent>;
+  success: boolean;
+}
+
+/** DynamicToolContent is a part of a tool's output: a variant, {"type": "inputText", ...}. */
+export type DynamicToolContent = DynamicToolText | DynamicToolImage | DynamicToolAudio;
+
+/** DynamicToolFunction is a tool of a namespace. */
+export interface DynamicToolFunction {
+  type?: "function";
+  name: string;
+  description: string;
+  inputSchema: unknown;
+  deferLoading?: boolean | null;
+}
+
+/** DynamicToolImage is an image, as a URL. */
+export interface DynamicToolImage {
+  type: "inputImage";
+  imageUrl: string;
+}
+
+/** DynamicToolSpec is a tool that the client runs, or a namespace of some: Type is function, the default, or namespace. InputSchema is the JSON Schema of a function's arguments, Tools are the functions of a namespace. DeferLoading has no effect: the model is told of all. */
+export interface DynamicToolSpec {
+  type?: "function" | "namespace";
+  name: string;
+  description: string;
+  inputSchema?: unknown;
+  deferLoading?: boolean | null;
+  tools?: Array<DynamicToolFunction> | null;
+}
+
+/** DynamicToolText is a text. */
+export interface DynamicToolText {
+  type: "inputText";
+  text: string;
 }
 
 /** EnteredReviewModeItem tells that a review began. Review says of what, in a few words. */
@@ -1318,7 +1402,11 @@ export type ServerRequest =
   /** Asks whether a command may run. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/commandExecution/requestApproval"; params: CommandExecutionRequestApprovalParams }
   /** Asks whether files may be changed. */
-  | { jsonrpc: "2.0"; id: RequestId; method: "item/fileChange/requestApproval"; params: FileChangeRequestApprovalParams };
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/fileChange/requestApproval"; params: FileChangeRequestApprovalParams }
+  /** Asks the client to run one of its tools. */
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/call"; params: DynamicToolCallParams }
+  /** Puts questions to the user. */
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/requestUserInput"; params: ToolRequestUserInputParams };
 
 /** ServerRequestResolvedNotification tells that a request of the server needs no answer any more: it was answered, or its turn ended. RequestID is the id that the request was sent with. */
 export interface ServerRequestResolvedNotification {
@@ -1828,7 +1916,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ImageViewItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | ImageViewItem | DynamicToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
@@ -2105,6 +2193,8 @@ export interface ThreadStartParams {
   developerInstructions?: string | null;
   ephemeral?: boolean | null;
   threadSource?: string | null;
+  /** Only with the capability experimentalApi. */
+  dynamicTools?: Array<DynamicToolSpec> | null;
 }
 
 /** ThreadStartResponse is the answer to thread/start: the thread and the settings its turns will use. */
@@ -2280,6 +2370,42 @@ export interface TokenUsageBreakdown {
   reasoningOutputTokens: number;
 }
 
+/** ToolRequestUserInputAnswer is what was chosen of one question, or written. */
+export interface ToolRequestUserInputAnswer {
+  answers: Array<string>;
+}
+
+/** ToolRequestUserInputOption is an answer to choose. */
+export interface ToolRequestUserInputOption {
+  label: string;
+  description: string;
+}
+
+/** ToolRequestUserInputParams puts questions to the user. ItemID is the id of the call. IsBlocking is set in plan mode, where the work cannot go on without an answer. AutoResolutionMs is always null. */
+export interface ToolRequestUserInputParams {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  questions: Array<ToolRequestUserInputQuestion>;
+  isBlocking: boolean;
+  autoResolutionMs: number | null;
+}
+
+/** ToolRequestUserInputQuestion is a question with answers to choose from. IsOther is always set: the user may answer in words of their own. IsSecret never is. */
+export interface ToolRequestUserInputQuestion {
+  id: string;
+  header: string;
+  question: string;
+  isOther: boolean;
+  isSecret: boolean;
+  options: Array<ToolRequestUserInputOption>;
+}
+
+/** ToolRequestUserInputResponse is the answers by the ids of the questions. */
+export interface ToolRequestUserInputResponse {
+  answers: { [key: string]: ToolRequestUserInputAnswer };
+}
+
 /** TrimPoint is a boundary in a thread: what lies before it is not sent to the model, though it stays readable. Pinned items are sent all the same, and of a compaction messages of the user. CreatedAt is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the first behind it; null where there is none. PrunedMessageCount and PrunedTurnIDs are of the messages and the turns that this point took out of the context; those of earlier points are not among them. Summary stands in their place, null without one. */
 export interface TrimPoint {
   id: string;
@@ -2370,6 +2496,8 @@ export interface TurnStartParams {
   effort?: string | null;
   summary?: "auto" | "concise" | "detailed" | "none" | null;
   outputSchema?: unknown;
+  /** Only with the capability experimentalApi. */
+  collaborationMode?: CollaborationMode | null;
 }
 
 /** TurnStartResponse is the answer to turn/start. While a turn runs, it is that turn, and the input joined it. SlashCommand is there where the input was a slash command that was executed, for clients with that capability: the turn is then the one that the command began, or the one under way, or else one that nothing happens in, which is over, and which the thread does not keep. */
