@@ -73,7 +73,7 @@ type Handler interface {
 	SkillsList(to Caller, p *SkillsListParams) error
 	SkillsExtraRootsSet(to Caller, p *SkillsExtraRootsSetParams) error
 	HooksList(to Caller, p *HooksListParams) error
-	AccountRead(to Caller, p *GetAccountParams) error
+	GetAccount(to Caller, p *GetAccountParams) error
 	GetAuthStatus(to Caller, p *GetAuthStatusParams) error
 	ExperimentalFeatureList(to Caller, p *ExperimentalFeatureListParams) error
 	CollaborationModeList(to Caller, p *CollaborationModeListParams) error
@@ -262,7 +262,7 @@ func Methods() []Method {
 			"Names folders with more skills."),
 		method[HooksListParams, HooksListResponse]("hooks/list", Handler.HooksList,
 			"Lists hooks: none, as none are run."),
-		method[GetAccountParams, GetAccountResponse]("account/read", Handler.AccountRead,
+		method[GetAccountParams, GetAccountResponse]("account/read", Handler.GetAccount,
 			"Tells who is logged in: nobody, and nobody has to be."),
 		method[GetAuthStatusParams, GetAuthStatusResponse]("getAuthStatus", Handler.GetAuthStatus,
 			"Tells the same as account/read, in an older form.").own(),

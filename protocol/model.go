@@ -79,6 +79,24 @@ type ProviderSettings struct {
 	Auth *GatewayAuth `json:"auth,omitempty"`
 }
 
+// MarshalJSON writes the members of the type: a provider of one's own without Auth has none.
+func (s ProviderSettings) MarshalJSON() ([]byte, error) {
+	type plain ProviderSettings
+	switch {
+	case s.Type != ProviderCustom:
+		s.Auth = nil
+	case s.Auth == nil:
+		s.Auth = &GatewayAuth{Mode: "none"}
+	}
+	return marshal(plain(s))
+}
+
+// The types of ProviderSettings.
+const (
+	ProviderOpenAI = "openai"
+	ProviderCustom = "customGateway"
+)
+
 // GatewayAuth tells where the key of a provider comes from: from the variable EnvKey, from
 // nowhere, or from headers and tokens in the configuration, which are not told.
 type GatewayAuth struct {

@@ -64,8 +64,8 @@ func (l Lobby) ModelProviderCapabilitiesRead(to protocol.Caller, p *protocol.Mod
 	return nil
 }
 
-// AccountRead tells that nobody is logged in.
-func (l Lobby) AccountRead(to protocol.Caller, p *protocol.GetAccountParams) error {
+// GetAccount tells that nobody is logged in.
+func (l Lobby) GetAccount(to protocol.Caller, p *protocol.GetAccountParams) error {
 	l.Outbox.Reply(to, protocol.GetAccountResponse{})
 	return nil
 }

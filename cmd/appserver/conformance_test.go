@@ -190,12 +190,11 @@ func askTheClient(c *client) {
 		}
 		return object{"answers": object{"q": object{"answers": []string{"A"}}}}
 	}
-	id := c.startThread(object{"dynamicTools": []object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": object{"type": "object"}}}})
+	id := c.startThread(object{"ephemeral": true, "dynamicTools": []object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": object{"type": "object"}}}})
 	c.turn(id, "ticket")
 	c.call("turn/start", object{"threadId": id, "input": textInput("choose"),
 		"collaborationMode": object{"mode": "plan", "settings": object{"model": "offline", "reasoning_effort": nil, "developer_instructions": nil}}})
 	c.awaitTurn()
-	c.readThread(id)
 }
 
 // readLists asks for all that clients choose from.

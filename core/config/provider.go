@@ -137,13 +137,13 @@ func (c *Config) Summaries() []protocol.ModelProviderSummary {
 func (p Provider) settings() protocol.ProviderSettings {
 	switch {
 	case p.ID == ProviderOpenAI:
-		return protocol.ProviderSettings{Type: "openai"}
+		return protocol.ProviderSettings{Type: protocol.ProviderOpenAI}
 	case p.EnvKey != "":
-		return protocol.ProviderSettings{Type: "customGateway", Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: &p.EnvKey}}
+		return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: &p.EnvKey}}
 	case p.BearerToken != "", len(p.HTTPHeaders) > 0, len(p.EnvHTTPHeaders) > 0:
-		return protocol.ProviderSettings{Type: "customGateway", Auth: &protocol.GatewayAuth{Mode: "externallyConfigured"}}
+		return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "externallyConfigured"}}
 	}
-	return protocol.ProviderSettings{Type: "customGateway", Auth: &protocol.GatewayAuth{Mode: "none"}}
+	return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "none"}}
 }
 
 // Ready tells whether requests can be sent to a provider. The error is a
