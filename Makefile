@@ -19,13 +19,16 @@ CRASHCOUNT ?= 10
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo generate check test race fuzz crash bench conformance clean
+.PHONY: help build mac demo generate check test race fuzz crash bench conformance clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/appserver, a static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver ./cmd/appserver
+
+mac: ## build bin/appserver-mac, which serves all but commands
+	CGO_ENABLED=0 GOOS=darwin $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver
 
 demo: build ## run a conversation with the built-in offline provider
 	$(GO) run ./docs/demo bin/appserver
@@ -66,8 +69,8 @@ fuzz: ## run each fuzz target for FUZZTIME
 crash: ## run the crash tests CRASHCOUNT times
 	$(GO) test -run Crash -count=$(CRASHCOUNT) ./cmd/appserver
 
-bench: ## run the benchmarks of the whole server
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver
+bench: ## run the benchmarks of the whole server, and of captures of worktrees
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree
 
 conformance: ## compare the schema files with those of the reference implementation
 	bash .ci/conformance

@@ -148,7 +148,7 @@ func goroutineFiles() map[string]string {
 		"core/engine/retain.go":   "lets old threads go, again and again",
 		"core/engine/search.go":   "ends a search with the engine",
 		"core/model/shelf.go":     "asks a provider for its models",
-		"core/tool/shell.go":      "hands a command's output on",
+		"core/tool/run.go":        "hands a command's output on",
 		"core/tool/start.go":      "waits for a command's end",
 		"core/tool/supervise.go":  "takes the exits of a command's orphans",
 		"docs/demo/client.go":     "reads what the server says",

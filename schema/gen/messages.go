@@ -52,7 +52,7 @@ func (m *messages) addResults(r *reflector) {
 			r.of(method.Result)
 		}
 		m.roots = append(m.roots, names.params)
-		if !slices.Contains(m.roots, names.result) { // methods can have an answer in common
+		if !slices.Contains(m.roots, names.result) { // two methods can answer alike
 			m.roots = append(m.roots, names.result)
 		}
 		requests = append(requests, r.request(method.Name, names.params, method.Doc))

@@ -1,0 +1,38 @@
+//go:build !linux
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"appserver/core"
+)
+
+// errNotLinux is why no command runs here. What is needed to confine one, and to end all of
+// it, is Linux's: another system takes another way here, in this file.
+func errNotLinux() error {
+	return fmt.Errorf("commands run on Linux only, and this is %s: run the server on Linux, in a virtual machine, a container or WSL, where the files are", runtime.GOOS)
+}
+
+// Run runs nothing.
+func (*Shell) Run(context.Context, core.Command, <-chan string, func(string), func(string)) core.ToolResult {
+	return core.ToolResult{Failure: errNotLinux().Error()}
+}
+
+// Probe says that nothing can be confined.
+func Probe([]string) error { return errNotLinux() }
+
+// Supervise supervises nothing.
+func Supervise([]string) int { return refuse() }
+
+// Confine confines nothing.
+func Confine([]string) int { return refuse() }
+
+func refuse() int {
+	fmt.Fprintln(os.Stderr, errors.Join(errNotLinux()))
+	return 1
+}
