@@ -13,8 +13,8 @@ const (
 	// maxSkillsText bounds what the model is told of all skills, and maxSkillLine of one, in
 	// bytes.
 	maxSkillsText, maxSkillLine = 16 << 10, 600
-	// skillTag begins the message that holds a skill.
-	skillTag = "<skill>"
+	// SkillTag begins the message that holds a skill.
+	SkillTag = "<skill>"
 )
 
 // SkillsText tells the model which skills there are; "" without any.
@@ -43,6 +43,6 @@ func SkillsText(skills []Skill) string {
 // tellSkills puts the skills that the user named into the history, behind the user's words.
 func (s *step) tellSkills(skills []SkillText) {
 	for _, skill := range skills {
-		s.item(userText(skillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
+		s.item(userText(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
 	}
 }
