@@ -20,6 +20,7 @@ type witness struct {
 	effects map[core.EffectID]*effectState
 	callers map[protocol.Caller]callerState
 	asked   map[uint64]bool // requests of the server; false once resolved
+	about   map[uint64]ask  // what they ask
 	turns   map[string]bool // turns told to have begun; false once completed
 	cut     string          // the turn that a crash cut off; it may be told to be completed
 	items   map[string]*itemState
@@ -58,7 +59,7 @@ type itemState struct {
 }
 
 func newWitness(report func(format string, args ...any)) *witness {
-	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}}
+	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}, about: map[uint64]ask{}}
 	w.context = &contextWitness{witness: w}
 	w.restarted(nil)
 	return w
@@ -252,6 +253,7 @@ func (w *witness) seeState(m *machine) {
 	if told := encode(m.thread.View(false).Status); w.status != "" && w.status != told {
 		w.report("the last status told is %s, the thread's is %s", w.status, told)
 	}
+	w.seeWaiting(m)
 	w.seePrompt(m.thread.Prompt().Items)
 	if !w.unsaved {
 		w.seeDurable(m)
