@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -183,8 +185,12 @@ func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallRespons
 	s.completed(c.item, nil)
 }
 
+// maxClientOutput bounds a text of a client's tool that the model gets, in bytes, as what
+// commands put out is bounded: the context has to hold it.
+const maxClientOutput = 40_000
+
 // modelOutput is a tool's output as the model gets it: texts alone as one, else part by
-// part.
+// part. What is too long is cut in the middle; people are shown all of it.
 func modelOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 	var parts []protocol.ContentItem
 	texts := true
@@ -192,7 +198,7 @@ func modelOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 		part := protocol.ContentItem{Type: protocol.ContentInputText}
 		switch v := content.DynamicToolContentVariant.(type) {
 		case *protocol.DynamicToolText:
-			part.Text = v.Text
+			part.Text = cutText(v.Text)
 		case *protocol.DynamicToolImage:
 			part = protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: v.ImageURL}
 			texts = false
@@ -211,7 +217,14 @@ func modelOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 		}
 		out.Text += part.Text
 	}
+	out.Text = cutText(out.Text)
 	return out
+}
+
+func cutText(text string) string {
+	kept := excerpt.Text{Limit: maxClientOutput}
+	kept.Write(strings.ToValidUTF8(text, "\ufffd"))
+	return kept.String()
 }
 
 // abandonClient ends a call that the client has not answered.

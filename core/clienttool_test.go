@@ -97,3 +97,31 @@ func TestClientToolsArePricedAndSent(t *testing.T) {
 	}
 	require.Greater(t, tokens(tooled), tokens(bare)+10)
 }
+
+// TestWhatAClientsToolSaysIsBounded: the model gets as much of it as of a command's output,
+// head and tail, however many parts there are; people are shown all.
+func TestWhatAClientsToolSaysIsBounded(t *testing.T) {
+	for name, parts := range map[string]int{"one part": 1, "many parts": 100} {
+		t.Run(name, func(t *testing.T) {
+			var texts []string
+			for range parts {
+				texts = append(texts, `{"type":"inputText","text":"`+strings.Repeat("ä", 500_000/parts)+`"}`)
+			}
+			texts[0] = strings.Replace(texts[0], `"text":"`, `"text":"first `, 1)
+			texts[parts-1] = strings.TrimSuffix(texts[parts-1], `"}`) + ` last"}`
+			m := newMachine(t.Errorf)
+			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
+				require.NoError(t, runCommand(m, line, new(strings.Builder)))
+			}
+			m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[` + strings.Join(texts, ",") + `],"success":true}`)})
+			items := m.thread.Prompt().Items
+			output := items[len(items)-1].ResponseItemVariant.(*protocol.FunctionCallOutput).Output.Text
+			require.Less(t, len(output), 41_000)
+			require.True(t, utf8.ValidString(output))
+			require.True(t, strings.HasPrefix(output, "first ä"))
+			require.True(t, strings.HasSuffix(output, "ä last"))
+			require.Contains(t, output, "bytes cut")
+			require.Greater(t, len(encode(m.thread.View(true))), 1_000_000)
+		})
+	}
+}

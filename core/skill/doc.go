@@ -7,8 +7,8 @@
 // and of each folder above it, up to the one with .git; outside of a repository, of the
 // working directory alone. The user's are in ~/.agents/skills, in skills of the home of
 // settings, and in what clients name; the administrator's in /etc/codex/skills. What the
-// reference implementation puts into skills/.system is found, too. The same file is one
-// skill, whatever links lead to it.
+// reference implementation puts into skills/.system is found, too. Links to
+// folders are followed; the same file is one skill, under its real path.
 //
 // # What
 //

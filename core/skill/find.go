@@ -93,7 +93,7 @@ func projectFolders(cwd string) []string {
 	}
 }
 
-// finder collects skills. seen holds the real paths of their files, and of folders.
+// finder collects skills. seen holds the real paths of folders.
 type finder struct {
 	seen     map[string]bool
 	skills   []Skill
@@ -107,10 +107,15 @@ func (f *finder) walk(r root) {
 }
 
 // folder looks through a folder and those below it, through links, too. Those with a dot
-// before their names are passed over.
+// before their names are passed over, and so are files that are links: the skill is where
+// the file is.
 func (f *finder) folder(r root, dir string, depth int) {
 	f.folders++
-	if depth > maxDepth || f.folders > maxFolders || !f.isNew(dir) {
+	if depth > maxDepth || f.folders > maxFolders {
+		return
+	}
+	dir, isNew := f.isNew(dir)
+	if !isNew {
 		return
 	}
 	entries, err := os.ReadDir(dir)
@@ -121,7 +126,9 @@ func (f *finder) folder(r root, dir string, depth int) {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case e.Name() == fileName:
-			f.file(r, path)
+			if e.Type()&fs.ModeSymlink == 0 {
+				f.file(r, path)
+			}
 		case strings.HasPrefix(e.Name(), "."), e.Type().IsRegular():
 		case e.IsDir(), e.Type()&fs.ModeSymlink != 0:
 			f.folder(r, path, depth+1)
@@ -129,20 +136,17 @@ func (f *finder) folder(r root, dir string, depth int) {
 	}
 }
 
-// isNew is false for a path that was seen, or leads nowhere.
-func (f *finder) isNew(path string) bool {
+// isNew is the real path, and false for one that was seen, or leads nowhere.
+func (f *finder) isNew(path string) (real string, isNew bool) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || f.seen[real] {
-		return false
+		return path, false
 	}
 	f.seen[real] = true
-	return true
+	return real, true
 }
 
 func (f *finder) file(r root, path string) {
-	if !f.isNew(path) {
-		return
-	}
 	s, err := read(path)
 	if err != nil {
 		f.problems = append(f.problems, protocol.SkillErrorInfo{Path: path, Message: err.Error()})

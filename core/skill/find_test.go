@@ -63,17 +63,26 @@ func TestFindLooksWhereTheReferenceDoes(t *testing.T) {
 	require.Equal(t, []string{}, found("", skill.Places{}))
 }
 
+// TestFindFollowsLinksOnce: links to folders are followed, those that are files are not, and
+// what is told is where a skill really is.
 func TestFindFollowsLinksOnce(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir+"/elsewhere/linked/SKILL.md", plain("linked"))
+	linked := put(t, dir+"/elsewhere/linked/SKILL.md", plain("linked"))
 	put(t, dir+"/.agents/skills/a/SKILL.md", plain("a"))
+	put(t, dir+"/.agents/skills/0/other.md", "x")
 	for from, to := range map[string]string{
 		"/.agents/skills/loop": dir + "/.agents", "/.agents/skills/b": dir + "/elsewhere", "/.agents/skills/c": dir + "/elsewhere/linked",
-		"/.agents/skills/dead": "/nowhere", "/.codex": dir + "/.agents",
+		"/.agents/skills/dead": "/nowhere", "/.codex": dir + "/.agents", "/.agents/skills/0/SKILL.md": dir + "/.agents/skills/a/SKILL.md",
+		"/.agents/skills/self": dir + "/.agents/skills/self",
 	} {
 		require.NoError(t, os.Symlink(to, dir+from))
 	}
-	require.Equal(t, []string{"repo:a", "repo:linked"}, found(dir, skill.Places{}))
+	skills, problems := skill.Find(dir, skill.Places{})
+	require.Empty(t, problems)
+	require.Len(t, skills, 2)
+	require.Equal(t, "a", skills[0].Name)
+	require.Equal(t, dir+"/.agents/skills/a/SKILL.md", skills[0].Path)
+	require.Equal(t, linked, skills[1].Path)
 }
 
 func TestFindIsBounded(t *testing.T) {

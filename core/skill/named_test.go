@@ -1,6 +1,7 @@
 package skill_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +46,9 @@ func TestNamed(t *testing.T) {
 		"gone":                {[]protocol.UserInput{skillInput("release", "/gone/SKILL.md")}, nil, 1},
 		"an unclean path":     {[]protocol.UserInput{skillInput("release", "/x/../r//SKILL.md")}, []string{"/r/SKILL.md"}, 0},
 		"odd characters":      {[]protocol.UserInput{text("($plug:in_a-1)")}, []string{"/p/SKILL.md"}, 0},
+		"by a link":           {[]protocol.UserInput{text("[$twin](/2/SKILL.md) and [$any]( skill:///r/SKILL.md )")}, []string{"/2/SKILL.md", "/r/SKILL.md"}, 0},
+		"by links elsewhere":  {[]protocol.UserInput{text("[$release](app://x) [$release](/gone) [$release]() [$off](/off/SKILL.md)")}, nil, 0},
+		"by half a link":      {[]protocol.UserInput{text("[$release](/2/SKILL.md [$release]")}, []string{"/r/SKILL.md"}, 0},
 		"in the input's order": {
 			[]protocol.UserInput{text("$plug:in_a-1"), skillInput("twin", "/1/SKILL.md"), text("$release")},
 			[]string{"/p/SKILL.md", "/1/SKILL.md", "/r/SKILL.md"}, 0,
@@ -75,4 +79,14 @@ func TestTextIsThatOfARegularFile(t *testing.T) {
 		_, err := skill.Text(path)
 		require.EqualError(t, err, want)
 	}
+}
+
+// TestNamedFollowsLinks: the path of a skill is the real one, and clients may know another.
+func TestNamedFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	path := put(t, dir+"/real/SKILL.md", plain("a"))
+	require.NoError(t, os.Symlink(dir+"/real", dir+"/link"))
+	named, missing := skill.Named([]skill.Skill{enabled("a", path)}, []protocol.UserInput{skillInput("a", dir+"/link/SKILL.md")})
+	require.Len(t, named, 1)
+	require.Empty(t, missing)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -19,6 +20,8 @@ import (
 const (
 	// maxFile bounds what is read of a file, in bytes.
 	maxFile = 256 << 10
+	// maxYAML bounds the YAML in it, in bytes: to read that of many keys takes long.
+	maxYAML = 16 << 10
 	// maxName, maxDescription and maxShort bound what is told of a skill, in characters.
 	maxName, maxDescription, maxShort = 64, 1024, 1024
 )
@@ -49,7 +52,7 @@ func read(path string) (Skill, error) {
 	}
 	s := Skill{SkillMetadata: protocol.SkillMetadata{Name: oneLine(h.Name), Description: oneLine(h.Description), Path: path}}
 	if s.Name == "" {
-		s.Name = filepath.Base(filepath.Dir(path))
+		s.Name = oneLine(strings.ToValidUTF8(filepath.Base(filepath.Dir(path)), "\ufffd"))
 	}
 	if short := oneLine(h.Metadata.ShortDescription); short != "" {
 		s.ShortDescription = &short
@@ -82,17 +85,74 @@ func parseHead(text string) (h head, err error) {
 	}
 	for i, line := range lines[1:] {
 		if strings.TrimSpace(line) == "---" {
-			return h, decode([]byte(strings.Join(lines[1:i+1], "\n")), &h)
+			return h, decodeHead(strings.Join(lines[1:i+1], "\n"), &h)
 		}
 	}
 	return h, errNoHead
 }
 
+// decodeHead takes what people write by hand, too: a text with a colon in it that stands
+// without quotes, which is not YAML.
+func decodeHead(text string, h *head) error {
+	err := decode([]byte(text), h)
+	if err == nil {
+		return nil
+	}
+	bare := regexp.MustCompile("(?m)^([ \t]*[A-Za-z_-]+:[ \t]+)([^\"'\\[{|>&*!%@` \t\r\n][^\r\n]*: [^\r\n]*?)[ \t]*\r?$")
+	quoted := bare.ReplaceAllStringFunc(text, func(line string) string {
+		m := bare.FindStringSubmatch(line)
+		return m[1] + "'" + strings.ReplaceAll(m[2], "'", "''") + "'"
+	})
+	again := head{}
+	if decode([]byte(quoted), &again) != nil {
+		return err
+	}
+	*h = again
+	return nil
+}
+
 func decode(text []byte, to any) error {
-	if err := yaml.Unmarshal(text, to); err != nil {
+	if len(text) > maxYAML {
+		return fmt.Errorf("the YAML is larger than %d bytes", maxYAML)
+	}
+	var root yaml.Node
+	err := yaml.Unmarshal(text, &root)
+	if err == nil {
+		err = distinct(&root)
+	}
+	if err == nil {
+		err = root.Decode(to)
+	}
+	if err != nil {
 		return errors.New("invalid YAML: " + oneLine(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	return nil
+}
+
+// distinct fails at the first key that stands twice in a mapping. Decode would tell of each
+// pair of them, which takes hours.
+func distinct(n *yaml.Node) error {
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && child.Kind == yaml.ScalarNode {
+			if seen[child.Value] {
+				return fmt.Errorf("line %d: mapping key %q already defined", child.Line, clip(child.Value))
+			}
+			seen[child.Value] = true
+		}
+		if err := distinct(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clip is as much of a text as an error shows.
+func clip(text string) string {
+	if len(text) > maxName {
+		return strings.ToValidUTF8(text[:maxName], "") + "…"
+	}
+	return text
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
