@@ -95,7 +95,7 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 	}
 	options, effort := c.efforts()
 	out := protocol.Model{
-		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(m.Name, m.ID), Description: cmp.Or(firstLine(m.Description), m.ID+" of "+name),
+		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(firstLine(m.Name), m.ID), Description: cmp.Or(firstLine(m.Description), m.ID+" of "+name),
 		Hidden:                    m.Wordless,
 		SupportedReasoningEfforts: options, DefaultReasoningEffort: effort,
 		InputModalities:      modalities(m.ID),
@@ -109,7 +109,7 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 	return out
 }
 
-// maxDescription bounds the description of a model, in bytes: some hundred of them are
+// maxDescription bounds the description of a model, and its name to show, in bytes: some hundred of them are
 // one message.
 const maxDescription = 200
 

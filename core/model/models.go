@@ -20,6 +20,8 @@ const (
 	listLimit = 8 << 20
 	// maxListed bounds the models of one provider.
 	maxListed = 2000
+	// maxID bounds the name of a model, in bytes.
+	maxID = 256
 )
 
 // Lister tells which models there are.
@@ -141,7 +143,7 @@ func parseModels(body []byte) ([]core.ListedModel, error) {
 	seen := map[string]bool{}
 	for _, row := range rows {
 		var m listed
-		if json.Unmarshal(row, &m) != nil || m.ID == "" || seen[m.ID] {
+		if json.Unmarshal(row, &m) != nil || m.ID == "" || len(m.ID) > maxID || seen[m.ID] {
 			continue
 		}
 		seen[m.ID] = true

@@ -3,9 +3,11 @@ package model_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,14 +120,21 @@ func (f *fakeLister) Models(ctx context.Context) ([]core.ListedModel, error) {
 
 // shelved asks a shelf for the models of p, and gives the ids that come; nil while none do.
 func shelved(s *model.Shelf) func() []string {
-	var ids []string
+	var told atomic.Pointer[[]string]
 	s.Ask("p", func(models []core.ListedModel) {
-		ids = []string{}
+		ids := []string{}
 		for _, m := range models {
 			ids = append(ids, m.ID)
 		}
+		told.Store(&ids)
 	})
-	return func() []string { synctest.Wait(); return ids }
+	return func() []string {
+		synctest.Wait()
+		if ids := told.Load(); ids != nil {
+			return *ids
+		}
+		return nil
+	}
 }
 
 func bubble(t *testing.T, test func(t *testing.T, s *model.Shelf, p *fakeLister)) {
@@ -207,4 +216,130 @@ func TestShelfEnds(t *testing.T) {
 		new(model.Shelf).Ask("p", func([]core.ListedModel) { ids = []string{} })
 		return ids
 	}())
+}
+
+// TestKeysStayWithTheProvider: a redirect to another host, port or scheme is not followed,
+// for lists and for turns; one within the host is.
+func TestKeysStayWithTheProvider(t *testing.T) {
+	reached := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	defer other.Close()
+	to, hops := "", 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/v1/"):
+			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+		case r.URL.Path == "/loop":
+			hops++
+			http.Redirect(w, r, "/loop", http.StatusTemporaryRedirect)
+		case r.Method == http.MethodGet:
+			_, _ = w.Write([]byte(`{"data":[{"id":"` + r.Header.Get("X-Key") + `"}]}`))
+		}
+	}))
+	defer srv.Close()
+	o := model.NewOpenAI(model.Endpoint{Name: "mine", BaseURL: srv.URL + "/v1", Headers: map[string]string{"X-Key": "secret"}})
+	defer o.Close()
+	for _, to = range []string{other.URL, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) + "/v2/models", "https://" + strings.TrimPrefix(srv.URL, "http://")} {
+		_, err := o.Models(t.Context())
+		require.ErrorContains(t, err, "unexpected status 307")
+		_, err = o.Stream(t.Context(), &core.Prompt{Model: "m"}, func(core.Piece) {})
+		require.Error(t, err)
+		require.Zero(t, reached)
+	}
+	to = "/v2/models"
+	models, err := o.Models(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []core.ListedModel{{ID: "secret"}}, models)
+	to = "/loop"
+	_, err = o.Models(t.Context())
+	require.ErrorContains(t, err, "unexpected status 307")
+	require.Less(t, hops, 20)
+}
+
+// TestListsAreBounded: neither what is read, nor how many models, nor their names.
+func TestListsAreBounded(t *testing.T) {
+	var rows []string
+	for i := range 3000 {
+		rows = append(rows, fmt.Sprintf(`{"id":"m%d"}`, i))
+	}
+	models, err := lists(t, `{"data":[`+strings.Join(rows, ",")+`]}`).Models(t.Context())
+	require.NoError(t, err)
+	require.Len(t, models, 2000)
+	models, err = lists(t, `{"data":[{"id":"`+strings.Repeat("n", 257)+`"},{"id":"`+strings.Repeat("n", 256)+`"}]}`).Models(t.Context())
+	require.NoError(t, err)
+	require.Len(t, models, 1)
+	_, err = lists(t, `{"data":[{"id":"a","x":"`+strings.Repeat("x", 8<<20)+`"}]}`).Models(t.Context())
+	require.ErrorContains(t, err, "the answer is no list of models")
+}
+
+// TestShelfUnderMany: whoever asks at the same time, one question goes out, everybody is told
+// once, and what is shared is not changed by who was told.
+func TestShelfUnderMany(t *testing.T) {
+	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+		var told atomic.Int32
+		for i := range 100 {
+			go s.Ask("p", func(models []core.ListedModel) {
+				told.Add(1)
+				if len(models) != 2 || models[0].ID != "a" {
+					t.Errorf("%d is told %v", i, models)
+				}
+			})
+			go s.Learn("p")
+			go s.Window("p", "a")
+		}
+		synctest.Wait()
+		require.Zero(t, told.Load())
+		require.Equal(t, 1, p.asked)
+		p.answers <- []core.ListedModel{{ID: "a", Window: 1}, {ID: "b"}}
+		synctest.Wait()
+		require.EqualValues(t, 100, told.Load())
+	})
+}
+
+// TestShelfAsksEachProvider: a silent one holds up nobody who asks another.
+func TestShelfAsksEachProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent, quick := &fakeLister{answers: make(chan []core.ListedModel)}, &fakeLister{answers: make(chan []core.ListedModel, 1)}
+		quick.answers <- []core.ListedModel{{ID: "q", Window: 3}}
+		s := &model.Shelf{}
+		s.Stock(map[string]model.Lister{"silent": silent, "quick": quick})
+		waits := true
+		s.Ask("silent", func([]core.ListedModel) { waits = false })
+		var ids []core.ListedModel
+		s.Ask("quick", func(models []core.ListedModel) { ids = models })
+		synctest.Wait()
+		require.True(t, waits)
+		require.Len(t, ids, 1)
+		require.EqualValues(t, 3, s.Window("quick", "q"), "told while another is asked")
+		s.Close()
+		require.False(t, waits)
+		require.Zero(t, s.Window("quick", "q"), "nobody asks any more")
+	})
+}
+
+// TestShelfAsksAgainInTime: after a failure in 20 seconds, after an answer in five minutes,
+// and while it asks again it tells nothing that is older than the answer.
+func TestShelfAsksAgainInTime(t *testing.T) {
+	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+		p.answers <- nil
+		require.Equal(t, []string{}, shelved(s)())
+		time.Sleep(19 * time.Second)
+		require.Equal(t, []string{}, shelved(s)())
+		require.Equal(t, 1, p.asked)
+		time.Sleep(2 * time.Second)
+		p.answers <- []core.ListedModel{{ID: "a"}}
+		require.Equal(t, []string{"a"}, shelved(s)())
+		require.Equal(t, 2, p.asked)
+		time.Sleep(5*time.Minute + time.Second)
+		again := shelved(s)
+		require.Nil(t, again(), "it waits for the provider")
+		p.answers <- []core.ListedModel{{ID: "b"}}
+		require.Equal(t, []string{"b"}, again())
+		time.Sleep(5*time.Minute + time.Second)
+		late := shelved(s)
+		time.Sleep(2 * time.Second)
+		require.Nil(t, late())
+		time.Sleep(time.Second)
+		require.Equal(t, []string{"b"}, late(), "silence costs three seconds, not the list")
+	})
 }
