@@ -38,6 +38,7 @@ func (a *agent) release() { a.once.Do(func() { close(a.released) }) }
 //
 //	say TEXT     says it
 //	run COMMAND  calls the shell
+//	call NAME X  calls that tool with the arguments X
 //	fail, error  fails
 //	flaky        fails in a way that may pass; the next request says "passed"
 //	panic        panics
@@ -59,6 +60,9 @@ func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece
 	case "run":
 		arguments, err := json.Marshal(map[string]string{"command": rest})
 		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: "shell", Arguments: string(arguments)}}}, err
+	case "call":
+		name, arguments, _ := strings.Cut(rest, " ")
+		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: name, Arguments: arguments}}}, nil
 	case "stay":
 		arguments, err := json.Marshal(map[string]any{"cmd": rest, "yield_time_ms": 250})
 		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: "exec_command", Arguments: string(arguments)}}}, err
