@@ -159,6 +159,10 @@ func (s *step) allow(key string) {
 	s.allowed[key] = true
 }
 
+// remembers tells whether the user has accepted this for the session. A reviewer is none
+// whom that was said to.
+func (s *step) remembers(key string) bool { return s.reviewing() == nil && s.allowed[key] }
+
 func (s *step) accept(c *toolCall) {
 	c.state = callRunning
 	s.notifyStatus()

@@ -82,6 +82,7 @@ func (s *step) wake(next Settings, w World) {
 	t.quiet, t.owed, t.world, s.offers = false, len(t.own) > 0, w, w.Offers
 	s.changeSettings(next, t.id)
 	s.describeWorld(w)
+	s.beginCheckpoint()
 }
 
 // ownCommand is the user's command that an effect runs, nil where it runs none.

@@ -283,7 +283,7 @@ func effectText(e core.Effect) string {
 		}
 		return words(text, trackText(e.Track))
 	case core.TypeKeys:
-		return fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text)
+		return words(fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text), trackText(e.Track))
 	case core.PlanPatch:
 		return fmt.Sprintf("plan patch %d in %q of %q, %s", e.ID, e.Dir, e.Root, short(e.Text))
 	case core.WritePatch:
@@ -303,7 +303,11 @@ func effectText(e core.Effect) string {
 	case core.ForgetCheckpoints:
 		return "forget " + pointsText(e.Points)
 	case core.CopyCheckpoints:
-		return "copy " + pointsText(e.Points)
+		text := "copy " + pointsText(e.Points)
+		for _, c := range e.Changes {
+			text += fmt.Sprintf(", %d files of %s", len(c.Changes), c.ID)
+		}
+		return text
 	case core.RecordName:
 		return fmt.Sprintf("record name %q", e.Name)
 	}

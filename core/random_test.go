@@ -329,7 +329,7 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	case core.CaptureTree:
 		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
 	case core.TypeKeys:
-		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed")}
+		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed"), Tracked: anyTracked(t, effect.Track)}
 	case core.ReadImage:
 		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:

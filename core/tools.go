@@ -220,7 +220,7 @@ func (s *step) beginShell(c *toolCall) {
 		s.answer(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessions()))
 		return
 	}
-	c.command.outside = s.allowed[c.command.outsideKey()]
+	c.command.outside = s.remembers(c.command.outsideKey())
 	switch s.verdict(c.command) {
 	case run:
 		s.runCommand(c)

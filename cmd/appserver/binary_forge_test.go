@@ -41,7 +41,7 @@ func TestOutputForgesNothing(t *testing.T) {
 	c.close()
 	for _, m := range c.seen {
 		require.True(t, json.Valid([]byte(m.line)), m.line)
-		require.Equal(t, "turn/completed" == m.Method && strings.Contains(string(m.Params), `"id":"forged"`), false, m.line)
+		require.False(t, m.Method == "turn/completed" && strings.Contains(string(m.Params), `"id":"forged"`), m.line)
 		require.False(t, string(m.ID) == "4" && string(m.Result) == "{}", m.line)
 	}
 }

@@ -134,6 +134,13 @@ func (a *actor) world(s core.Settings) core.World {
 	return world
 }
 
+// worldOf is the world of a turn with settings.
+func (a *actor) worldOf(s core.Settings) (core.World, error) {
+	world, err := a.engine.Setup.World(a.scope, s)
+	world.Tracking = a.tracking()
+	return world, err
+}
+
 func notReady(err error) bool {
 	var refusal *protocol.Error
 	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady

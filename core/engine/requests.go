@@ -47,11 +47,10 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 	}
 	var err error
 	settings = settings.WithTurn(in.Params)
-	if in.World, err = a.engine.Setup.World(a.scope, settings); err != nil {
+	if in.World, err = a.worldOf(settings); err != nil {
 		return in, err
 	}
 	in.Skills = a.engine.Setup.Skills(a.scope, settings.Cwd, p.Input)
-	in.World.Tracking = a.tracking()
 	in.Images, err = images(p.Input)
 	return in, err
 }
