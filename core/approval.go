@@ -22,6 +22,9 @@ func (s *step) ask(c *toolCall) {
 }
 
 func (s *step) request(c *toolCall) Request {
+	if c.client != nil {
+		return s.clientRequest(c)
+	}
 	if c.patch != nil {
 		return Request{ID: c.request, Method: protocol.MethodFileChangeApproval, Params: protocol.FileChangeRequestApprovalParams{
 			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
@@ -62,6 +65,10 @@ func (s *step) clientAnswer(in ClientAnswer) {
 		return
 	}
 	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
+	if c.client != nil {
+		s.clientAnswered(c, in)
+		return
+	}
 	word, remark := c.decision(in)
 	if remark != "" {
 		s.warn([]string{remark})
@@ -204,7 +211,10 @@ func (s *step) abandon(c *toolCall) {
 	if c.state == callAsking {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
 	}
-	if c.state == callAsking || c.state == callHeld && c.item != nil {
+	switch {
+	case c.state == callAsking && c.client != nil:
+		s.abandonClient(c)
+	case c.state == callAsking, c.state == callHeld && c.item != nil:
 		s.decline(c, abortedOutputText)
 	}
 }

@@ -135,6 +135,10 @@ func messageText(m core.Message) string {
 		return fmt.Sprintf("refuse %d %d %s %s", m.To.Request, m.Err.Code, m.Err.Data.Kind, strconv.Quote(m.Err.Message))
 	case core.Request:
 		p := gjson.Parse(encode(m.Params))
+		if m.Method == protocol.MethodToolCall || m.Method == protocol.MethodUserInput {
+			return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("callId").Str, p.Get("namespace").Str, p.Get("tool").Str, p.Get("arguments").Raw,
+				p.Get("itemId").Str, p.Get("questions.#.id").Raw, p.Get("questions.#.isOther").Raw, p.Get("isBlocking").Raw)
+		}
 		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, short(p.Get("command").Str), shortIf("reason=", p.Get("reason")))
 	case core.ContextChanged:
 		return contextText(m)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type toolCall struct {
 	patch   *patchCall    // nil for all but patches
 	image   string        // the path of the image to look at, "" for other tools
 	session string        // the id of the terminal that it can open
+	client  *clientCall   // nil for all but those that the client answers
 	state   callState
 	effect  EffectID
 	request uint64
@@ -60,7 +62,17 @@ const (
 
 func (t *turn) asking() bool {
 	for _, c := range t.calls {
-		if c.state == callAsking {
+		if c.state == callAsking && c.client == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// questioning tells whether the user is asked to choose.
+func (t *turn) questioning() bool {
+	for _, c := range t.calls {
+		if c.state == callAsking && c.client != nil && c.client.questions != nil {
 			return true
 		}
 	}
@@ -152,14 +164,29 @@ func (s *step) begin(c *toolCall) {
 		s.beginTyping(c)
 	case c.call.Name == imageTool.Name && s.offers.Images:
 		s.beginView(c)
+	case c.call.Name == askTool.Name && s.offersTool(askTool.Name):
+		s.beginQuestions(c)
 	default:
-		s.answer(c, s.noTool(c.call.Name))
+		s.beginOther(c)
 	}
+}
+
+// beginOther begins a call of a tool that is not ours.
+func (s *step) beginOther(c *toolCall) {
+	if tool := s.clientTool(c.call.Name); tool != nil {
+		s.beginClientTool(c, tool)
+		return
+	}
+	s.answer(c, s.noTool(c.call.Name))
+}
+
+func (t *Thread) offersTool(name string) bool {
+	return slices.ContainsFunc(t.tools(), func(tool ToolSpec) bool { return tool.Name == name })
 }
 
 func (s *step) noTool(name string) string {
 	var names []string
-	for _, tool := range s.offers.tools(s.mayEscalate()) {
+	for _, tool := range s.tools() {
 		names = append(names, tool.Name)
 	}
 	return fmt.Sprintf("There is no tool %q. The tools are: %s.", name, strings.Join(names, ", "))

@@ -253,6 +253,7 @@ func Notifications() []NotificationRow {
 		notification[ThreadSessionStartedNotification]("The next model request begins another provider session.").own(),
 		notification[ThreadContextSummarizedNotification]("A trim point has a summary.").own(),
 		notification[ThreadIndexProgressNotification]("Rollouts are being read for lists and searches.").own(),
+		notification[SkillsChangedNotification]("skills/list would answer something else than before."),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

@@ -147,6 +147,7 @@ func goroutineFiles() map[string]string {
 		"core/engine/worktree.go": "keeps or forgets checkpoints for which nobody waits, and watches what a command that stays changes",
 		"core/engine/retain.go":   "lets old threads go, again and again",
 		"core/engine/search.go":   "ends a search with the engine",
+		"core/model/shelf.go":     "asks a provider for its models",
 		"core/tool/run.go":        "hands a command's output on",
 		"core/tool/start.go":      "waits for a command's end",
 		"core/tool/supervise.go":  "takes the exits of a command's orphans",

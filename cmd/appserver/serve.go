@@ -81,7 +81,9 @@ type process struct {
 	engine *engine.Engine
 	// index is nil where it is turned off.
 	index *index.Index
-	log   *zap.Logger
+	// models may be asking a provider.
+	models *model.Shelf
+	log    *zap.Logger
 }
 
 // assemble makes the parts and puts them together.
@@ -91,14 +93,18 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 		return nil, err
 	}
 	c := live.Current()
-	if parts.Model, err = providers(c, home); err != nil {
+	router, err := providers(c, home)
+	if err != nil {
 		return nil, err
 	}
-	sandbox := parts.Setup.(*setup).confinement
+	parts.Model = router
+	own := parts.Setup.(*setup)
+	own.models.Stock(router.Listers())
+	sandbox := own.confinement
 	parts.Tools = shell(c, home, sandbox)
 	parts.Patches = tool.Patcher{Closed: []string{home}}
 	parts.Image = imageReader(home)
-	return join(live, home, sandbox, parts), nil
+	return join(live, own, parts), nil
 }
 
 // imageReader reads images where confined commands can read, or everywhere.
@@ -126,8 +132,11 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 	store := rollout.NewStore(rollout.OS(), home)
 	store.Reader = program()
 	return live, home, engine.Parts{
-		Store: store, Setup: &setup{config: live, home: home, cwd: cwd, log: log, confinement: confinement(log)}, Log: log, Tokens: token.New(),
-		Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
+		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
+		Setup: &setup{
+			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
+			models: &model.Shelf{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
+		},
 	}, err
 }
 
@@ -141,7 +150,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 }
 
 // join puts a server around the parts.
-func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnostics, p engine.Parts) *process {
+func join(live *config.Live, own *setup, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
 	p.Clients = srv.Clients
@@ -149,7 +158,7 @@ func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnos
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
 	}
-	ix := indexOf(c.Index, home, p)
+	ix := indexOf(c.Index, own.home, p)
 	if ix != nil {
 		p.Index = ix
 	}
@@ -158,8 +167,11 @@ func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnos
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	e.Retain(retentionOf(c.History))
-	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: live, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: sandbox, Platform: platform(), Terminal: terminal(os.Getenv)}))
-	return &process{srv, e, ix, p.Log}
+	srv.Handle(server.NewMethods(e, server.Lobby{
+		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, Aside: e.Aside, Warnings: c.Warnings, Home: own.home, Cwd: own.cwd, Version: version,
+		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
+	}))
+	return &process{srv, e, ix, own.models, p.Log}
 }
 
 // indexOf is the index over the rollouts; nil where it is turned off.
@@ -287,6 +299,7 @@ func (p *process) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	p.server.StopIntake()
+	p.models.Close()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
 	err := errors.Join(p.server.Quiesce(quiesce), p.engine.Close(ctx), p.server.Drain(ctx))

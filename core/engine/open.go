@@ -88,7 +88,7 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 		Originator: a.engine.Originator(to.Conn), CliVersion: a.engine.Version,
 		Source: a.engine.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
 		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,
-		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd),
+		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd), DynamicTools: p.DynamicTools,
 	}
 }
 

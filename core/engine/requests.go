@@ -46,9 +46,11 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		in.Params = &resolved
 	}
 	var err error
-	if in.World, err = a.worldOf(settings.WithTurn(in.Params)); err != nil {
+	settings = settings.WithTurn(in.Params)
+	if in.World, err = a.worldOf(settings); err != nil {
 		return in, err
 	}
+	in.Skills = a.engine.Setup.Skills(a.scope, settings.Cwd, p.Input)
 	in.Images, err = images(p.Input)
 	return in, err
 }
@@ -74,7 +76,8 @@ func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) erro
 			e.Outbox.Refuse(to, coded(err))
 			return
 		}
-		a.step(core.TurnSteer{To: to, Params: p, Images: urls})
+		skills := e.Setup.Skills(a.scope, a.thread.Settings().Cwd, p.Input)
+		a.step(core.TurnSteer{To: to, Params: p, Images: urls, Skills: skills})
 	})
 }
 
