@@ -28,6 +28,9 @@ func (s *step) request(c *toolCall) Request {
 	if c.server != nil {
 		return s.serverRequest(c)
 	}
+	if c.client != nil {
+		return s.clientRequest(c)
+	}
 	if c.patch != nil {
 		return Request{ID: c.request, Method: protocol.MethodFileChangeApproval, Params: protocol.FileChangeRequestApprovalParams{
 			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
@@ -76,6 +79,10 @@ func (s *step) clientAnswer(in ClientAnswer) {
 	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
 	if c.server != nil {
 		s.serverApproval(c, in)
+		return
+	}
+	if c.client != nil {
+		s.clientAnswered(c, in)
 		return
 	}
 	word, remark := c.decision(in)
@@ -168,6 +175,10 @@ func (s *step) allow(key string) {
 	s.allowed[key] = true
 }
 
+// remembers tells whether the user has accepted this for the session. A reviewer is none
+// whom that was said to.
+func (s *step) remembers(key string) bool { return s.reviewing() == nil && s.allowed[key] }
+
 func (s *step) accept(c *toolCall) {
 	c.state = callRunning
 	s.notifyStatus()
@@ -223,7 +234,10 @@ func (s *step) abandon(c *toolCall) {
 	if c.state == callAsking {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
 	}
-	if c.state == callAsking || c.state == callHeld && c.item != nil {
+	switch {
+	case c.state == callAsking && c.client != nil:
+		s.abandonClient(c)
+	case c.state == callAsking, c.state == callHeld && c.item != nil:
 		s.decline(c, abortedOutputText)
 	}
 }

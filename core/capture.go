@@ -23,9 +23,12 @@ type TreeCaptured struct {
 // ForgetCheckpoints lets go of what keeps checkpoints. Nothing waits for it.
 type ForgetCheckpoints struct{ Points []protocol.StoredCheckpoint }
 
-// CopyCheckpoints keeps the checkpoints of a fork's origin for the fork too. Nothing waits
-// for it.
-type CopyCheckpoints struct{ Points []protocol.StoredCheckpoint }
+// CopyCheckpoints keeps the checkpoints of a fork's origin for the fork too, and what was
+// changed since the first of them. Nothing waits for it.
+type CopyCheckpoints struct {
+	Points  []protocol.StoredCheckpoint
+	Changes []protocol.WorktreeChanges
+}
 
 func (CaptureTree) effect()       {}
 func (ForgetCheckpoints) effect() {}
@@ -117,11 +120,16 @@ func (s *step) beginHeld() {
 		case c.state != callHeld:
 		case c.patch != nil:
 			s.writePatch(c)
+		case c.command == nil:
+			s.beginTyping(c)
 		default:
 			s.runCommand(c)
 		}
 	}
 }
+
+// Capturing tells whether checkpoints are being made.
+func (t *Thread) Capturing() bool { return len(t.captures) > 0 }
 
 // stopCaptures ends those under way, for a thread that is to be unloaded.
 func (s *step) stopCaptures() {
@@ -129,6 +137,22 @@ func (s *step) stopCaptures() {
 		s.effect(Cancel{s.captures[0].effect})
 		s.captures = s.captures[:1]
 	}
+}
+
+// keptChanges are what each turn and revert changed since the first checkpoint.
+func (w *worktreeLog) keptChanges() (kept []protocol.WorktreeChanges) {
+	told := map[string]bool{}
+	for _, c := range w.fileChanges[w.points[0].Behind:] {
+		if told[c.ID] {
+			continue
+		}
+		told[c.ID] = true
+		for _, net := range NetChanges(w.changedBy(c.ID)) {
+			net.ID = c.ID
+			kept = append(kept, net)
+		}
+	}
+	return kept
 }
 
 // allPoints are the checkpoints as lines keep them.

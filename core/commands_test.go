@@ -53,7 +53,7 @@ var commands = map[string]command{
 	"server-asks": input(serverAsksInput), "server-asks-no-more": input(serverAsksNoMoreInput),
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
 	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
-	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "reload": reload, "tokens": tokens,
+	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "tools": offered, "reload": reload, "tokens": tokens,
 	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput), "inject": input(injectInput), "git": input(gitInput),
 	"own": input(ownInput), "image-read": input(imageReadInput), "keys-typed": input(keysTypedInput),
 	"terminals": input(func(m *machine, _ arguments) (core.Input, error) { return core.ListTerminals{To: m.caller()}, nil }),
@@ -129,6 +129,11 @@ func startInput(m *machine, a arguments) (core.Input, error) {
 	}
 	in := m.start(mode)
 	in.Meta.DeveloperInstructions = a.option("developer")
+	if v := a.option("tools"); v != nil {
+		if err := json.Unmarshal([]byte(*v), &in.Meta.DynamicTools); err != nil {
+			return nil, err
+		}
+	}
 	if v := a.option("base"); v != nil {
 		in.Meta.BaseInstructions = &protocol.Instructions{Text: *v}
 	}
@@ -205,7 +210,20 @@ func turnStartInput(m *machine, a arguments) (core.Input, error) {
 	if v := a.option("schema"); v != nil {
 		p.OutputSchema = json.RawMessage(*v)
 	}
-	return core.TurnStart{To: m.caller(), Params: p, Images: imagesOf(a), World: m.world}, nil
+	if v := a.option("mode"); v != nil {
+		p.CollaborationMode = &protocol.CollaborationMode{Mode: *v, Settings: protocol.CollaborationModeSettings{DeveloperInstructions: a.option("mode-text"), ReasoningEffort: a.option("effort")}}
+	}
+	return core.TurnStart{To: m.caller(), Params: p, Images: imagesOf(a), Skills: skillsOf(a), World: m.world}, nil
+}
+
+// skillsOf is the reads= of a command, NAME:TEXT.
+func skillsOf(a arguments) []core.SkillText {
+	v := a.option("reads")
+	if v == nil {
+		return nil
+	}
+	name, text, _ := strings.Cut(*v, ":")
+	return []core.SkillText{{Name: name, Path: "/repo/.agents/skills/" + name + "/SKILL.md", Text: text}}
 }
 
 func steerInput(m *machine, a arguments) (core.Input, error) {
@@ -214,7 +232,7 @@ func steerInput(m *machine, a arguments) (core.Input, error) {
 		turn = *v
 	}
 	p := &protocol.TurnSteerParams{ThreadID: threadID, Input: userInput(a), ExpectedTurnID: turn}
-	return core.TurnSteer{To: m.caller(), Params: p, Images: imagesOf(a)}, nil
+	return core.TurnSteer{To: m.caller(), Params: p, Images: imagesOf(a), Skills: skillsOf(a)}, nil
 }
 
 func interruptInput(m *machine, a arguments) (core.Input, error) {

@@ -209,9 +209,10 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 }
 
 // isTold tells whether the item tells the model of its surroundings: what a user types
-// that looks like it has an id.
+// that looks like it has an id, and a skill belongs to the words that named it.
 func (w *contextWitness) isTold(i protocol.ContextItem) bool {
-	typed := gjson.Get(w.model.items[w.model.place(i.ID)].body, "id").Exists()
+	body := w.model.items[w.model.place(i.ID)].body
+	typed := gjson.Get(body, "id").Exists() || strings.HasPrefix(gjson.Get(body, "content.0.text").Str, core.SkillTag)
 	return !typed && (i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
 }
 

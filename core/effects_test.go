@@ -130,7 +130,7 @@ func toolDoneInput(m *machine, a arguments) (core.Input, error) {
 
 func keysTypedInput(m *machine, a arguments) (core.Input, error) {
 	id, err := effectOf(a, last[core.TypeKeys](m))
-	in := core.KeysTyped{Effect: id}
+	in := core.KeysTyped{Effect: id, Tracked: trackedOf(m, a, id)}
 	if v := a.option("failure"); v != nil {
 		in.Err = errors.New(*v)
 	}

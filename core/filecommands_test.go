@@ -138,6 +138,10 @@ func (m *machine) trackOf(id core.EffectID) *core.Track {
 			if e.ID == id {
 				return e.Track
 			}
+		case core.TypeKeys:
+			if e.ID == id {
+				return e.Track
+			}
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func (s *step) fork(in Fork) {
 		s.effect(RecordName{Name: s.name})
 	}
 	if len(s.points) > 0 {
-		s.effect(CopyCheckpoints{s.allPoints()})
+		s.effect(CopyCheckpoints{s.allPoints(), s.keptChanges()})
 	}
 }
 

@@ -30,7 +30,7 @@ func (w *witness) seeMessage(m *machine, in core.Input, out core.Output, i int, 
 	case core.Notice:
 		w.hear(m, out, i, message)
 	case core.Request:
-		w.hearRequest(message)
+		w.hearRequest(m, message)
 	case core.Reply:
 		w.hearAnswer(in, out.Messages[:i], message.To)
 		w.hearReply(m, in, out, message)
@@ -85,7 +85,8 @@ func (w *witness) mustSync(out core.Output, what string) {
 	}
 }
 
-func (w *witness) hearRequest(r core.Request) {
+func (w *witness) hearRequest(m *machine, r core.Request) {
+	w.hearAsk(m, r)
 	open, known := w.asked[r.ID]
 	if known && !open {
 		w.report("request %d is asked again after it was resolved", r.ID)
@@ -95,6 +96,12 @@ func (w *witness) hearRequest(r core.Request) {
 		return // it names no item
 	}
 	id := gjson.Get(encode(r.Params), "itemId").String()
+	switch r.Method {
+	case protocol.MethodUserInput: // of a call that has no item
+		return
+	case protocol.MethodToolCall:
+		id = gjson.Get(encode(r.Params), "callId").String()
+	}
 	if item := w.items[id]; item == nil || item.done {
 		w.report("request %d is about item %q, which is not under way", r.ID, id)
 	}

@@ -78,6 +78,8 @@ type TurnStart struct {
 	Params *protocol.TurnStartParams
 	// Images are data: URLs of the local images in the input, by path.
 	Images map[string]string
+	// Skills are those that the input names.
+	Skills []SkillText
 	World  World
 }
 
@@ -86,6 +88,7 @@ type TurnSteer struct {
 	To     protocol.Caller
 	Params *protocol.TurnSteerParams
 	Images map[string]string
+	Skills []SkillText
 }
 
 // TurnInterrupt ends the turn under way.

@@ -1,5 +1,26 @@
 package core
 
+import "appserver/protocol"
+
+// planInstructions is what the model is told in plan mode, unless the client has its own
+// words for it.
+const planInstructions = `Plan mode
+- The user wants a plan, and no work yet. Change nothing: no files, no settings, nothing outside of this machine. Commands that only read are fine, and so are builds and tests that leave no trace in the user's files.
+- First find out what can be found out. Ask the user, with request_user_input, only for what the files cannot tell and the plan depends on.
+- Then write the plan: what is to be done and where, in which order, how it is checked, and which decisions you took for the user. Whoever does the work should have nothing left to decide.
+- The mode ends when the user ends it, not when they ask for the work: then make that part of the plan.`
+
+// modeText is what the model is told of the mode.
+func (s Settings) modeText() string {
+	switch {
+	case s.ModeText != nil:
+		return *s.ModeText
+	case s.Mode == protocol.ModePlan:
+		return planInstructions
+	}
+	return ""
+}
+
 // BaseInstructions is the system prompt of threads for which the client gives none.
 const BaseInstructions = `You are a coding agent. You work in the user's own files, on the user's own machine, through the tools you are given.
 

@@ -125,7 +125,9 @@ func (l *log) applySettings(payload json.RawMessage) {
 	set(&l.settings.Model, optional(s.Model))
 	set(&l.settings.Provider, optional(s.ModelProviderID))
 	if s.CollaborationMode.Mode != "" {
-		l.settings.Effort = s.CollaborationMode.Settings.ReasoningEffort
+		l.settings = l.settings.withMode(&protocol.CollaborationMode{Mode: s.CollaborationMode.Mode, Settings: protocol.CollaborationModeSettings{
+			ReasoningEffort: s.CollaborationMode.Settings.ReasoningEffort, DeveloperInstructions: s.CollaborationMode.Settings.DeveloperInstructions,
+		}})
 	}
 	if s.PermissionProfile.Type != "" {
 		l.settings.Sandbox = s.PermissionProfile.Policy(l.settings.Cwd)

@@ -83,6 +83,7 @@ func (s *step) wake(next Settings, w World) {
 	s.learn(w.Tools)
 	s.changeSettings(next, t.id)
 	s.describeWorld(w)
+	s.beginCheckpoint()
 }
 
 // ownCommand is the user's command that an effect runs, nil where it runs none.

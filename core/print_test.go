@@ -135,6 +135,10 @@ func messageText(m core.Message) string {
 		return fmt.Sprintf("refuse %d %d %s %s", m.To.Request, m.Err.Code, m.Err.Data.Kind, strconv.Quote(m.Err.Message))
 	case core.Request:
 		p := gjson.Parse(encode(m.Params))
+		if m.Method == protocol.MethodToolCall || m.Method == protocol.MethodUserInput {
+			return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("callId").Str, p.Get("namespace").Str, p.Get("tool").Str, p.Get("arguments").Raw,
+				p.Get("itemId").Str, p.Get("questions.#.id").Raw, p.Get("questions.#.isOther").Raw, p.Get("isBlocking").Raw)
+		}
 		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, shortIf("", p.Get("message")), p.Get("_meta.tool_params").Raw, p.Get("requestedSchema.required").Raw, short(p.Get("command").Str), shortIf("reason=", p.Get("reason")))
 	case core.ContextChanged:
 		return contextText(m)
@@ -282,7 +286,7 @@ func effectText(e core.Effect) string {
 		}
 		return words(text, trackText(e.Track))
 	case core.TypeKeys:
-		return fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text)
+		return words(fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text), trackText(e.Track))
 	case core.PlanPatch:
 		return fmt.Sprintf("plan patch %d in %q of %q, %s", e.ID, e.Dir, e.Root, short(e.Text))
 	case core.WritePatch:
@@ -308,7 +312,11 @@ func effectText(e core.Effect) string {
 	case core.ForgetCheckpoints:
 		return "forget " + pointsText(e.Points)
 	case core.CopyCheckpoints:
-		return "copy " + pointsText(e.Points)
+		text := "copy " + pointsText(e.Points)
+		for _, c := range e.Changes {
+			text += fmt.Sprintf(", %d files of %s", len(c.Changes), c.ID)
+		}
+		return text
 	case core.RecordName:
 		return fmt.Sprintf("record name %q", e.Name)
 	}

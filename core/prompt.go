@@ -36,7 +36,7 @@ func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
 		Instructions: t.systemPrompt(),
-		Tools:        t.offered(),
+		Tools:        t.tools(),
 	}
 	set(&p.Effort, t.settings.Effort)
 	set(&p.ServiceTier, t.settings.ServiceTier)
@@ -55,6 +55,9 @@ func (o Offers) tools(escalation bool) []ToolSpec {
 	if o.Images {
 		tools = append(tools, imageTool)
 	}
+	if o.Questions {
+		tools = append(tools, askTool)
+	}
 	return tools
 }
 
@@ -68,8 +71,10 @@ func (t *Thread) systemPrompt() string {
 	set(&prompt, t.base)
 	set(&developer, t.meta.DeveloperInstructions)
 	set(&developer, t.developer)
-	if developer != "" {
-		prompt += "\n\n" + developer
+	for _, more := range []string{developer, t.settings.modeText(), t.offers.Skills} {
+		if more != "" {
+			prompt += "\n\n" + more
+		}
 	}
 	return prompt
 }

@@ -73,7 +73,11 @@ func newExplorer(t *rapid.T) *explorer {
 	e.options.Tokens = rapid.SampledFrom([]core.Tokenizer{nil, guess(1), guess(3)}).Draw(t, "tokens")
 	e.settings.ApprovalPolicy.Mode = policies.Draw(t, "policy")
 	e.settings.Sandbox = sandboxes.Draw(t, "sandbox").Policy()
-	e.take(e.start(rapid.SampledFrom([]string{protocol.HistoryPaginated, "legacy"}).Draw(t, "history mode")))
+	start := e.start(rapid.SampledFrom([]string{protocol.HistoryPaginated, "legacy"}).Draw(t, "history mode"))
+	if rapid.Bool().Draw(t, "client tools") {
+		start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("ticket", `{"type":"object"}`), namespace("tix", "close")}
+	}
+	e.take(start)
 	return e
 }
 
@@ -94,6 +98,8 @@ var (
 		{Name: "write_stdin", Arguments: `{"session_id":9,"chars":"y
 "}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`}, {Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
 		{Name: "browse", Arguments: `{}`}, {},
+		{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "ticket"}, {Name: "ticket", Arguments: `{"id":`}, {Name: "tix__close", Arguments: ` [1] `}, {Name: "tix", Arguments: `{}`},
+		{Name: "request_user_input", Arguments: anyQuestions}, {Name: "request_user_input", Arguments: anyQuestions}, {Name: "request_user_input", Arguments: `{"questions":[]}`},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
 		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`}, {Name: "apply_patch", Arguments: `{}`},
 		{Name: "shell", Arguments: `{"command":"cd d && apply_patch <<'E'\n*** Begin Patch\n*** Update File: f\n+x\n*** End Patch\nE\n"}`},
@@ -139,13 +145,15 @@ func (e *explorer) turnStart(t *rapid.T) {
 		p.ApprovalPolicy = &protocol.AskForApproval{Mode: policies.Draw(t, "policy")}
 	case 3:
 		p.OutputSchema = json.RawMessage(`{"type":"object"}`)
+	case 4:
+		p.CollaborationMode = anyMode(t)
 	}
-	e.run(t, core.TurnStart{To: e.caller(), Params: p, World: e.world})
+	e.run(t, core.TurnStart{To: e.caller(), Params: p, World: e.world, Skills: anySkills(t)})
 }
 
 func (e *explorer) turnSteer(t *rapid.T) {
 	turn := rapid.SampledFrom([]string{e.thread.ActiveTurn(), e.thread.ActiveTurn(), "id-1"}).Draw(t, "turn")
-	e.run(t, core.TurnSteer{To: e.caller(), Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: e.input(t), ExpectedTurnID: turn}})
+	e.run(t, core.TurnSteer{To: e.caller(), Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: e.input(t), ExpectedTurnID: turn}, Skills: anySkills(t)})
 }
 
 func (e *explorer) turnInterrupt(t *rapid.T) {
@@ -180,7 +188,11 @@ func (e *explorer) answer(t *rapid.T) {
 	word := rapid.SampledFrom([]string{
 		`"accept"`, `"acceptForSession"`, `"decline"`, `"cancel"`, `"what?"`, `null`, `{"acceptWithExecpolicyAmendment":{}}`, `{"cancel":1,"accept":2}`, "",
 	}).Draw(t, "decision")
-	if in.Result = json.RawMessage(`{"decision":` + word + `}`); rapid.IntRange(0, 5).Draw(t, "refuse") == 0 {
+	in.Result = json.RawMessage(`{"decision":` + word + `}`)
+	if rapid.IntRange(0, 2).Draw(t, "of the client's") > 0 {
+		in.Result = json.RawMessage(clientAnswers.Draw(t, "answer"))
+	}
+	if rapid.IntRange(0, 5).Draw(t, "refuse") == 0 {
 		in.Result, in.Err = nil, errors.New("method not found")
 	}
 	e.run(t, in)
@@ -191,7 +203,7 @@ func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
 	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true, Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
-	e.world.Offers = core.Offers{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals")}
+	e.world.Offers = core.Offers{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals"), Questions: rapid.Bool().Draw(t, "questions")}
 	e.changeLimits(t)
 	e.world.ToolsPending = rapid.Bool().Draw(t, "pending")
 	e.world.Tools = anyTools(t)
@@ -332,7 +344,7 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	case core.CaptureTree:
 		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
 	case core.TypeKeys:
-		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed")}
+		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed"), Tracked: anyTracked(t, effect.Track)}
 	case core.ReadImage:
 		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:

@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"cmp"
 
 	"appserver/protocol"
 )
@@ -31,7 +32,9 @@ func (s Settings) stored() protocol.StoredSettings {
 	return protocol.StoredSettings{
 		Model: s.Model, ModelProviderID: s.Provider, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		PermissionProfile: s.Sandbox.Profile(s.Cwd), Cwd: s.Cwd,
-		CollaborationMode: protocol.StoredMode{Mode: "default", Settings: protocol.StoredModeSettings{Model: s.Model, ReasoningEffort: s.Effort}},
+		CollaborationMode: protocol.StoredMode{
+			Mode: cmp.Or(s.Mode, protocol.ModeDefault), Settings: protocol.StoredModeSettings{Model: s.Model, ReasoningEffort: s.Effort, DeveloperInstructions: s.ModeText},
+		},
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *step) reviewStart(in ReviewStart) {
 	for _, m := range s.surroundings(in.World) {
 		s.item(m)
 	}
-	s.userSays(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil)
+	s.userSays(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil, nil)
 	s.beginCheckpoint()
 	s.sample()
 }

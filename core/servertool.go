@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,25 +105,16 @@ func (t *ServerTool) names() (namespace, name string) {
 	return "", t.Name
 }
 
-// learn takes the tools that servers have now.
+// learn takes the tools that servers have now. The client's own of the same name comes first.
 func (t *Thread) learn(tools []ServerTool) {
-	t.tools = tools
+	t.serverTools = slices.DeleteFunc(slices.Clone(tools), func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil })
 	t.frame.tokens = 0
 }
 
-// offered are the tools of this server and of those that it is connected to.
-func (t *Thread) offered() []ToolSpec {
-	specs := t.offers.tools(t.mayEscalate())
-	for i := range t.tools {
-		specs = append(specs, t.tools[i].ToolSpec)
-	}
-	return specs
-}
-
 func (t *Thread) serverTool(name string) *ServerTool {
-	for i := range t.tools {
-		if t.tools[i].Name == name {
-			return &t.tools[i]
+	for i := range t.serverTools {
+		if t.serverTools[i].Name == name {
+			return &t.serverTools[i]
 		}
 	}
 	return nil

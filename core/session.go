@@ -129,6 +129,9 @@ func (s *step) beginTyping(c *toolCall) {
 		s.answer(c, fmt.Sprintf("Session %s takes no input: run the command again with tty. It can be interrupted with \\u0003.", id))
 		return
 	}
+	if term.writes && term.result == nil && s.held(c) {
+		return
+	}
 	s.notify(protocol.TerminalInteractionNotification{
 		ThreadID: s.id, TurnID: s.active.id, ItemID: term.itemID, ProcessID: term.id, Stdin: a.Chars})
 	if term.result != nil {
@@ -136,8 +139,8 @@ func (s *step) beginTyping(c *toolCall) {
 		s.readRest(term)
 		return
 	}
-	s.lookAt(term, c, a.wait(), keepOf(a.MaxOutputTokens))
-	s.typeOn(term, a.Chars)
+	s.lookAt(term, c, keepOf(a.MaxOutputTokens))
+	s.typeOn(term, a.Chars, a.wait())
 }
 
 // sessions names the sessions that there are.
@@ -152,16 +155,22 @@ func (s *step) sessions() string {
 	return strings.Join(ids, ", ")
 }
 
-// typeOn types on a terminal. A command without one can be interrupted only, which ends it.
-func (s *step) typeOn(term *terminal, chars string) {
+// typeOn types on a terminal, and waits. A command without one can be interrupted only, which
+// ends it.
+func (s *step) typeOn(term *terminal, chars string, wait time.Duration) {
+	l, interrupts := term.look, chars != "" && !term.command.terminal.tty
+	track := s.trackTyping(term)
+	l.watched = track != nil && !interrupts
+	if !l.watched {
+		s.lookFor(l, wait)
+	}
 	switch {
-	case chars == "":
-	case !term.command.terminal.tty:
+	case interrupts:
 		s.effect(Cancel{term.effect})
-	default:
-		term.look.typing = s.newEffect()
-		s.active.commands = append(s.active.commands, term.look.typing)
-		s.effect(TypeKeys{ID: term.look.typing, TurnID: s.active.id, Command: term.effect, Text: chars})
+	case l.watched || chars != "":
+		l.typing = s.newEffect()
+		s.active.commands = append(s.active.commands, l.typing)
+		s.effect(TypeKeys{ID: l.typing, TurnID: s.active.id, Command: term.effect, Text: chars, Track: track, Watch: wait})
 	}
 }
 
@@ -169,17 +178,33 @@ func (s *step) keysTyped(in KeysTyped) {
 	if s.active == nil || !ended(&s.active.commands, in.Effect) {
 		return
 	}
+	s.tracked(in.Tracked)
 	if s.active.outcome != nil {
 		s.finishWhenDone()
 		return
 	}
 	for _, term := range s.terminals {
-		if in.Err != nil && term.look != nil && term.look.typing == in.Effect {
-			s.stopLook(term)
-			s.answerLook(term, fmt.Sprintf("Nothing was typed, for %v. Process running with session ID %s", in.Err, term.id))
-			s.advance()
+		if term.look != nil && term.look.typing == in.Effect {
+			s.typed(term, in.Err)
 			return
 		}
+	}
+}
+
+// typed ends the look of a call that typed, where its time is over or nothing was typed.
+func (s *step) typed(term *terminal, err error) {
+	switch l := term.look; {
+	case term.result != nil:
+		s.readRest(term)
+		s.advance()
+	case err != nil:
+		s.stopLook(term)
+		s.answerLook(term, fmt.Sprintf("Nothing was typed, for %v. Process running with session ID %s", err, term.id))
+		s.advance()
+	case l.watched:
+		s.lookIsOver(term)
+	default:
+		l.typing = 0
 	}
 }
 

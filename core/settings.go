@@ -17,6 +17,10 @@ type Settings struct {
 	Effort         *string
 	Summary        string
 	ServiceTier    *string
+	// Mode is plan, or "" for the default; ModeText is what the client has the model told
+	// of it, nil for our own words.
+	Mode     string
+	ModeText *string
 }
 
 // Options are fixed for the life of a loaded thread.
@@ -73,12 +77,16 @@ type World struct {
 	Tracking Tracking
 }
 
-// Offers are the tools that a model is offered only where they make sense.
+// Offers are what a model is offered only where it makes sense.
 type Offers struct {
 	// Images is set where the model takes images.
 	Images bool
 	// Terminals is set where commands may go on in the background.
 	Terminals bool
+	// Skills is what the model is told of the skills that there are, "" without any.
+	Skills string
+	// Questions is set where the model may ask the user in every mode.
+	Questions bool
 }
 
 // InstructionFile is an AGENTS.md file.
@@ -103,6 +111,20 @@ func (s Settings) WithTurn(p *protocol.TurnStartParams) Settings {
 	set(&s.Summary, p.Summary)
 	setOptional(&s.Effort, p.Effort)
 	setOptional(&s.ServiceTier, p.ServiceTier)
+	return s.withMode(p.CollaborationMode)
+}
+
+// withMode are the settings with those of a mode, which are stronger; nil is no change.
+func (s Settings) withMode(m *protocol.CollaborationMode) Settings {
+	if m == nil {
+		return s
+	}
+	s.Mode = ""
+	if m.Mode == protocol.ModePlan {
+		s.Mode = m.Mode
+	}
+	set(&s.Model, optional(m.Settings.Model))
+	s.Effort, s.ModeText = m.Settings.ReasoningEffort, m.Settings.DeveloperInstructions
 	return s
 }
 

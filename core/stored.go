@@ -21,6 +21,7 @@ const (
 	storedCommandExecution = "CommandExecution"
 	storedFileChange       = "FileChange"
 	storedImageView        = "ImageView"
+	storedDynamicTool      = "DynamicToolCall"
 	storedCompaction       = "ContextCompaction"
 	storedEnteredReview    = "EnteredReviewMode"
 	storedExitedReview     = "ExitedReviewMode"
@@ -117,6 +118,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storeServerCall(v)
 	case *protocol.ImageViewItem:
 		return storedImage{storedImageView, v.ID, fileURL(v.Path)}
+	case *protocol.DynamicToolCallItem:
+		return storeDynamicTool(v)
 	case *protocol.ContextCompactionItem:
 		return storedMark{storedCompaction, v.ID}
 	}
@@ -161,6 +164,8 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = &protocol.EnteredReviewModeItem{ID: peek(raw, "id"), Review: peek(raw, "user_facing_hint")}
 	case storedExitedReview:
 		item.ThreadItemVariant = loadExited(raw)
+	case storedDynamicTool:
+		item.ThreadItemVariant = loadDynamicTool(raw)
 	case storedImageView:
 		item.ThreadItemVariant = &protocol.ImageViewItem{ID: peek(raw, "id"), Path: pathOf(peek(raw, "path"))}
 	}
@@ -329,4 +334,42 @@ func orEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+type storedTool struct {
+	Type         string                        `json:"type"`
+	ID           string                        `json:"id"`
+	Namespace    *string                       `json:"namespace,omitempty"`
+	Tool         string                        `json:"tool"`
+	Arguments    json.RawMessage               `json:"arguments"`
+	Status       string                        `json:"status"`
+	ContentItems []protocol.DynamicToolContent `json:"content_items"`
+	Success      *bool                         `json:"success,omitempty"`
+	Duration     *storedDuration               `json:"duration,omitempty"`
+}
+
+func storeDynamicTool(v *protocol.DynamicToolCallItem) storedTool {
+	t := storedTool{storedDynamicTool, v.ID, v.Namespace, v.Tool, v.Arguments, protocol.SnakeCase(v.Status), v.ContentItems, v.Success, nil}
+	if v.DurationMs != nil {
+		t.Duration = &storedDuration{*v.DurationMs / 1000, *v.DurationMs % 1000 * 1e6}
+	}
+	return t
+}
+
+// loadDynamicTool is nil for what has another shape.
+func loadDynamicTool(raw json.RawMessage) protocol.ThreadItemVariant {
+	var t storedTool
+	if json.Unmarshal(raw, &t) != nil {
+		return nil
+	}
+	item := &protocol.DynamicToolCallItem{
+		ID: t.ID, Namespace: t.Namespace, Tool: t.Tool, Arguments: t.Arguments, Status: protocol.CamelCase(t.Status), ContentItems: t.ContentItems, Success: t.Success,
+	}
+	if len(item.Arguments) == 0 {
+		item.Arguments = json.RawMessage("null")
+	}
+	if d := t.Duration; d != nil {
+		item.DurationMs = pointer(d.Secs*1000 + d.Nanos/1e6)
+	}
+	return item
 }

@@ -20,6 +20,8 @@ type terminal struct {
 	itemID  string
 	command *shellCommand
 	item    *protocol.ThreadItem
+	// writes is set where it may write files, so that what it is typed can have it do so.
+	writes bool
 	// pid is that of the operating system, "" before it runs.
 	pid string
 	// unread is what the model has not seen of the output.
@@ -30,15 +32,19 @@ type terminal struct {
 	result *ToolResult
 }
 
-// look is a call that waits for output of a terminal until its timer fires.
+// look is a call that waits for output of a terminal until its timer fires. One whose files
+// are watched has no timer: it ends with the word of what was changed, so that no other call
+// writes meanwhile.
 type look struct {
 	call  *toolCall
 	timer EffectID
 	began time.Time
 	// keep is how many bytes of output the model wants.
 	keep int
-	// typing is the effect that hands over what it types, 0 once that is done.
-	typing EffectID
+	// typing is the effect that hands over what it types, 0 once that is done; watched is
+	// set where it watches, too.
+	typing  EffectID
+	watched bool
 }
 
 const (
@@ -50,20 +56,24 @@ const (
 	unreadLimit = 40_000
 )
 
-// TypeKeys types on the terminal of a command.
+// TypeKeys types on the terminal of a command, if there is a text. With Track it lasts for
+// Watch, and its end tells what was changed.
 type TypeKeys struct {
 	ID      EffectID
 	TurnID  string
 	Command EffectID
 	Text    string
+	Track   *Track
+	Watch   time.Duration
 }
 
 func (TypeKeys) effect() {}
 
 // KeysTyped ends a TypeKeys. Err says why nothing was typed.
 type KeysTyped struct {
-	Effect EffectID
-	Err    error
+	Effect  EffectID
+	Err     error
+	Tracked *Tracked
 }
 
 func (KeysTyped) input() {}
@@ -101,19 +111,28 @@ func (s *step) openTerminal(c *toolCall) {
 	wish := c.command.terminal
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
-	term := &terminal{id: c.session, effect: c.effect, turnID: s.active.id, itemID: c.call.ID, command: c.command, item: c.item, unread: &excerpt.Text{Limit: unreadLimit}}
+	term := &terminal{id: c.session, effect: c.effect, turnID: s.active.id, itemID: c.call.ID, command: c.command, item: c.item, writes: s.mayChange(c.command), unread: &excerpt.Text{Limit: unreadLimit}}
+	track := s.trackCommand(c.command)
 	s.terminals = append(s.terminals, term)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.argv, Cwd: c.command.cwd, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
-		Environment: s.active.world.Environment, Stays: true, TTY: wish.tty}, Track: s.trackCommand(c.command), Watch: wish.wait})
-	s.lookAt(term, c, wish.wait, wish.keep)
+		Environment: s.active.world.Environment, Stays: true, TTY: wish.tty}, Track: track, Watch: wish.wait})
+	s.lookAt(term, c, wish.keep)
+	if track == nil {
+		s.lookFor(term.look, wish.wait)
+	}
 }
 
 // lookAt has a call wait for the terminal's output.
-func (s *step) lookAt(term *terminal, c *toolCall, wait time.Duration, keep int) {
+func (s *step) lookAt(term *terminal, c *toolCall, keep int) {
 	c.state = callRunning
-	term.look = &look{call: c, timer: s.newEffect(), began: s.Now, keep: keep}
-	s.effect(Timer{term.look.timer, wait})
+	term.look = &look{call: c, began: s.Now, keep: keep}
+}
+
+// lookFor starts the timer of a look.
+func (s *step) lookFor(l *look, wait time.Duration) {
+	l.timer = s.newEffect()
+	s.effect(Timer{l.timer, wait})
 }
 
 // isNew tells whether the call that began the terminal waits for it still: the model was
@@ -146,16 +165,18 @@ func (s *step) terminalOutput(term *terminal, text string) {
 // lookEnds answers a call whose time is over. The command goes on.
 func (s *step) lookEnds(timer EffectID) {
 	for _, term := range s.terminals {
-		l := term.look
-		if l == nil || l.timer != timer {
-			continue
+		if term.look != nil && term.look.timer == timer {
+			s.lookIsOver(term)
+			return
 		}
-		s.showTerminal(term)
-		ended(&s.active.commands, term.effect)
-		s.answerLook(term, fmt.Sprintf("Process running with session ID %s", term.id))
-		s.advance()
-		return
 	}
+}
+
+func (s *step) lookIsOver(term *terminal) {
+	s.showTerminal(term)
+	ended(&s.active.commands, term.effect)
+	s.answerLook(term, fmt.Sprintf("Process running with session ID %s", term.id))
+	s.advance()
 }
 
 // answerLook gives the call that waits what the model has not read.
@@ -189,6 +210,10 @@ func (s *step) terminalDone(term *terminal, r ToolResult) {
 	}
 	if term.look == nil {
 		s.forgetTerminals()
+		return
+	}
+	if term.look.watched {
+		s.effect(Cancel{term.look.typing}) // its end answers
 		return
 	}
 	s.stopLook(term)

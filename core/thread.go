@@ -42,9 +42,9 @@ type Thread struct {
 	// frame is what was counted last of a request's parts that are no items.
 	frame      frame
 	lastEffect EffectID
-	// tools are those of MCP servers, questions what these have asked the user.
-	tools     []ServerTool
-	questions []*openQuestion
+	// serverTools are those of MCP servers, questions what these have asked the user.
+	serverTools []ServerTool
+	questions   []*openQuestion
 }
 
 // waiter is a caller whose input waits for the end of a turn.
@@ -110,7 +110,7 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
 	again.allowed, again.warned, again.untracked, again.told, again.lastEffect = t.allowed, t.warned, t.untracked, t.told, t.lastEffect
-	again.base, again.developer, again.offers, again.tools, again.questions = t.base, t.developer, t.offers, t.tools, t.questions
+	again.base, again.developer, again.offers, again.serverTools, again.questions = t.base, t.developer, t.offers, t.serverTools, t.questions
 	again.allChanged = true
 	return again
 }

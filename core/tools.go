@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type toolCall struct {
 	server  *serverCall   // nil for all but tools of MCP servers
 	image   string        // the path of the image to look at, "" for other tools
 	session string        // the id of the terminal that it can open
+	client  *clientCall   // nil for all but those that the client answers
 	state   callState
 	effect  EffectID
 	request uint64
@@ -67,7 +69,17 @@ func (t *Thread) asking() bool {
 		return true
 	}
 	for _, c := range t.active.calls {
-		if c.state == callAsking {
+		if c.state == callAsking && c.client == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// questioning tells whether the user is asked to choose.
+func (t *turn) questioning() bool {
+	for _, c := range t.calls {
+		if c.state == callAsking && c.client != nil && c.client.questions != nil {
 			return true
 		}
 	}
@@ -168,14 +180,29 @@ func (s *step) begin(c *toolCall) {
 		s.beginTyping(c)
 	case c.call.Name == imageTool.Name && s.offers.Images:
 		s.beginView(c)
+	case c.call.Name == askTool.Name && s.offersTool(askTool.Name):
+		s.beginQuestions(c)
 	default:
-		s.answer(c, s.noTool(c.call.Name))
+		s.beginOther(c)
 	}
+}
+
+// beginOther begins a call of a tool that is not ours.
+func (s *step) beginOther(c *toolCall) {
+	if tool := s.clientTool(c.call.Name); tool != nil {
+		s.beginClientTool(c, tool)
+		return
+	}
+	s.answer(c, s.noTool(c.call.Name))
+}
+
+func (t *Thread) offersTool(name string) bool {
+	return slices.ContainsFunc(t.tools(), func(tool ToolSpec) bool { return tool.Name == name })
 }
 
 func (s *step) noTool(name string) string {
 	var names []string
-	for _, tool := range s.offers.tools(s.mayEscalate()) {
+	for _, tool := range s.tools() {
 		names = append(names, tool.Name)
 	}
 	return fmt.Sprintf("There is no tool %q. The tools are: %s.", name, strings.Join(names, ", "))
@@ -209,7 +236,7 @@ func (s *step) beginShell(c *toolCall) {
 		s.answer(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessions()))
 		return
 	}
-	c.command.outside = s.allowed[c.command.outsideKey()]
+	c.command.outside = s.remembers(c.command.outsideKey())
 	switch s.verdict(c.command) {
 	case run:
 		s.runCommand(c)

@@ -49,6 +49,14 @@ func (s *step) trackCommand(c *shellCommand) *Track {
 	return s.track(s.settings.Cwd)
 }
 
+// trackTyping is how typing on a terminal is tracked, nil where it cannot write.
+func (s *step) trackTyping(term *terminal) *Track {
+	if !s.active.world.Tracking.Worktree || s.active.uncaptured || !term.writes {
+		return nil
+	}
+	return s.track(s.settings.Cwd)
+}
+
 // mayChange tells whether a command may write files: one that is not known to only read,
 // unless the kernel lets it write none.
 func (s *step) mayChange(c *shellCommand) bool {
@@ -73,7 +81,8 @@ func (s *step) track(dir string) *Track {
 
 func (s *step) keepsFiles() bool { return s.active.world.Tracking.Worktree && !s.options.Ephemeral }
 
-// FilesChanged tells what a command that stays has changed while it was watched.
+// FilesChanged tells what a command that stays has changed while it was watched, with which
+// its first call has waited long enough.
 type FilesChanged struct {
 	Effect  EffectID
 	Tracked *Tracked
@@ -82,8 +91,14 @@ type FilesChanged struct {
 func (FilesChanged) input() {}
 
 func (s *step) filesChanged(in FilesChanged) {
-	if term := s.terminalOf(in.Effect); term != nil {
-		s.trackedIn(term.turnID, in.Tracked)
+	term := s.terminalOf(in.Effect)
+	if term == nil {
+		return
+	}
+	s.trackedIn(term.turnID, in.Tracked)
+	if term.isNew() && s.active.outcome == nil {
+		s.stopLook(term)
+		s.lookIsOver(term)
 	}
 }
 

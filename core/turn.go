@@ -74,14 +74,14 @@ func (s *step) turnStart(in TurnStart) {
 		s.active.schema = in.Params.OutputSchema
 		s.wake(s.settings.WithTurn(in.Params), in.World)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
-		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
 		s.refuse(in.To, protocol.Refuse(protocol.KindTurnActive, "failed to submit turn input: the output schema is not that of the turn under way, %s; "+
 			"leave it out, or wait for the turn's end", s.active.id))
 	default:
 		s.adjustSettings(s.settings.WithTurn(in.Params), s.active.id)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
-		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}
 }
 
@@ -135,7 +135,7 @@ func (s *step) beginTurn(in TurnStart) {
 	}
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
-	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	s.beginCheckpoint()
 	s.firstSample()
 }
@@ -154,7 +154,7 @@ func (s *step) notifyStatus() {
 }
 
 // userSays puts the user's input into the history and shows it.
-func (s *step) userSays(input []protocol.UserInput, clientID *string, images map[string]string) {
+func (s *step) userSays(input []protocol.UserInput, clientID *string, images map[string]string, skills []SkillText) {
 	if len(input) == 0 {
 		return
 	}
@@ -163,6 +163,7 @@ func (s *step) userSays(input []protocol.UserInput, clientID *string, images map
 	s.started(item)
 	s.completed(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventUserMessage, Message: inputText(input), Kind: "plain"})
+	s.tellSkills(skills)
 	s.out.Sync = true
 }
 
@@ -197,10 +198,10 @@ func contentOf(input []protocol.UserInput, images map[string]string) []protocol.
 // join adds input to the turn under way. A running model request is dropped: its
 // half message never completes, and the next request holds the new input. A next try that
 // waits goes on waiting, and so does a compaction: what came meanwhile stays behind it.
-func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]string) {
+func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]string, skills []SkillText) {
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
-	s.userSays(input, clientID, images)
+	s.userSays(input, clientID, images, skills)
 	if t.outcome != nil { // finished, but not yet told
 		t.outcome = nil
 		s.stopTimer()
@@ -231,7 +232,7 @@ func (s *step) turnSteer(in TurnSteer) {
 			s.wake(s.settings, s.active.world)
 		}
 		s.reply(in.To, protocol.TurnSteerResponse{TurnID: s.active.id})
-		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images)
+		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}
 }
 
@@ -279,7 +280,7 @@ func (s *step) interrupt() {
 	}
 	s.leaveLooks()
 	s.leaveQuestions()
-	asking := s.asking()
+	asking := s.asking() || t.questioning()
 	for _, c := range t.calls {
 		s.abandon(c)
 	}

@@ -17,7 +17,7 @@ const (
 func (s *step) verdict(c *shellCommand) verdict {
 	policy, free := s.policy().Mode, unconfined(s.settings.Sandbox)
 	switch {
-	case s.allowed[c.key()]:
+	case s.remembers(c.key()):
 		return run
 	case policy == protocol.ApprovalUntrusted:
 		return askUnless(c.safe && !c.escalates)

@@ -108,6 +108,9 @@ func (t *Thread) status() protocol.ThreadStatus {
 		if t.asking() {
 			flags = append(flags, protocol.FlagWaitingOnApproval)
 		}
+		if t.active.questioning() {
+			flags = append(flags, protocol.FlagWaitingOnUserInput)
+		}
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}
 	case t.failed:
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusSystemError{}}

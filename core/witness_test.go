@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -19,6 +20,7 @@ type witness struct {
 	effects map[core.EffectID]*effectState
 	callers map[protocol.Caller]callerState
 	asked   map[uint64]bool // requests of the server; false once resolved
+	about   map[uint64]ask  // what they ask
 	turns   map[string]bool // turns told to have begun; false once completed
 	cut     string          // the turn that a crash cut off; it may be told to be completed
 	items   map[string]*itemState
@@ -57,7 +59,7 @@ type itemState struct {
 }
 
 func newWitness(report func(format string, args ...any)) *witness {
-	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}}
+	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}, about: map[uint64]ask{}}
 	w.context = &contextWitness{witness: w}
 	w.restarted(nil)
 	return w
@@ -209,6 +211,7 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 		case core.WritePatch:
 			w.belongs(m, e.TurnID)
 		case core.CallTool:
+			w.belongs(m, e.TurnID)
 		case core.ReadImage:
 			w.belongs(m, e.TurnID)
 		case core.TypeKeys:
@@ -252,6 +255,7 @@ func (w *witness) seeState(m *machine) {
 	if told := encode(m.thread.View(false).Status); w.status != "" && w.status != told {
 		w.report("the last status told is %s, the thread's is %s", w.status, told)
 	}
+	w.seeWaiting(m)
 	w.seePrompt(m.thread.Prompt().Items)
 	if !w.unsaved {
 		w.seeDurable(m)
@@ -371,7 +375,14 @@ func (w *witness) seeLoaded(m *machine, loaded *core.Thread) {
 		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
 	}
 	w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
-	w.same("instructions", m.thread.Prompt().Instructions, loaded.Prompt().Instructions)
+	w.same("instructions", withoutSkills(m.thread), withoutSkills(loaded))
+}
+
+// withoutSkills are the instructions without what the world offers: like the tools, a turn
+// brings that along.
+func withoutSkills(t *core.Thread) string {
+	before, _, _ := strings.Cut(t.Prompt().Instructions, "\n\n"+core.SkillsText([]core.Skill{{}})[:20])
+	return before
 }
 
 func (w *witness) same(what, live, loaded string) {
@@ -408,7 +419,7 @@ func viewOf(m *machine, t *core.Thread) string {
 	return encode(v)
 }
 
-// underWay tells whether a command or a patch is asked for, or runs.
+// underWay tells whether a command, a patch or a tool of the client is asked for, or runs.
 func underWay(item protocol.ThreadItem) bool {
 	switch v := item.ThreadItemVariant.(type) {
 	case *protocol.CommandExecutionItem:
@@ -417,6 +428,8 @@ func underWay(item protocol.ThreadItem) bool {
 		return v.Status == protocol.PatchInProgress
 	case *protocol.McpToolCallItem:
 		return v.Status == protocol.McpCallInProgress
+	case *protocol.DynamicToolCallItem:
+		return v.Status == protocol.DynamicToolInProgress
 	}
 	return false
 }

@@ -32,6 +32,15 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 	if v := a.option("images"); v != nil {
 		m.world.Offers.Images = *v == "true"
 	}
+	if v := a.option("skills"); v != nil {
+		m.world.Offers.Skills = ""
+		if *v != "" {
+			m.world.Offers.Skills = core.SkillsText([]core.Skill{{Name: "told", Description: *v, Path: "/s/SKILL.md"}})
+		}
+	}
+	if v := a.option("questions"); v != nil {
+		m.world.Offers.Questions = *v == "true"
+	}
 	if v := a.option("terminals"); v != nil {
 		m.world.Offers.Terminals = *v == "true"
 	}
@@ -100,7 +109,19 @@ func settings(m *machine, _ arguments, b *strings.Builder) error {
 	if s.Effort != nil {
 		effort = *s.Effort
 	}
-	fmt.Fprintln(b, words(s.Provider, s.Model, effort, s.Cwd, s.ApprovalPolicy.Mode, s.Sandbox.Stored().Type))
+	fmt.Fprintln(b, words(s.Provider, s.Model, effort, s.Cwd, s.ApprovalPolicy.Mode, s.Sandbox.Stored().Type, s.Mode))
+	return nil
+}
+
+// offered prints the names of the tools of the next request, and how its instructions end.
+func offered(m *machine, _ arguments, b *strings.Builder) error {
+	p := m.thread.Prompt()
+	var names []string
+	for _, tool := range p.Tools {
+		names = append(names, tool.Name)
+	}
+	lines := strings.Split(p.Instructions, "\n")
+	fmt.Fprintln(b, words("tools", strings.Join(names, ", "), short(lines[len(lines)-1])))
 	return nil
 }
 

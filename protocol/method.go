@@ -68,6 +68,17 @@ type Handler interface {
 	SlashCommandParse(to Caller, p *SlashCommandParseParams) error
 	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
 	ModelList(to Caller, p *ModelListParams) error
+	ModelProviderList(to Caller, p *ModelProviderListParams) error
+	ModelProviderCapabilitiesRead(to Caller, p *ModelProviderCapabilitiesReadParams) error
+	SkillsList(to Caller, p *SkillsListParams) error
+	SkillsExtraRootsSet(to Caller, p *SkillsExtraRootsSetParams) error
+	HooksList(to Caller, p *HooksListParams) error
+	GetAccount(to Caller, p *GetAccountParams) error
+	GetAuthStatus(to Caller, p *GetAuthStatusParams) error
+	ExperimentalFeatureList(to Caller, p *ExperimentalFeatureListParams) error
+	CollaborationModeList(to Caller, p *CollaborationModeListParams) error
+	PermissionProfileList(to Caller, p *PermissionProfileListParams) error
+	ConfigRequirementsRead(to Caller, p *ConfigRequirementsReadParams) error
 	ConfigValueWrite(to Caller, p *ConfigValueWriteParams) error
 	ConfigBatchWrite(to Caller, p *ConfigBatchWriteParams) error
 	ConfigRead(to Caller, p *ConfigReadParams) error
@@ -186,7 +197,7 @@ func Methods() []Method {
 			"Takes back what turns did to the files, to the conversation, or to both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
 			"Gives the agent something to do; while a turn runs, joins it.").
-			experimental("additionalContext", "environments", "permissions", "runtimeWorkspaceRoots"),
+			experimental("additionalContext", "collaborationMode", "environments", "permissions", "runtimeWorkspaceRoots"),
 		method[TurnSteerParams, TurnSteerResponse]("turn/steer", Handler.TurnSteer,
 			"Adds input to the turn under way."),
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
@@ -245,6 +256,28 @@ func Methods() []Method {
 			"Does what a slash command stands for.").own(),
 		method[ModelListParams, ModelListResponse]("model/list", Handler.ModelList,
 			"Lists the models that turns can use."),
+		method[ModelProviderListParams, ModelProviderListResponse]("modelProvider/list", Handler.ModelProviderList,
+			"Lists the providers of models."),
+		method[ModelProviderCapabilitiesReadParams, ModelProviderCapabilitiesReadResponse]("modelProvider/capabilities/read",
+			Handler.ModelProviderCapabilitiesRead, "Tells which tools run at the provider: none."),
+		method[SkillsListParams, SkillsListResponse]("skills/list", Handler.SkillsList,
+			"Lists the skills that a working directory has."),
+		method[SkillsExtraRootsSetParams, Empty]("skills/extraRoots/set", Handler.SkillsExtraRootsSet,
+			"Names folders with more skills."),
+		method[HooksListParams, HooksListResponse]("hooks/list", Handler.HooksList,
+			"Lists hooks: none, as none are run."),
+		method[GetAccountParams, GetAccountResponse]("account/read", Handler.GetAccount,
+			"Tells who is logged in: nobody, and nobody has to be."),
+		method[GetAuthStatusParams, GetAuthStatusResponse]("getAuthStatus", Handler.GetAuthStatus,
+			"Tells the same as account/read, in an older form.").own(),
+		method[ExperimentalFeatureListParams, ExperimentalFeatureListResponse]("experimentalFeature/list", Handler.ExperimentalFeatureList,
+			"Lists the switches of the configuration."),
+		method[CollaborationModeListParams, CollaborationModeListResponse]("collaborationMode/list", Handler.CollaborationModeList,
+			"Lists the modes that turns can be in.").own(),
+		method[PermissionProfileListParams, PermissionProfileListResponse]("permissionProfile/list", Handler.PermissionProfileList,
+			"Lists the profiles of permissions."),
+		method[ConfigRequirementsReadParams, ConfigRequirementsReadResponse]("configRequirements/read", Handler.ConfigRequirementsRead,
+			"Tells what an administrator demands of the configuration: nothing."),
 		method[ConfigValueWriteParams, ConfigWriteResponse]("config/value/write", Handler.ConfigValueWrite,
 			"Sets a value of the user's configuration."),
 		method[ConfigBatchWriteParams, ConfigWriteResponse]("config/batchWrite", Handler.ConfigBatchWrite,
@@ -278,6 +311,12 @@ const MethodCommandApproval = "item/commandExecution/requestApproval"
 // MethodFileChangeApproval asks whether files may be changed.
 const MethodFileChangeApproval = "item/fileChange/requestApproval"
 
+// MethodToolCall asks the client to run one of its tools.
+const MethodToolCall = "item/tool/call"
+
+// MethodUserInput puts questions to the user.
+const MethodUserInput = "item/tool/requestUserInput"
+
 // ServerRequests lists the requests that the server sends to the client.
 func ServerRequests() []ServerRequest {
 	return []ServerRequest{{
@@ -295,6 +334,16 @@ func ServerRequests() []ServerRequest {
 		reflect.TypeFor[McpServerElicitationRequestParams](),
 		reflect.TypeFor[McpServerElicitationRequestResponse](),
 		"Asks what an MCP server wants to know, or whether a tool of it may be called.",
+	}, {
+		MethodToolCall,
+		reflect.TypeFor[DynamicToolCallParams](),
+		reflect.TypeFor[DynamicToolCallResponse](),
+		"Asks the client to run one of its tools.",
+	}, {
+		MethodUserInput,
+		reflect.TypeFor[ToolRequestUserInputParams](),
+		reflect.TypeFor[ToolRequestUserInputResponse](),
+		"Puts questions to the user.",
 	}}
 }
 
@@ -305,6 +354,7 @@ func Unions() []Union {
 		threadStatuses.describe(ThreadStatus{}),
 		userInputs.describe(UserInput{}),
 		threadItems.describe(ThreadItem{}),
+		dynamicToolContents.describe(DynamicToolContent{}),
 		reviewTargets.describe(ReviewTarget{}),
 		contextOperations.describe(ContextOperation{}),
 		timelineEntries.describe(ThreadTimelineEntry{}),

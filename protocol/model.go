@@ -3,7 +3,9 @@ package protocol
 import "encoding/json"
 
 // ModelListParams asks for the models that turns can use, hidden ones with
-// IncludeHidden only. They come in one page, whatever Cursor and Limit say.
+// IncludeHidden only. They are those of the provider ModelProvider, or of the one that
+// threads get unasked. Cursor is the NextCursor of the page before; without Limit all
+// come in one page.
 type ModelListParams struct {
 	ModelProvider *string `json:"modelProvider,omitempty"`
 	Cursor        *string `json:"cursor,omitempty"`
@@ -11,14 +13,15 @@ type ModelListParams struct {
 	IncludeHidden *bool   `json:"includeHidden,omitempty"`
 }
 
-// ModelListResponse is the list of models. NextCursor is always null.
+// ModelListResponse is a page of the list of models.
 type ModelListResponse struct {
 	Data       []Model `json:"data"`
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Model is a model that turns can use. Turns name it by Model. What belongs to the
-// vendor's own models only is null or empty always.
+// Model is a model that turns can use. Turns name it by Model. ContextWindow is in tokens,
+// and null where nobody told it. What belongs to the vendor's own models only is null or
+// empty always.
 type Model struct {
 	ID                        string                  `json:"id"`
 	Model                     string                  `json:"model"`
@@ -39,6 +42,7 @@ type Model struct {
 	DefaultServiceTier        *string                 `json:"defaultServiceTier"`
 	AvailableAccessPrograms   json.RawMessage         `json:"availableAccessPrograms"`
 	IsDefault                 bool                    `json:"isDefault"`
+	ContextWindow             *int64                  `json:"contextWindow"`
 }
 
 // ReasoningEffortOption is an effort that a model offers.
@@ -47,57 +51,64 @@ type ReasoningEffortOption struct {
 	Description     string `json:"description"`
 }
 
-// ConfigReadParams asks for the configuration in force. Cwd makes no difference:
-// there are no configuration files of projects.
-type ConfigReadParams struct {
-	IncludeLayers bool    `json:"includeLayers,omitempty"`
-	Cwd           *string `json:"cwd,omitempty"`
+// ModelProviderListParams asks for the providers of models.
+type ModelProviderListParams struct{}
+
+// ModelProviderListResponse is the providers that are built in and configured, by id.
+// DefaultProviderID is the one that threads get unasked. CanChangeDefault is always true:
+// model_provider of the configuration can be written.
+type ModelProviderListResponse struct {
+	Data              []ModelProviderSummary `json:"data"`
+	DefaultProviderID string                 `json:"defaultProviderId"`
+	CanChangeDefault  bool                   `json:"canChangeDefault"`
 }
 
-// ConfigReadResponse is the configuration in force, where each value comes from
-// (by dotted key), and the layers it is made of, the strongest first; null where
-// they were not asked for.
-type ConfigReadResponse struct {
-	Config  map[string]any                 `json:"config"`
-	Origins map[string]ConfigLayerMetadata `json:"origins"`
-	Layers  []ConfigLayer                  `json:"layers"`
+// ModelProviderSummary is a provider of models. CanEdit is always false: there is no method
+// that edits a provider; its configuration can be written.
+type ModelProviderSummary struct {
+	ID       string           `json:"id"`
+	Name     string           `json:"name"`
+	CanEdit  bool             `json:"canEdit"`
+	BaseURL  *string          `json:"baseUrl"`
+	Settings ProviderSettings `json:"settings"`
 }
 
-// ConfigLayerMetadata names a layer and its version, a hash of its content.
-type ConfigLayerMetadata struct {
-	Name    ConfigLayerSource `json:"name"`
-	Version string            `json:"version"`
+// ProviderSettings tell how a provider is reached. Auth is left out for openai.
+type ProviderSettings struct {
+	Type string       `json:"type" oneof:"openai customGateway"`
+	Auth *GatewayAuth `json:"auth,omitempty"`
 }
 
-// ConfigLayer is one source of configuration. DisabledReason is null for a layer
-// that is in force.
-type ConfigLayer struct {
-	Name           ConfigLayerSource `json:"name"`
-	Version        string            `json:"version"`
-	Config         map[string]any    `json:"config"`
-	DisabledReason *string           `json:"disabledReason"`
+// MarshalJSON writes the members of the type: a provider of one's own without Auth has none.
+func (s ProviderSettings) MarshalJSON() ([]byte, error) {
+	type plain ProviderSettings
+	switch {
+	case s.Type != ProviderCustom:
+		s.Auth = nil
+	case s.Auth == nil:
+		s.Auth = &GatewayAuth{Mode: "none"}
+	}
+	return marshal(plain(s))
 }
 
-// ConfigLayerSource is the user's file, or the flags of the command line.
-type ConfigLayerSource struct {
-	Type string
-	File string
-}
-
-// The types of a ConfigLayerSource.
+// The types of ProviderSettings.
 const (
-	LayerUser         = "user"
-	LayerSessionFlags = "sessionFlags"
+	ProviderOpenAI = "openai"
+	ProviderCustom = "customGateway"
 )
 
-// MarshalJSON writes the members of the layer's type.
-func (s ConfigLayerSource) MarshalJSON() ([]byte, error) {
-	if s.Type == LayerUser {
-		return marshal(struct {
-			Type    string  `json:"type"`
-			File    string  `json:"file"`
-			Profile *string `json:"profile"`
-		}{s.Type, s.File, nil})
-	}
-	return marshal(map[string]string{"type": s.Type})
+// GatewayAuth tells where the key of a provider comes from: from the variable EnvKey, from
+// nowhere, or from headers and tokens in the configuration, which are not told.
+type GatewayAuth struct {
+	Mode   string  `json:"mode" oneof:"none environmentVariable externallyConfigured"`
+	EnvKey *string `json:"envKey,omitempty"`
+}
+
+// ModelProviderCapabilitiesReadParams asks what the default provider can do.
+type ModelProviderCapabilitiesReadParams struct{}
+
+// ModelProviderCapabilitiesReadResponse tells of tools that run at the provider: none do.
+type ModelProviderCapabilitiesReadResponse struct {
+	ImageGeneration bool `json:"imageGeneration"`
+	WebSearch       bool `json:"webSearch"`
 }

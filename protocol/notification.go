@@ -255,6 +255,7 @@ func Notifications() []NotificationRow {
 		notification[ThreadContextSummarizedNotification]("A trim point has a summary.").own(),
 		notification[ThreadIndexProgressNotification]("Rollouts are being read for lists and searches.").own(),
 		notification[McpServerStatusUpdatedNotification]("How the connection of a thread to an MCP server is."),
+		notification[SkillsChangedNotification]("skills/list would answer something else than before."),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

@@ -44,8 +44,10 @@ type SessionMeta struct {
 	BaseInstructions      *Instructions   `json:"base_instructions,omitempty"`
 	DeveloperInstructions *string         `json:"developer_instructions,omitempty"`
 	HistoryMode           string          `json:"history_mode,omitempty"`
-	ForkedFromID          *string         `json:"forked_from_id,omitempty"`
-	Git                   *StoredGitInfo  `json:"git,omitempty"`
+	// DynamicTools are those that the client gave with thread/start.
+	DynamicTools []DynamicToolSpec `json:"dynamic_tools,omitempty"`
+	ForkedFromID *string           `json:"forked_from_id,omitempty"`
+	Git          *StoredGitInfo    `json:"git,omitempty"`
 }
 
 // HistoryPaginated is the history mode of files whose items are item_completed

@@ -81,6 +81,9 @@ type StatusActive struct {
 // FlagWaitingOnApproval is the active flag of a thread that asks the user.
 const FlagWaitingOnApproval = "waitingOnApproval"
 
+// FlagWaitingOnUserInput is set while the user is asked to choose.
+const FlagWaitingOnUserInput = "waitingOnUserInput"
+
 func (*StatusNotLoaded) threadStatus()   {}
 func (*StatusIdle) threadStatus()        {}
 func (*StatusSystemError) threadStatus() {}
@@ -121,6 +124,7 @@ type ThreadStartParams struct {
 	DeveloperInstructions *string                    `json:"developerInstructions,omitempty"`
 	Ephemeral             *bool                      `json:"ephemeral,omitempty"`
 	ThreadSource          *string                    `json:"threadSource,omitempty"`
+	DynamicTools          []DynamicToolSpec          `json:"dynamicTools,omitempty"`
 }
 
 // ThreadStartResponse is the answer to thread/start: the thread and the settings

@@ -64,6 +64,7 @@ type TurnStartParams struct {
 	Effort              *string            `json:"effort,omitempty"`
 	Summary             *string            `json:"summary,omitempty" oneof:"auto concise detailed none"`
 	OutputSchema        json.RawMessage    `json:"outputSchema,omitempty"`
+	CollaborationMode   *CollaborationMode `json:"collaborationMode,omitempty"`
 }
 
 // TurnStartResponse is the answer to turn/start. While a turn runs, it is that

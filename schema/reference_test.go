@@ -121,6 +121,20 @@ var deliberately = map[string]string{
 
 	"ServerNotification.emittedAtMs": "not required",
 
+	"ThreadStartParams.dynamicTools":              "of the experimental surface",
+	"TurnStartParams.collaborationMode":           "of the experimental surface",
+	"Model.contextWindow":                         "of our own: null where nobody tells it",
+	"ProviderSettings{bedrock}":                   vendorCloud,
+	"ProviderSettings{gcp}":                       vendorCloud,
+	"GatewayAuth.mode=environmentVariable":        "one type here, variants there",
+	"GatewayAuth.mode=none":                       "one type here, variants there",
+	"GatewayAuth{mode}":                           "one type here, variants there",
+	"HooksListEntry.errors":                       "always empty",
+	"HooksListEntry.hooks":                        "always empty",
+	"GetAccountResponse.account":                  alwaysNull,
+	"GetAccountResponse.workspaceRouting":         alwaysNull,
+	"ConfigRequirementsReadResponse.requirements": alwaysNull,
+
 	"AudioInput.fileId": vendorCloud, "AudioInput.url": vendorCloud,
 	"ImageInput.fileId": vendorCloud, "ImageInput.url": vendorCloud,
 	"ReviewStartParams.delivery=detached":                   "older versions of the reference took it",

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +23,15 @@ func NewMethods(e *engine.Engine, l Lobby) protocol.Handler { return Methods{e, 
 
 // Catalog is what is configured.
 type Catalog interface {
-	Models() []protocol.Model
+	// Models gives then the models of a provider, "" for the configured one, once they are
+	// known, or will not be soon. The error is for an unknown provider.
+	Models(provider string, then func([]protocol.Model)) error
+	Providers() protocol.ModelProviderListResponse
+	Features() []protocol.ExperimentalFeature
+	// Skills are those of working directories, of the server's own without any. It reads
+	// the disk.
+	Skills(cwds []string) []protocol.SkillsListEntry
+	SetExtraSkills(roots []string) error
 	View(includeLayers bool) protocol.ConfigReadResponse
 	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error)
 }
@@ -39,6 +46,10 @@ type Lobby struct {
 	Home, Version string
 	// Started is when the server began.
 	Started time.Time
+	// Aside answers a request away from the connection's goroutine.
+	Aside func(to protocol.Caller, answer func() (any, error)) error
+	// Cwd is the server's working directory.
+	Cwd string
 	// Sandbox tells whether commands are confined.
 	Sandbox func() protocol.SandboxDiagnostics
 	// Platform is the system, its version and the processor; Terminal is what the
@@ -76,16 +87,6 @@ func (l Lobby) userAgent(c protocol.ClientInfo) string {
 	name := versionInName.ReplaceAllStringFunc(c.Name, func(v string) string { return strings.ReplaceAll(v, ".", "_") })
 	return fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
 		strings.ReplaceAll(name, "/", "_"), protocol.Level, l.Platform, l.Terminal, c.Name, c.Version, l.Version)
-}
-
-// ModelList lists the configured models.
-func (l Lobby) ModelList(to protocol.Caller, p *protocol.ModelListParams) error {
-	models := l.Catalog.Models()
-	if p.IncludeHidden == nil || !*p.IncludeHidden {
-		models = slices.DeleteFunc(models, func(m protocol.Model) bool { return m.Hidden })
-	}
-	l.Outbox.Reply(to, protocol.ModelListResponse{Data: models})
-	return nil
 }
 
 // ConfigRead shows the configuration in force.

@@ -63,8 +63,10 @@ func (p project) files() map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case name == ".git":
+		case name == ".git" && d.IsDir():
 			return filepath.SkipDir
+		case name == ".git":
+			return nil
 		case d.IsDir(), strings.HasSuffix(name, ".log"):
 			return nil
 		}

@@ -30,8 +30,8 @@ func homeWithServers(t *testing.T, steps, servers string) string {
 
 const docsServer = "[mcp_servers.docs]\ncommand = \"PROGRAM\"\n"
 
-// callsTool is a step that calls a tool of docs, and one that ends the turn.
-func callsTool(name, arguments string) string {
+// scriptCalls is a step that calls a tool of docs, and one that ends the turn.
+func scriptCalls(name, arguments string) string {
 	return fmt.Sprintf(`{"toolCalls":[{"name":"mcp__docs__%s","arguments":%s}]},{"text":"Done."}`, name, arguments)
 }
 
@@ -44,7 +44,7 @@ func (c *client) untilCalled() gjson.Result {
 
 func TestBinaryCallsToolsOfServers(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, callsTool("echo", `{"x":1}`)+","+callsTool("write", `{"y":2}`)+","+callsTool("crash", `{}`)+","+callsTool("echo", `{"again":true}`), docsServer)
+	home := homeWithServers(t, scriptCalls("echo", `{"x":1}`)+","+scriptCalls("write", `{"y":2}`)+","+scriptCalls("crash", `{}`)+","+scriptCalls("echo", `{"again":true}`), docsServer)
 	c := startServer(t, home)
 	c.initialize()
 	id := c.startThread(object{"cwd": t.TempDir(), "sandbox": "read-only"})
@@ -83,7 +83,7 @@ func TestBinaryCallsToolsOfServers(t *testing.T) {
 // those that work.
 func TestBinaryWaitsForNoServer(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, callsTool("echo", `{}`), docsServer+
+	home := homeWithServers(t, scriptCalls("echo", `{}`), docsServer+
 		"[mcp_servers.never]\ncommand = \"PROGRAM\"\nargs = [\"-never\"]\n[mcp_servers.broken]\ncommand = \"PROGRAM\"\nargs = [\"-fail\"]\n[mcp_servers.absent]\ncommand = \"/no/such/program\"\n")
 	c := startServer(t, home, "-c", "mcp_optional_startup_grace_ms=300")
 	c.initialize()
@@ -109,7 +109,7 @@ func TestBinaryWaitsForNoServer(t *testing.T) {
 func TestBinaryLeavesNothingOfServersBehind(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(c *client){(*client).close, (*client).kill} {
-		c := startServer(t, homeWithServers(t, callsTool("child", `{}`), docsServer))
+		c := startServer(t, homeWithServers(t, scriptCalls("child", `{}`), docsServer))
 		c.initialize()
 		id := c.startThread(object{"cwd": t.TempDir()})
 		c.beginTurn(id, "go")
@@ -126,7 +126,7 @@ func TestBinaryLeavesNothingOfServersBehind(t *testing.T) {
 
 func TestBinaryGivesServersLittleOfItsEnvironment(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, callsTool("environment", `{}`), docsServer+"env = { OWN = \"1\" }\nenv_vars = [\"PASSED\"]\n")
+	home := homeWithServers(t, scriptCalls("environment", `{}`), docsServer+"env = { OWN = \"1\" }\nenv_vars = [\"PASSED\"]\n")
 	cmd := serverCommand(t, home)
 	cmd.Env = append(cmd.Env, "PASSED=yes", "SECRET_THING=no", "OPENAI_API_KEY=no")
 	c := dial(t, cmd)
@@ -148,7 +148,7 @@ func TestBinaryGivesServersLittleOfItsEnvironment(t *testing.T) {
 
 func TestBinaryAnswersAboutServers(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, callsTool("ask", `{}`), docsServer)
+	home := homeWithServers(t, scriptCalls("ask", `{}`), docsServer)
 	c := startServer(t, home)
 	c.initialize()
 	list := gjson.GetBytes(c.call("mcpServerStatus/list", object{}), "data")
@@ -186,7 +186,7 @@ func TestBinaryTakesServersFromThreads(t *testing.T) {
 	t.Parallel()
 	program, err := mcpProgram()
 	require.NoError(t, err)
-	c := startServer(t, homeWithServers(t, callsTool("echo", `{}`), ""))
+	c := startServer(t, homeWithServers(t, scriptCalls("echo", `{}`), ""))
 	c.initialize()
 	id := c.startThread(object{"cwd": t.TempDir(), "config": object{"mcp_servers": object{"docs": object{"command": program}}}})
 	c.beginTurn(id, "look")

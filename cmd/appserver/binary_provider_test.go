@@ -123,7 +123,12 @@ func callsShellWith(id string, given object) func(w io.Writer) {
 	if err != nil {
 		panic(err) // of strings
 	}
-	call := object{"index": 0, "id": id, "type": "function", "function": object{"name": "shell", "arguments": string(arguments)}}
+	return callsTool(id, "shell", string(arguments))
+}
+
+// callsTool answers with a call of a tool.
+func callsTool(id, name, arguments string) func(w io.Writer) {
+	call := object{"index": 0, "id": id, "type": "function", "function": object{"name": name, "arguments": arguments}}
 	return func(w io.Writer) {
 		fmt.Fprint(w, streamed(object{"role": "assistant", "tool_calls": []object{call}}, nil), streamed(object{}, "tool_calls"), "data: [DONE]\n\n")
 	}

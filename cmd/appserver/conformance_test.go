@@ -112,8 +112,11 @@ func TestReferenceTakesSessions(t *testing.T) {
 	program, err := mcpProgram()
 	require.NoError(t, err)
 	writeConfig(t, home, "model_provider = \"offline\"\nunknown_key = 1\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
+	writeSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
 		{"match":"use the server","toolCalls":[{"name":"mcp__docs__progress"},{"name":"mcp__docs__ask"},{"name":"mcp__docs__write"},{"name":"mcp__docs__mixed"},{"name":"mcp__docs__structured"},{"name":"mcp__docs__fail"},{"name":"mcp__docs__refuse"}]},
+		{"match":"ticket","toolCalls":[{"name":"ticket","arguments":{"id":"7"}}]},
+		{"match":"choose","toolCalls":[{"name":"request_user_input","arguments":{"questions":[{"id":"q","header":"h","question":"Which?","options":[{"label":"A","description":"a"}]}]}}]},
 		{"match":"plan","toolCalls":[{"name":"update_plan","arguments":{"plan":[{"step":"one","status":"in_progress"}]}},{"name":"no_tool"}]},
 		{"match":"background","toolCalls":[{"name":"exec_command","arguments":{"cmd":"sleep 600","tty":true,"yield_time_ms":250}}]},
 		{"match":"background","toolCalls":[{"name":"write_stdin","arguments":{"session_id":10,"chars":"x"}}]},
@@ -161,7 +164,8 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.call("thread/loaded/list", object{})
 	c.call("thread/turns/list", object{"threadId": id, "limit": 2})
 	c.call("thread/items/list", object{"threadId": id, "limit": 2})
-	c.call("model/list", object{})
+	readLists(c, home)
+	askTheClient(c)
 	c.call("config/read", object{"includeLayers": true})
 	c.call("config/value/write", object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
 	c.call("config/batchWrite", object{"edits": []object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
@@ -195,6 +199,33 @@ func useServer(c *client, id string) {
 	c.refused("mcpServer/tool/call", object{"threadId": id, "server": "docs", "tool": "refuse"})
 	c.call("mcpServer/resource/read", object{"server": "docs", "uri": "mem://a"})
 	c.call("config/mcpServer/reload", nil)
+}
+
+// askTheClient has the model call a tool of the client's, and ask the user.
+func askTheClient(c *client) {
+	c.onAsk = func(m message) any {
+		if m.Method == "item/tool/call" {
+			return object{"contentItems": []object{{"type": "inputText", "text": "It is open."}, {"type": "inputImage", "imageUrl": "data:image/png;base64,AAAA"}}, "success": true}
+		}
+		return object{"answers": object{"q": object{"answers": []string{"A"}}}}
+	}
+	id := c.startThread(object{"ephemeral": true, "dynamicTools": []object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": object{"type": "object"}}}})
+	c.turn(id, "ticket")
+	c.call("turn/start", object{"threadId": id, "input": textInput("choose"),
+		"collaborationMode": object{"mode": "plan", "settings": object{"model": "offline", "reasoning_effort": nil, "developer_instructions": nil}}})
+	c.awaitTurn()
+}
+
+// readLists asks for all that clients choose from.
+func readLists(c *client, home string) {
+	for _, method := range []string{
+		"model/list", "modelProvider/list", "modelProvider/capabilities/read", "account/read", "getAuthStatus", "experimentalFeature/list",
+		"collaborationMode/list", "permissionProfile/list", "configRequirements/read", "hooks/list",
+	} {
+		c.call(method, object{})
+	}
+	c.call("skills/extraRoots/set", object{"extraRoots": []string{filepath.Join(home, "more")}})
+	c.call("skills/list", object{"cwds": []string{home}})
 }
 
 // forkAndRevert has a thread go two ways, one of them back.

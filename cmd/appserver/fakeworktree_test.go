@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -53,7 +54,9 @@ func (w *fakeWorktree) between(before, after fakeFiles) (changes []protocol.Work
 	return changes
 }
 
+// Capture ends behind all that takes no time, such as an answer of the model.
 func (w *fakeWorktree) Capture(context.Context, string, core.CaptureTree) (protocol.StoredTree, error) {
+	<-time.After(time.Nanosecond)
 	return w.capture(), nil
 }
 
@@ -150,6 +153,6 @@ func (w *fakeWorktree) Restore(ctx context.Context, _, id string, changes []prot
 	return done, nil
 }
 
-func (*fakeWorktree) Copy(context.Context, string, []protocol.StoredCheckpoint)   {}
+func (*fakeWorktree) Copy(context.Context, string, core.CopyCheckpoints)          {}
 func (*fakeWorktree) Forget(context.Context, string, []protocol.StoredCheckpoint) {}
 func (*fakeWorktree) ForgetThread(context.Context, string)                        {}

@@ -151,6 +151,7 @@ func goroutineFiles() map[string]string {
 		"core/mcp/pool.go":        "keeps connections, and waits for their ends",
 		"core/mcp/server.go":      "waits for the end of a session",
 		"core/tool/connect.go":    "waits for a program's end, and hears its complaints",
+		"core/model/shelf.go":     "asks a provider for its models",
 		"core/tool/run.go":        "hands a command's output on",
 		"core/tool/start.go":      "waits for a command's end",
 		"core/tool/supervise.go":  "takes the exits of a command's orphans",

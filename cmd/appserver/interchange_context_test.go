@@ -51,7 +51,7 @@ func (x *interchange) pruned() {
 	c.turn(id, "fourth")
 	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), withoutCounts(x.model.told(chatPath)))
 	c.call("context/restore", object{"threadId": id, "from": "backup"})
-	require.Equal(x.t, whole, promptOf(c, id)[:len(whole)])
+	require.Equal(x.t, whole[1:], promptOf(c, id)[1:len(whole)], "but for the system prompt: the other server has put skills of its own into the home")
 	c.close()
 
 	c = x.reference()

@@ -25,7 +25,7 @@ func (x *interchange) serverTools(from, to func() *client, path string) {
 	id := x.begin(c)
 	c.untilServer("docs")
 	for _, tool := range []string{"echo", "structured", "fail", "mixed", "write"} {
-		c.turn(id, "docs: "+tool)
+		c.turn(id, "tool: mcp__docs/"+tool+" {}")
 	}
 	told := c.answer("thread/resume", id)
 	c.close()
@@ -38,7 +38,7 @@ func (x *interchange) serverTools(from, to func() *client, path string) {
 	c = to()
 	require.Equal(x.t, told, c.answer("thread/resume", id))
 	require.Equal(x.t, told.Thread, c.answer("thread/read", id).Thread)
-	c.turn(id, "docs: append")
+	c.turn(id, "tool: mcp__docs/append {}")
 	require.Contains(x.t, x.model.told(path), `output call_2: {"n":1}`)
 	c.close()
 }

@@ -22,7 +22,8 @@ const (
 
 // bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
 // what it was told. "run: COMMAND" is answered with a call of the shell and, after its
-// output, "done", where ⏎ is a newline; "outside: COMMAND" with one that asks to run it outside of the sandbox; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
+// output, "done", where ⏎ is a newline; "outside: COMMAND" with one that asks to run it outside of the sandbox; "tool: NAME ARGUMENTS" with a call of that tool, NAMESPACE/NAME
+// where it is in a namespace; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
 type bilingual struct {
 	server *httptest.Server
 
@@ -60,7 +61,7 @@ func (m *bilingual) serve(write func(io.Writer, modelAnswer)) http.Handler {
 }
 
 // modelAnswer is a text, or a call of a tool where it has a call id.
-type modelAnswer struct{ text, callID, tool, arguments string }
+type modelAnswer struct{ text, callID, namespace, tool, arguments string }
 
 func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
 	m.mu.Lock()
@@ -80,9 +81,9 @@ func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
 		arguments, err := json.Marshal(object{"cmd": script, "yield_time_ms": 250})
 		return modelAnswer{callID: fmt.Sprintf("call_%d", m.calls), tool: "exec_command", arguments: string(arguments)}, err
 	}
-	if tool, ofServer := strings.CutPrefix(text, "docs: "); ofServer {
+	if call, ok := strings.CutPrefix(text, "tool: "); ok {
 		m.calls++
-		return modelAnswer{callID: fmt.Sprintf("call_%d", m.calls), tool: "docs/" + tool, arguments: "{}"}, nil
+		return toolAnswer(fmt.Sprintf("call_%d", m.calls), call), nil
 	}
 	script, isCommand := strings.CutPrefix(text, "run: ")
 	outside, escalates := strings.CutPrefix(text, "outside: ")
@@ -95,6 +96,15 @@ func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
 		return r.shellCall(id, outside, "sandbox_permissions", "require_escalated")
 	}
 	return r.shellCall(id, strings.ReplaceAll(script, "⏎", "\n"))
+}
+
+func toolAnswer(id, call string) modelAnswer {
+	name, arguments, _ := strings.Cut(call, " ")
+	a := modelAnswer{callID: id, tool: name, arguments: arguments}
+	if namespace, tool, ok := strings.Cut(name, "/"); ok {
+		a.namespace, a.tool = namespace, tool
+	}
+	return a
 }
 
 // told is what the last request on a path told the model.
@@ -110,8 +120,11 @@ func chatEvents(w io.Writer, a modelAnswer) {
 		says(a.text)(w)
 		return
 	}
-	a.tool = strings.Replace(a.tool, "docs/", "mcp__docs__", 1)
-	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": a.tool, "arguments": a.arguments}}
+	name := a.tool
+	if a.namespace != "" {
+		name = a.namespace + "__" + a.tool
+	}
+	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": name, "arguments": a.arguments}}
 	fmt.Fprint(w, streamed(object{"role": "assistant", "tool_calls": []object{call}}, nil), streamed(object{}, "tool_calls"), "data: [DONE]\n\n")
 }
 
@@ -120,8 +133,8 @@ func responsesEvents(w io.Writer, a modelAnswer) {
 	item := object{"type": "message", "role": "assistant", "content": []object{{"type": "output_text", "text": a.text}}}
 	if a.callID != "" {
 		item = object{"type": "function_call", "call_id": a.callID, "name": a.tool, "arguments": a.arguments}
-		if tool, ofServer := strings.CutPrefix(a.tool, "docs/"); ofServer {
-			item["name"], item["namespace"] = tool, "mcp__docs"
+		if a.namespace != "" {
+			item["namespace"] = a.namespace
 		}
 	}
 	item["id"] = "item"

@@ -108,7 +108,13 @@ type ranCommand struct {
 // run runs a script to its end.
 func (j *jail) run(thread, script string) (c ranCommand) {
 	j.t.Helper()
-	j.beginTurn(thread, "run: "+script)
+	return j.ran(thread, "run: "+script)
+}
+
+// ran is how the last command of a turn ended.
+func (j *jail) ran(thread, words string) (c ranCommand) {
+	j.t.Helper()
+	j.beginTurn(thread, words)
 	for done := false; !done; {
 		var p struct{ Item json.RawMessage }
 		m := j.next()

@@ -83,7 +83,9 @@ type process struct {
 	index *index.Index
 	// servers is nil where no turns are run.
 	servers *mcpServers
-	log     *zap.Logger
+	// models may be asking a provider.
+	models *model.Shelf
+	log    *zap.Logger
 }
 
 // assemble makes the parts and puts them together.
@@ -93,16 +95,19 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 		return nil, err
 	}
 	c := live.Current()
-	if parts.Model, err = providers(c, home); err != nil {
+	router, err := providers(c, home)
+	if err != nil {
 		return nil, err
 	}
-	sandbox := parts.Setup.(*setup).confinement
-	commands := shell(c, home, sandbox)
+	parts.Model = router
+	own := parts.Setup.(*setup)
+	own.models.Stock(router.Listers())
+	commands := shell(c, home, own.confinement)
 	servers := newServers(live, commands, log)
 	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
 	parts.Image = imageReader(home)
-	p := join(live, home, sandbox, parts)
+	p := join(live, own, parts)
 	p.servers = servers
 	servers.threads = p.engine
 	return p, nil
@@ -133,8 +138,11 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 	store := rollout.NewStore(rollout.OS(), home)
 	store.Reader = program()
 	return live, home, engine.Parts{
-		Store: store, Setup: &setup{config: live, home: home, cwd: cwd, log: log, confinement: confinement(log)}, Log: log, Tokens: token.New(),
-		Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
+		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
+		Setup: &setup{
+			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
+			models: &model.Shelf{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
+		},
 	}, err
 }
 
@@ -148,7 +156,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 }
 
 // join puts a server around the parts.
-func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnostics, p engine.Parts) *process {
+func join(live *config.Live, own *setup, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
 	p.Clients = srv.Clients
@@ -156,7 +164,7 @@ func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnos
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
 	}
-	ix := indexOf(c.Index, home, p)
+	ix := indexOf(c.Index, own.home, p)
 	if ix != nil {
 		p.Index = ix
 	}
@@ -165,8 +173,11 @@ func join(live *config.Live, home string, sandbox func() protocol.SandboxDiagnos
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	e.Retain(retentionOf(c.History))
-	srv.Handle(server.NewMethods(e, server.Lobby{Outbox: srv, Catalog: live, Warnings: c.Warnings, Home: home, Version: version, Started: time.Now(), Sandbox: sandbox, Platform: platform(), Terminal: terminal(os.Getenv)}))
-	return &process{server: srv, engine: e, index: ix, log: p.Log}
+	srv.Handle(server.NewMethods(e, server.Lobby{
+		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, Aside: e.Aside, Warnings: c.Warnings, Home: own.home, Cwd: own.cwd, Version: version,
+		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
+	}))
+	return &process{server: srv, engine: e, index: ix, models: own.models, log: p.Log}
 }
 
 // indexOf is the index over the rollouts; nil where it is turned off.
@@ -294,6 +305,7 @@ func (p *process) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	p.server.StopIntake()
+	p.models.Close()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
 	err := errors.Join(p.server.Quiesce(quiesce), p.engine.Close(ctx))

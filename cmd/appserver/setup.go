@@ -13,6 +13,8 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/model"
+	"appserver/core/skill"
 	"appserver/core/workspace"
 	"appserver/protocol"
 )
@@ -23,6 +25,8 @@ type setup struct {
 	home   string
 	cwd    string
 	log    *zap.Logger
+	models *model.Shelf
+	skills *skills
 	// confinement tells whether the kernel confines commands.
 	confinement func() protocol.SandboxDiagnostics
 }
@@ -42,6 +46,9 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	own := *p
 	own.Config = nil // With has taken it
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
+		return t, err
+	}
+	if err := core.CheckDynamicTools(p.DynamicTools); err != nil {
 		return t, err
 	}
 	t.Persist = c.History.SaveHistory
@@ -187,10 +194,56 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	for _, w := range warnings {
 		s.log.Warn(w)
 	}
+	told := s.window(c, settings)
 	date, zone := workspace.Today(time.Now())
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider: c.ProviderInfo(settings.Provider, settings.Model), Compaction: c.CompactionOf(settings.Provider, settings.Model),
-		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(), Offers: c.Offers(settings.Model),
+		Provider: c.ProviderInfo(settings.Provider, settings.Model, told), Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
+		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(), Offers: s.offers(c, settings),
 	}, c.Ready(settings.Provider)
+}
+
+// offers are the tools for the model, and the skills of the working directory.
+func (s *setup) offers(c *config.Config, settings core.Settings) core.Offers {
+	offers := c.Offers(settings.Model)
+	found, _ := s.skills.of(c, settings.Cwd)
+	var told []core.Skill
+	for _, f := range found {
+		if f.Enabled && !f.OnlyNamed {
+			told = append(told, core.Skill{Name: f.Name, Description: f.Description, Path: f.Path})
+		}
+	}
+	offers.Skills = core.SkillsText(told)
+	return offers
+}
+
+// Skills reads what an input names.
+func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInput) []core.SkillText {
+	if !skill.Names(input) {
+		return nil
+	}
+	found, _ := s.skills.of(s.of(scope), cwd)
+	named, missing := skill.Named(found, input)
+	var texts []core.SkillText
+	for _, n := range named {
+		text, err := skill.Text(n.Path)
+		if err != nil {
+			text = fmt.Sprintf("The skill cannot be read: %v", err)
+		}
+		texts = append(texts, core.SkillText{Name: n.Name, Path: n.Path, Text: text})
+	}
+	for _, m := range missing {
+		texts = append(texts, core.SkillText{Name: m.Name, Path: m.Path, Text: "There is no such skill here, or it is turned off: say so to the user."})
+	}
+	return texts
+}
+
+// window is what the provider has told of the model's context window. Where nobody knows
+// it, the provider is asked, so that the next turn does.
+func (s *setup) window(c *config.Config, settings core.Settings) int64 {
+	told := s.models.Window(settings.Provider, settings.Model)
+	if c.ContextWindow(settings.Provider, settings.Model, told) == nil && c.Ready(settings.Provider) == nil {
+		s.models.Learn(settings.Provider)
+	}
+	return told
 }

@@ -22,6 +22,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/model"
 	"appserver/core/patch"
 	"appserver/core/token"
 	"appserver/protocol"
@@ -47,6 +48,7 @@ func TestTranscripts(t *testing.T) {
 			require.NoError(t, err)
 			for _, f := range archive.Files {
 				if f.Name != "transcript" {
+					require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(home, f.Name)), 0o700))
 					require.NoError(t, os.WriteFile(filepath.Join(home, f.Name), f.Data, 0o600))
 				}
 			}
@@ -98,9 +100,10 @@ func (p *player) start() {
 	live := config.NewLive(source, c)
 	models, err := providers(c, p.home)
 	require.NoError(p.t, err)
-	proc := join(live, p.home, unconfined, engine.Parts{
+	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.Shelf{}, skills: &skills{home: p.home}, confinement: unconfined}
+	proc := join(live, own, engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files, Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
-		Setup: &setup{live, p.home, "/", zap.NewNop(), unconfined}, Tokens: token.New(),
+		Setup: own, Tokens: token.New(),
 	})
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"appserver/core"
+	"appserver/core/worktree"
 	"appserver/protocol"
 )
 
@@ -57,20 +59,26 @@ func (k *Keeper) ForgetThread(ctx context.Context, thread string) {
 }
 
 // Copy keeps checkpoints for another thread, as far as they are there.
-func (k *Keeper) Copy(ctx context.Context, thread string, points []protocol.StoredCheckpoint) {
-	for _, p := range points {
-		for _, tree := range p.Trees {
-			t, err := k.openRoot(ctx, tree.Root)
-			if err == nil {
-				err = k.note(thread, tree.Root)
-			}
-			if err == nil {
-				err = t.Keep(ctx, thread, p.ID, tree.Tree)
-			}
-			if err != nil {
-				k.report(fmt.Errorf("the checkpoint %s is not kept for the fork %s: %w", p.ID, thread, err))
-			}
+func (k *Keeper) Copy(ctx context.Context, thread string, e core.CopyCheckpoints) {
+	keep := func(id, root string, as func(*worktree.Tree) error) {
+		t, err := k.openRoot(ctx, root)
+		if err == nil {
+			err = k.note(thread, root)
 		}
+		if err == nil {
+			err = as(t)
+		}
+		if err != nil {
+			k.report(fmt.Errorf("the checkpoint %s is not kept for the fork %s: %w", id, thread, err))
+		}
+	}
+	for _, p := range e.Points {
+		for _, tree := range p.Trees {
+			keep(p.ID, tree.Root, func(t *worktree.Tree) error { return t.Keep(ctx, thread, p.ID, tree.Tree) })
+		}
+	}
+	for _, c := range e.Changes {
+		keep(c.ID, c.Root, func(t *worktree.Tree) error { return k.keepFiles(ctx, t, thread, c.ID, treeChanges(c.Changes)) })
 	}
 }
 

@@ -20,13 +20,14 @@ func defaultCompaction() Compaction {
 	return Compaction{Strategy: "summary", KeepTurns: 5, UserMessageTokens: 20_000, LimitPercent: 90, TargetPercent: 70}
 }
 
-// CompactionOf is the compaction of threads that use a model. Where its window is not
+// CompactionOf is the compaction of threads that use a model, of whose window the provider
+// told (0 is nothing). Where its window is not
 // known, and no limit is set, nothing is compacted unasked. The limit is within the window,
 // and the target below the limit in the same proportion as without a limit that is set.
-func (c *Config) CompactionOf(provider, model string) core.Compaction {
+func (c *Config) CompactionOf(provider, model string, told int64) core.Compaction {
 	own := c.Compaction
 	rules := core.Compaction{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens), Prompt: or(c.CompactPrompt, "")}
-	window, set := c.ContextWindow(provider, model), c.ModelAutoCompactTokenLimit
+	window, set := c.ContextWindow(provider, model, told), c.ModelAutoCompactTokenLimit
 	if window != nil {
 		rules.Limit = *window * int64(own.LimitPercent) / 100
 		rules.Target = *window * int64(own.TargetPercent) / 100

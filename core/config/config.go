@@ -123,10 +123,12 @@ type Tools struct {
 	ViewImage *bool `key:"view_image"`
 }
 
-// Features are what can be turned off of the reference implementation's.
+// Features are what can be turned on and off of the reference implementation's.
 type Features struct {
 	// UnifiedExec is false where models run no commands in the background.
 	UnifiedExec bool `key:"unified_exec"`
+	// UserInput lets models ask the user in turns that are not in plan mode, too.
+	UserInput bool `key:"default_mode_request_user_input"`
 }
 
 // History says what is kept of conversations.

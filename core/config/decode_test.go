@@ -169,7 +169,7 @@ func TestConfigIsSafeForManyGoroutines(t *testing.T) {
 			if err == nil {
 				_ = with.View(true)
 			}
-			_, _ = c.View(true), c.Models()
+			_, _ = c.View(true), c.Models("", nil)
 		})
 	}
 	wg.Wait()

@@ -72,7 +72,7 @@ func requirePlaces(t *testing.T, err error, file string, lines int) {
 func requireShowable(t *testing.T, c *config.Config) {
 	_, err := json.Marshal(c.View(true))
 	require.NoError(t, err)
-	_, err = json.Marshal(c.Models())
+	_, err = json.Marshal(c.Models("", nil))
 	require.NoError(t, err)
 	_, err = c.Settings(&protocol.ThreadStartParams{}, "/")
 	if err != nil {

@@ -35,9 +35,6 @@ func NewLive(o Source, c *Config) *Live {
 // Current is the configuration in force.
 func (l *Live) Current() *Config { return l.current.Load() }
 
-// Models are those of the configuration in force.
-func (l *Live) Models() []protocol.Model { return l.Current().Models() }
-
 // View is that of the configuration in force.
 func (l *Live) View(includeLayers bool) protocol.ConfigReadResponse {
 	return l.Current().View(includeLayers)

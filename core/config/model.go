@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -37,36 +38,88 @@ var efforts = []protocol.ReasoningEffortOption{
 	{ReasoningEffort: "xhigh", Description: "Thinks longest, for the hardest problems"},
 }
 
-// Models are the models to offer: the configured one, which is the default, and
-// the models that other usable providers imply. Those are hidden, as a thread can
-// use them only together with their provider.
-func (c *Config) Models() []protocol.Model {
-	models := []protocol.Model{}
-	if c.Model != "" {
-		models = append(models, c.model(c.ModelProvider, c.Model))
+// Models are the models to offer of a provider, which told of listed: the one that its
+// threads get unasked is the default and comes first. Of the configured provider, "",
+// there are also the models that other usable providers imply. Those are hidden, as a
+// thread can use them only together with their provider.
+func (c *Config) Models(provider string, listed []core.ListedModel) []protocol.Model {
+	own := provider == "" || provider == c.ModelProvider
+	if own {
+		provider = c.ModelProvider
 	}
-	for _, provider := range sortedKeys(impliedModels) {
-		if provider != c.ModelProvider && c.Ready(provider) == nil {
-			models = append(models, c.model(provider, impliedModels[provider]))
+	models := c.offered(provider, listed)
+	if !own {
+		return models
+	}
+	for _, other := range sortedKeys(impliedModels) {
+		if other != provider && c.Ready(other) == nil {
+			m := c.model(other, core.ListedModel{ID: impliedModels[other]})
+			m.Hidden = true
+			models = append(models, m)
 		}
 	}
 	return models
 }
 
-func (c *Config) model(provider, model string) protocol.Model {
+// offered are the models of one provider. Where none is configured for it, the first that
+// it tells of is the default.
+func (c *Config) offered(provider string, listed []core.ListedModel) []protocol.Model {
+	models := []protocol.Model{}
+	preferred := impliedModels[provider]
+	if provider == c.ModelProvider {
+		preferred = c.Model
+	}
+	if preferred != "" {
+		first := core.ListedModel{ID: preferred}
+		if i := slices.IndexFunc(listed, func(m core.ListedModel) bool { return m.ID == preferred }); i >= 0 {
+			first = listed[i]
+		}
+		first.Wordless = false
+		models = append(models, c.model(provider, first))
+	}
+	for _, m := range listed {
+		if m.ID != preferred {
+			models = append(models, c.model(provider, m))
+		}
+	}
+	if i := slices.IndexFunc(models, func(m protocol.Model) bool { return !m.Hidden }); i >= 0 {
+		models[i].IsDefault = true
+	}
+	return models
+}
+
+func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 	name := provider
 	if p, ok := c.ModelProviders[provider]; ok {
 		name = p.Name
 	}
 	options, effort := c.efforts()
-	return protocol.Model{
-		ID: model, Model: model, DisplayName: model, Description: model + " of " + name,
-		Hidden: provider != c.ModelProvider, IsDefault: provider == c.ModelProvider,
+	out := protocol.Model{
+		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(firstLine(m.Name), m.ID), Description: cmp.Or(firstLine(m.Description), m.ID+" of "+name),
+		Hidden:                    m.Wordless,
 		SupportedReasoningEfforts: options, DefaultReasoningEffort: effort,
-		InputModalities:      modalities(model),
+		InputModalities:      modalities(m.ID),
 		AdditionalSpeedTiers: []string{},
 		ServiceTiers:         []json.RawMessage{},
+		ContextWindow:        c.ContextWindow(provider, m.ID, m.Window),
 	}
+	if m.Modalities != nil {
+		out.InputModalities = m.Modalities
+	}
+	return out
+}
+
+// maxDescription bounds the description of a model, and its name to show, in bytes: some hundred of them are
+// one message.
+const maxDescription = 200
+
+// firstLine is the beginning of a text that some write pages of.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if len(line) > maxDescription {
+		line = strings.ToValidUTF8(line[:maxDescription], "") + "…"
+	}
+	return strings.TrimSpace(line)
 }
 
 // textOnly are beginnings of the names of models that take no images, as their makers say.
@@ -87,7 +140,7 @@ func modalities(model string) []string {
 
 // Offers are the tools that are offered to a model.
 func (c *Config) Offers(model string) core.Offers {
-	return core.Offers{Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec}
+	return core.Offers{Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput}
 }
 
 // efforts are low, medium, high and the configured effort, which is the default,
@@ -123,12 +176,16 @@ var windows = map[string]int64{
 	"offline":       128_000,
 }
 
-// ContextWindow is the context window of a model in tokens: the configured one,
-// else the one that is known of the model, else nil. Providers on the user's own
-// machine set the window themselves, whatever the model could do.
-func (c *Config) ContextWindow(provider, model string) *int64 {
-	if c.ModelContextWindow != nil {
+// ContextWindow is the context window of a model in tokens: the configured one, else what
+// the provider told (0 is nothing), else the one that is known of the model, else nil.
+// Providers on the user's own machine set the window themselves, whatever the model could
+// do.
+func (c *Config) ContextWindow(provider, model string, told int64) *int64 {
+	switch {
+	case c.ModelContextWindow != nil:
 		return c.ModelContextWindow
+	case told > 0:
+		return &told
 	}
 	if provider == ProviderOllama || provider == ProviderLMStudio {
 		return nil

@@ -2,10 +2,12 @@ package config_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core"
 	"appserver/core/config"
 	"appserver/protocol"
 )
@@ -19,7 +21,7 @@ func effortsOf(m protocol.Model) []string {
 }
 
 func TestModels(t *testing.T) {
-	models := load(t, "model = \"qwen3\"\nmodel_provider = \"ollama\"\n").Models()
+	models := load(t, "model = \"qwen3\"\nmodel_provider = \"ollama\"\n").Models("", nil)
 	require.Len(t, models, 2)
 	chosen, offline := models[0], models[1]
 	require.Equal(t, "qwen3", chosen.ID)
@@ -37,7 +39,7 @@ func TestModels(t *testing.T) {
 
 func TestModelsOfProvidersWithAKey(t *testing.T) {
 	c, _ := loadWith(t, "model_provider = \"offline\"\n", map[string]string{"OPENAI_API_KEY": "k"})
-	models := c.Models()
+	models := c.Models("", nil)
 	require.Len(t, models, 2)
 	require.Equal(t, "offline", models[0].ID)
 	require.True(t, models[0].IsDefault)
@@ -45,7 +47,7 @@ func TestModelsOfProvidersWithAKey(t *testing.T) {
 }
 
 func TestModelsWithoutAModel(t *testing.T) {
-	models := load(t, "model_provider = \"ollama\"\n").Models()
+	models := load(t, "model_provider = \"ollama\"\n").Models("", nil)
 	require.Len(t, models, 1)
 	require.Equal(t, "offline", models[0].ID)
 	require.False(t, models[0].IsDefault)
@@ -58,7 +60,7 @@ func TestModelsAreReadableByStrictClients(t *testing.T) {
 		"minimal": {"minimal", "low", "medium", "high"}, "xhigh": {"low", "medium", "high", "xhigh"},
 		"ultra": {"low", "medium", "high"},
 	} {
-		m := load(t, "", "model_reasoning_effort="+effort).Models()[0]
+		m := load(t, "", "model_reasoning_effort="+effort).Models("", nil)[0]
 		require.Equal(t, want, effortsOf(m))
 		require.Contains(t, want, m.DefaultReasoningEffort)
 		text, err := json.Marshal(m)
@@ -82,16 +84,117 @@ func TestContextWindow(t *testing.T) {
 		{"openrouter", "anthropic/claude-sonnet-4", 200_000},
 		{"offline", "offline", 128_000},
 	} {
-		window := c.ContextWindow(tt.provider, tt.model)
+		window := c.ContextWindow(tt.provider, tt.model, 0)
 		require.NotNil(t, window, tt.model)
 		require.Equal(t, tt.want, *window, tt.model)
 	}
-	require.Nil(t, c.ContextWindow("openai", "unheard-of"))
-	require.Nil(t, c.ContextWindow("ollama", "deepseek-chat"), "a local server sets its own window")
+	require.Nil(t, c.ContextWindow("openai", "unheard-of", 0))
+	require.Nil(t, c.ContextWindow("ollama", "deepseek-chat", 0), "a local server sets its own window")
 
 	set := load(t, "model_context_window = 4096\n")
-	require.EqualValues(t, 4096, *set.ContextWindow("openai", "gpt-5"))
-	require.EqualValues(t, 4096, *set.ContextWindow("ollama", "qwen3"))
+	require.EqualValues(t, 4096, *set.ContextWindow("openai", "gpt-5", 0))
+	require.EqualValues(t, 4096, *set.ContextWindow("ollama", "qwen3", 0))
+}
+
+func TestModelsThatTheProviderLists(t *testing.T) {
+	listed := []core.ListedModel{
+		{ID: "new", Name: "New", Description: "First line.\nSecond.", Window: 100, Modalities: []string{"text"}},
+		{ID: "qwen3", Wordless: true}, {ID: "painter", Wordless: true},
+		{ID: "long", Description: strings.Repeat("ä", 200)},
+	}
+	models := load(t, "model = \"qwen3\"\nmodel_provider = \"ollama\"\n").Models("", listed)
+	var ids []string
+	for _, m := range models {
+		ids = append(ids, m.ID)
+		require.Equal(t, m.ID == "qwen3", m.IsDefault, m.ID)
+		require.Equal(t, m.ID == "painter" || m.ID == "offline", m.Hidden, m.ID)
+	}
+	require.Equal(t, []string{"qwen3", "new", "painter", "long", "offline"}, ids, "what is configured comes first, and once")
+	require.Equal(t, "New", models[1].DisplayName)
+	require.Equal(t, "First line.", models[1].Description)
+	require.Equal(t, []string{"text"}, models[1].InputModalities)
+	require.EqualValues(t, 100, *models[1].ContextWindow)
+	require.Nil(t, models[0].ContextWindow)
+	require.Equal(t, strings.Repeat("ä", 100)+"…", models[3].Description)
+
+	unset := load(t, "model_provider = \"ollama\"\n").Models("", []core.ListedModel{{ID: "painter", Wordless: true}, {ID: "a"}, {ID: "b"}})
+	require.False(t, unset[0].IsDefault)
+	require.True(t, unset[1].IsDefault, "without a configured one the first that can be chosen")
+	require.False(t, unset[2].IsDefault)
+}
+
+func TestModelsOfAnotherProvider(t *testing.T) {
+	models := load(t, "model = \"qwen3\"\nmodel_provider = \"ollama\"\n").Models("offline", nil)
+	require.Len(t, models, 1)
+	require.Equal(t, "offline", models[0].ID)
+	require.True(t, models[0].IsDefault)
+	require.False(t, models[0].Hidden)
+	require.Empty(t, load(t, "").Models("lmstudio", nil))
+}
+
+func TestContextWindowThatTheProviderTells(t *testing.T) {
+	c := load(t, "")
+	require.EqualValues(t, 5, *c.ContextWindow("openrouter", "gpt-5", 5), "it knows better than the name")
+	require.EqualValues(t, 5, *c.ContextWindow("ollama", "qwen3", 5))
+	require.EqualValues(t, 7, *load(t, "model_context_window = 7\n").ContextWindow("ollama", "qwen3", 5))
+	require.EqualValues(t, 90, c.CompactionOf("ollama", "qwen3", 100).Limit)
+	require.EqualValues(t, 100, *c.ProviderInfo("ollama", "qwen3", 100).ContextWindow)
+}
+
+func TestSummaries(t *testing.T) {
+	c := load(t, "[model_providers.a]\nname = \"A\"\nbase_url = \"https://u:secret@h/v1\"\nenv_key = \"A_KEY\"\n[model_providers.b]\nhttp_headers = { X = \"secret\" }\n")
+	byID := map[string]protocol.ModelProviderSummary{}
+	for _, s := range c.Summaries() {
+		byID[s.ID] = s
+	}
+	require.Equal(t, "https://u:xxxxx@h/v1", *byID["a"].BaseURL)
+	require.Equal(t, "A", byID["a"].Name)
+	require.Equal(t, protocol.ProviderSettings{Type: "customGateway", Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: new("A_KEY")}}, byID["a"].Settings)
+	require.Equal(t, "externallyConfigured", byID["b"].Settings.Auth.Mode)
+	require.Nil(t, byID["b"].BaseURL)
+	require.Equal(t, protocol.ProviderSettings{Type: "openai"}, byID["openai"].Settings)
+	require.Equal(t, "none", byID["ollama"].Settings.Auth.Mode)
+}
+
+func TestFeatures(t *testing.T) {
+	require.Equal(t, []protocol.ExperimentalFeature{
+		{Name: "default_mode_request_user_input", Stage: "underDevelopment"},
+		{Name: "unified_exec", Stage: "stable", Enabled: true, DefaultEnabled: true},
+	}, load(t, "").FeatureList())
+	c := load(t, "[features]\ndefault_mode_request_user_input = true\nunified_exec = false\nother = true\n")
+	require.Equal(t, []protocol.ExperimentalFeature{
+		{Name: "default_mode_request_user_input", Stage: "underDevelopment", Enabled: true},
+		{Name: "unified_exec", Stage: "stable", DefaultEnabled: true},
+	}, c.FeatureList())
+	require.True(t, c.Offers("m").Questions)
+	require.False(t, load(t, "").Offers("m").Questions)
+}
+
+func TestSkillsThatAreTurnedOff(t *testing.T) {
+	c := load(t, `
+[[skills.config]]
+path = "/a//SKILL.md"
+enabled = false
+[[skills.config]]
+name = "b"
+enabled = false
+[[skills.config]]
+name = "c"
+enabled = false
+[[skills.config]]
+path = "/c/SKILL.md"
+enabled = true
+[[skills.config]]
+enabled = false
+`)
+	require.False(t, c.SkillEnabled("a", "/a/SKILL.md"))
+	require.False(t, c.SkillEnabled("b", "/x/SKILL.md"))
+	require.True(t, c.SkillEnabled("c", "/c/SKILL.md"), "the last row counts")
+	require.True(t, c.SkillEnabled("d", "/d/SKILL.md"))
+	require.True(t, c.SkillEnabled("", "/d/SKILL.md"))
+	for _, odd := range []string{"", "skills = 1\n", "skills.config = {}\n", "skills.config = [1]\n"} {
+		require.True(t, load(t, odd).SkillEnabled("a", "/a/SKILL.md"))
+	}
 }
 
 // TestOffers offers images to models that are not known to take none, unless the

@@ -118,6 +118,34 @@ func (c *Config) Provider(name string) (Provider, error) {
 	return p, nil
 }
 
+// Summaries are the providers for modelProvider/list, by id.
+func (c *Config) Summaries() []protocol.ModelProviderSummary {
+	out := []protocol.ModelProviderSummary{}
+	for _, id := range sortedKeys(c.ModelProviders) {
+		p := c.ModelProviders[id]
+		s := protocol.ModelProviderSummary{ID: id, Name: p.Name, Settings: p.settings()}
+		if p.BaseURL != "" {
+			shown := redactText([]string{"base_url"}, p.BaseURL)
+			s.BaseURL = &shown
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// settings are how requests to the provider are authenticated.
+func (p Provider) settings() protocol.ProviderSettings {
+	switch {
+	case p.ID == ProviderOpenAI:
+		return protocol.ProviderSettings{Type: protocol.ProviderOpenAI}
+	case p.EnvKey != "":
+		return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: &p.EnvKey}}
+	case p.BearerToken != "", len(p.HTTPHeaders) > 0, len(p.EnvHTTPHeaders) > 0:
+		return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "externallyConfigured"}}
+	}
+	return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "none"}}
+}
+
 // Ready tells whether requests can be sent to a provider. The error is a
 // *protocol.Error of kind providerNotFound or providerNotReady that says what to
 // set.
@@ -182,13 +210,14 @@ func (c *Config) Headers(p Provider) map[string]string {
 	return headers
 }
 
-// ProviderInfo is what the thread machine is to know of a provider and a model.
+// ProviderInfo is what the thread machine is to know of a provider and a model, of whose
+// window the provider told (0 is nothing).
 // For an unknown provider there are no retries.
-func (c *Config) ProviderInfo(provider, model string) core.ProviderInfo {
+func (c *Config) ProviderInfo(provider, model string, told int64) core.ProviderInfo {
 	p := c.ModelProviders[provider]
 	return core.ProviderInfo{
 		RequestMaxRetries: p.RequestMaxRetries,
 		StreamMaxRetries:  p.StreamMaxRetries,
-		ContextWindow:     c.ContextWindow(provider, model),
+		ContextWindow:     c.ContextWindow(provider, model, told),
 	}
 }

@@ -192,7 +192,7 @@ func TestEarlierPrefersTheNewestAndTheFirst(t *testing.T) {
 		require.Empty(t, digest.Earlier(messages, limit))
 	}
 	require.Empty(t, digest.Earlier(nil, 100))
-	require.Empty(t, digest.Earlier([]string{" ", "<turn_aborted>"}, 100))
+	require.Empty(t, digest.Earlier([]string{" ", "<turn_aborted>", "<skill>"}, 100))
 }
 
 func TestEarlierSaysHowManyAreMissing(t *testing.T) {

@@ -38,6 +38,7 @@ func (a *agent) release() { a.once.Do(func() { close(a.released) }) }
 //
 //	say TEXT     says it
 //	run COMMAND  calls the shell
+//	call NAME X  calls that tool with the arguments X
 //	fail, error  fails
 //	flaky        fails in a way that may pass; the next request says "passed"
 //	panic        panics
@@ -59,6 +60,9 @@ func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece
 	case "run":
 		arguments, err := json.Marshal(map[string]string{"command": rest})
 		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: "shell", Arguments: string(arguments)}}}, err
+	case "call":
+		name, arguments, _ := strings.Cut(rest, " ")
+		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: name, Arguments: arguments}}}, nil
 	case "stay":
 		arguments, err := json.Marshal(map[string]any{"cmd": rest, "yield_time_ms": 250})
 		return core.Answer{Calls: []core.ToolCall{{ID: "call", Name: "exec_command", Arguments: string(arguments)}}}, err
@@ -199,6 +203,16 @@ func (s *setup) Defaults() core.Settings {
 }
 
 func (s *setup) Offers(string) core.Offers { return core.Offers{Terminals: true} }
+
+// Skills takes every skill for one whose file says where it was looked for.
+func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (texts []core.SkillText) {
+	for _, in := range input {
+		if v, ok := in.UserInputVariant.(*protocol.SkillInput); ok {
+			texts = append(texts, core.SkillText{Name: v.Name, Path: v.Path, Text: "found from " + cwd})
+		}
+	}
+	return texts
+}
 
 func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error) {
 	s.mu.Lock()

@@ -72,9 +72,19 @@ func (e *Engine) ThreadCheckpointRevert(to protocol.Caller, p *protocol.ThreadCh
 	return e.changeThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) { return a.revertTo(to, p) })
 }
 
+// awaitCaptures waits for the checkpoint of a turn that has ended before it.
+func (a *actor) awaitCaptures() {
+	for a.thread != nil && a.thread.ActiveTurn() == "" && a.thread.Capturing() {
+		a.take(<-a.results)
+	}
+}
+
 // revertTo restores the files; the input that it gives keeps that. A crash between leaves
 // files that are restored and no word of it: the same revert again passes over them.
 func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) (core.Input, error) {
+	if a.awaitCaptures(); a.thread == nil {
+		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before this was done", a.id)
+	}
 	tracking := a.tracking()
 	if p.Mode != protocol.RevertConversation && !tracking.Worktree {
 		return nil, errCheckpointsOff()

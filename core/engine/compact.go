@@ -24,7 +24,7 @@ func (e *Engine) ThreadCompactPropose(to protocol.Caller, p *protocol.ThreadComp
 // toWorld gives a thread an input that takes the world as it is, and may need no model.
 func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.World) core.Input) error {
 	return e.toThread(to, threadID, func(a *actor) {
-		world, err := a.engine.Setup.World(a.scope, a.thread.Settings())
+		world, err := a.worldOf(a.thread.Settings())
 		if err != nil && !notReady(err) {
 			e.Outbox.Refuse(to, coded(err))
 			return

@@ -48,7 +48,7 @@ func (a *actor) start(e core.Effect) {
 	case core.ForgetCheckpoints:
 		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
 	case core.CopyCheckpoints:
-		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e.Points) })
+		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
 	case core.ReadImage:
 		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Timer:
@@ -182,21 +182,39 @@ func (a *actor) runTool(e core.RunTool, keys <-chan string) work {
 	}
 }
 
-// typeKeys hands over what is typed, unless the command ends first.
+// typeKeys hands over what is typed, unless the command ends first, and tells what it changes
+// where that is wanted.
 func (a *actor) typeKeys(e core.TypeKeys) work {
 	var keys chan string
 	if r := a.effects[e.Command]; r != nil {
 		keys = r.keys
 	}
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
-		ctx, cancel := context.WithTimeout(ctx, typeTime)
-		defer cancel()
-		select {
-		case keys <- e.Text:
-			return core.KeysTyped{Effect: e.ID}
-		case <-ctx.Done():
-			return core.KeysTyped{Effect: e.ID, Err: errors.New("the command takes no input any more")}
-		}
+		done := core.KeysTyped{Effect: e.ID}
+		done.Tracked = a.track(ctx, e.Track, nil, func() {
+			if e.Text != "" {
+				done.Err = handOver(ctx, keys, e.Text)
+			}
+			if e.Track == nil || done.Err != nil {
+				return
+			}
+			select {
+			case <-time.After(e.Watch):
+			case <-ctx.Done():
+			}
+		})
+		return done
+	}
+}
+
+func handOver(ctx context.Context, keys chan<- string, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, typeTime)
+	defer cancel()
+	select {
+	case keys <- text:
+		return nil
+	case <-ctx.Done():
+		return errors.New("the command takes no input any more")
 	}
 }
 

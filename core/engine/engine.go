@@ -89,6 +89,8 @@ type Setup interface {
 	Offers(model string) core.Offers
 	// Resumed are a stored thread's settings with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
+	// Skills are the skills that an input names, with their texts. It reads the disk.
+	Skills(scope Scope, cwd string, input []protocol.UserInput) []core.SkillText
 	// World is what a turn with these settings is to know. An error refuses the turn;
 	// one of kind providerNotReady says what is missing.
 	World(scope Scope, s core.Settings) (core.World, error)
@@ -344,6 +346,11 @@ func (e *Engine) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("engine: threads did not end in time: %w", ctx.Err())
 	}
+}
+
+// Aside answers a request that needs no thread, away from the read loop.
+func (e *Engine) Aside(to protocol.Caller, answer func() (any, error)) error {
+	return e.background(to, answer)
 }
 
 // background answers a request away from the read loop.

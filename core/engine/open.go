@@ -89,7 +89,7 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 		Originator: a.engine.Originator(to.Conn), CliVersion: a.engine.Version,
 		Source: a.engine.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
 		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,
-		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd),
+		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd), DynamicTools: p.DynamicTools,
 	}
 }
 
@@ -133,6 +133,13 @@ func (a *actor) world(s core.Settings) core.World {
 		a.engine.Log.Info("the thread cannot run as it is", zap.String("thread", a.id), zap.Error(err))
 	}
 	return world
+}
+
+// worldOf is the world of a turn with settings.
+func (a *actor) worldOf(s core.Settings) (core.World, error) {
+	world, err := a.engine.Setup.World(a.scope, s)
+	world.Tracking = a.tracking()
+	return world, err
 }
 
 func notReady(err error) bool {

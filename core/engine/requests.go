@@ -46,11 +46,12 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		in.Params = &resolved
 	}
 	var err error
-	if in.World, err = a.engine.Setup.World(a.scope, settings.WithTurn(in.Params)); err != nil {
+	settings = settings.WithTurn(in.Params)
+	if in.World, err = a.worldOf(settings); err != nil {
 		return in, err
 	}
-	in.World.Tools, in.World.ToolsPending = a.serverTools(settings.WithTurn(in.Params).Cwd)
-	in.World.Tracking = a.tracking()
+	in.World.Tools, in.World.ToolsPending = a.serverTools(settings.Cwd)
+	in.Skills = a.engine.Setup.Skills(a.scope, settings.Cwd, p.Input)
 	in.Images, err = images(p.Input)
 	return in, err
 }
@@ -76,7 +77,8 @@ func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) erro
 			e.Outbox.Refuse(to, coded(err))
 			return
 		}
-		a.step(core.TurnSteer{To: to, Params: p, Images: urls})
+		skills := e.Setup.Skills(a.scope, a.thread.Settings().Cwd, p.Input)
+		a.step(core.TurnSteer{To: to, Params: p, Images: urls, Skills: skills})
 	})
 }
 

@@ -74,13 +74,23 @@ func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load f
 	}
 	stored := func() (any, error) { return e.stepStored(id, in, load) }
 	found, err := e.post(id, false, request{
-		to: to, do: func(a *actor) { a.step(in) },
+		to: to, do: func(a *actor) { a.step(a.inScope(in)) },
 		absent: func(*actor) { e.answer(to, stored) },
 	})
 	if err != nil || found {
 		return err
 	}
 	return e.background(to, stored)
+}
+
+// inScope is an input as the thread's own configuration has it, which may be another one
+// than that of the file.
+func (a *actor) inScope(in core.Input) core.Input {
+	if list, ok := in.(core.ListCheckpoints); ok {
+		list.Off = !a.tracking().Worktree
+		return list
+	}
+	return in
 }
 
 // lookAt answers with what look makes of a thread, loaded or stored, and of its scope.

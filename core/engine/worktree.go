@@ -28,7 +28,7 @@ type Worktrees interface {
 	// core.ErrConflict makes. With dry it changes nothing.
 	Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges, dry bool) (*core.Restored, error)
 	// Copy keeps checkpoints for another thread, as far as they are there.
-	Copy(ctx context.Context, thread string, points []protocol.StoredCheckpoint)
+	Copy(ctx context.Context, thread string, e core.CopyCheckpoints)
 	// Forget lets checkpoints go.
 	Forget(ctx context.Context, thread string, points []protocol.StoredCheckpoint)
 	// ForgetThread lets all go that is kept of a thread.

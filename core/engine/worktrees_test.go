@@ -159,10 +159,10 @@ func (f *folder) Restore(ctx context.Context, thread, id string, changes []proto
 	return done, nil
 }
 
-func (f *folder) Copy(_ context.Context, thread string, points []protocol.StoredCheckpoint) {
+func (f *folder) Copy(_ context.Context, thread string, e core.CopyCheckpoints) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, p := range points {
+	for _, p := range e.Points {
 		f.names = append(f.names, thread+"/"+p.ID)
 	}
 }

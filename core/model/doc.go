@@ -1,7 +1,7 @@
 // Package model is the model providers: it sends a [core.Prompt] and turns the
 // streamed answer into pieces and a [core.Answer]. [OpenAI] speaks Chat
 // Completions to any endpoint, [Offline] needs no network, and [Router] picks
-// between them by the prompt's provider.
+// between them by the prompt's provider. [Shelf] keeps which models they have.
 //
 // # Contract
 //
@@ -36,7 +36,9 @@
 //
 // # Goroutines
 //
-// None is started here. The idle limit is a time.AfterFunc per request, which
+// A [Shelf] starts one for each list of models that it asks for; it waits for the
+// provider, three seconds at most, and [Shelf.Close] ends it. No other is started
+// here. The idle limit is a time.AfterFunc per request, which
 // cancels the request and ends; Stream stops it before it returns. The HTTP
 // transport keeps goroutines for idle connections until [OpenAI.Close].
 package model

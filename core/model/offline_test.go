@@ -281,3 +281,16 @@ func spokenText(pieces []core.Piece) string {
 	text, _ := spoken(pieces)
 	return text
 }
+
+// TestOfflineAnswersTheUserAndNotASkill: a skill stands behind the words that name it.
+func TestOfflineAnswersTheUserAndNotASkill(t *testing.T) {
+	user := func(text string) protocol.ResponseItem {
+		return protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser, Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}}
+	}
+	var said strings.Builder
+	_, err := model.NewOffline(nil).Stream(t.Context(), &core.Prompt{Items: []protocol.ResponseItem{user("hello $greet"), user("<skill>\n<name>greet</name>\n</skill>")}},
+		func(p core.Piece) { said.WriteString(p.Text) })
+	require.NoError(t, err)
+	require.Contains(t, said.String(), "hello $greet")
+	require.NotContains(t, said.String(), "<skill>")
+}

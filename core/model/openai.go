@@ -56,11 +56,23 @@ func NewOpenAI(e Endpoint) *OpenAI {
 	if e.Transport == nil {
 		e.Transport = newTransport()
 	}
-	o := &OpenAI{endpoint: e, client: &http.Client{Transport: e.Transport}, redact: redactor(e)}
+	o := &OpenAI{endpoint: e, client: &http.Client{Transport: e.Transport, CheckRedirect: stayAtHome}, redact: redactor(e)}
 	if o.url, o.urlErr = requestURL(e); o.urlErr == nil {
 		o.shown = shownURL(o.url)
 	}
 	return o
+}
+
+// maxRedirects is how often a request is sent on.
+const maxRedirects = 10
+
+// stayAtHome follows redirects within the provider's host alone: the headers of the
+// configuration hold keys, which http.Client would send along to any.
+func stayAtHome(req *http.Request, via []*http.Request) error {
+	if first := via[0].URL; len(via) >= maxRedirects || req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // newTransport is the default transport with a quicker end for connections that

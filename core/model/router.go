@@ -24,6 +24,17 @@ type Router struct {
 	Providers map[string]Provider
 }
 
+// Listers are the providers that can be asked for their models.
+func (r *Router) Listers() map[string]Lister {
+	listers := map[string]Lister{}
+	for name, p := range r.Providers {
+		if l, ok := p.(Lister); ok {
+			listers[name] = l
+		}
+	}
+	return listers
+}
+
 // Render gives the messages and the tools of the request that p makes, whatever its
 // provider.
 func (r *Router) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {

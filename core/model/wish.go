@@ -11,7 +11,7 @@ import (
 	"appserver/protocol"
 )
 
-// exchangeText is the last user message of a prompt and the outputs after it.
+// exchangeText is the last user message of a prompt, skills apart, and the outputs after it.
 type exchangeText struct {
 	text    string
 	outputs []string
@@ -22,7 +22,7 @@ func lastExchange(p *core.Prompt) exchangeText {
 	for _, item := range p.Items {
 		switch i := item.ResponseItemVariant.(type) {
 		case *protocol.Message:
-			if i.Role == protocol.RoleUser {
+			if i.Role == protocol.RoleUser && !strings.HasPrefix(joinText(i.Content), core.SkillTag) {
 				said = exchangeText{text: joinText(i.Content)}
 			}
 		case *protocol.FunctionCallOutput:

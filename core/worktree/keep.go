@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,8 +21,9 @@ var refPart = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,199}$`)
 
 // Keep gives a capture the name refs/appserver/THREAD/NAME. Once it returns, the
 // capture is on disk, and stays until it is forgotten. Names are letters, digits, - and _.
+// In a linked worktree a mark of it follows the name, for its repository has the names of all.
 func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
-	ref, err := t.ref(thread, name)
+	ref, err := t.ref(thread, name+t.mark())
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 	}
 	var lines strings.Builder
 	for _, ref := range strings.Fields(kept) {
-		if names == nil || slices.Contains(names, strings.TrimPrefix(ref, prefix)) {
+		if names == nil || slices.Contains(names, strings.TrimSuffix(strings.TrimPrefix(ref, prefix), t.mark())) {
 			lines.WriteString("delete " + ref + "\x00\x00")
 		}
 	}
@@ -57,6 +59,14 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 	}
 	_, err = t.keeper().run(ctx, strings.NewReader(lines.String()), "update-ref", "-z", "--stdin")
 	return err
+}
+
+// mark tells the names of a linked worktree from those of the others of its repository.
+func (t *Tree) mark() string {
+	if t.dir == t.common {
+		return ""
+	}
+	return fmt.Sprintf("-%08x", crc32.ChecksumIEEE([]byte(filepath.Base(t.dir))))
 }
 
 // keeper is git for the refs: in the repository's own git folder, where there is one.

@@ -50,6 +50,10 @@ func shapes() map[reflect.Type]shape {
 		reflect.TypeFor[protocol.ConfigLayerSource](): fixed(either(
 			object(Property{"type", words(protocol.LayerUser)}, Property{"file", kind("string")}, Property{"profile", nullable(kind("string"))}),
 			object(Property{"type", words(protocol.LayerSessionFlags)}))),
+		reflect.TypeFor[protocol.ProviderSettings](): func(r *reflector) *Node {
+			return either(object(Property{"type", words("openai")}),
+				object(Property{"type", words("customGateway")}, Property{"auth", r.of(reflect.TypeFor[protocol.GatewayAuth]())}))
+		},
 		reflect.TypeFor[protocol.ThreadItemCursor](): fixed(either(
 			kind("string"), object(Property{"type", words("item")}, Property{"itemId", kind("string")}))),
 		reflect.TypeFor[protocol.OneOrMany](): fixed(either(kind("string"), list(kind("string")))),
@@ -82,6 +86,7 @@ func members() map[string]shape {
 // choose from, which is not the same as an empty list.
 var nullableLists = []string{
 	"ConfigReadResponse.layers",
+	"DynamicToolCallItem.contentItems",
 	"CommandExecutionRequestApprovalParams.proposedExecpolicyAmendment",
 }
 

@@ -188,6 +188,28 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/execute"; params: SlashCommandExecuteParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
+  /** Lists the providers of models. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/list"; params?: ModelProviderListParams | null }
+  /** Tells which tools run at the provider: none. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/capabilities/read"; params?: ModelProviderCapabilitiesReadParams | null }
+  /** Lists the skills that a working directory has. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "skills/list"; params?: SkillsListParams | null }
+  /** Names folders with more skills. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "skills/extraRoots/set"; params: SkillsExtraRootsSetParams }
+  /** Lists hooks: none, as none are run. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "hooks/list"; params?: HooksListParams | null }
+  /** Tells who is logged in: nobody, and nobody has to be. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "account/read"; params?: GetAccountParams | null }
+  /** Tells the same as account/read, in an older form. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "getAuthStatus"; params?: GetAuthStatusParams | null }
+  /** Lists the switches of the configuration. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "experimentalFeature/list"; params?: ExperimentalFeatureListParams | null }
+  /** Lists the modes that turns can be in. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "collaborationMode/list"; params?: CollaborationModeListParams | null }
+  /** Lists the profiles of permissions. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "permissionProfile/list"; params?: PermissionProfileListParams | null }
+  /** Tells what an administrator demands of the configuration: nothing. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "configRequirements/read"; params?: ConfigRequirementsReadParams | null }
   /** Sets a value of the user's configuration. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/value/write"; params: ConfigValueWriteParams }
   /** Sets values of the user's configuration, all or none. */
@@ -215,6 +237,35 @@ export type CodexErrorInfo =
   | { activeTurnNotSteerable: { turnKind: "review" | "compact" } }
   | (string & {})
   | { [key: string]: unknown };
+
+/** CollaborationMode is the mode of a thread's turns, plan or default, with settings that are stronger than those beside it. DeveloperInstructions stand in the place of what the model is told of the mode; null is this server's own. */
+export interface CollaborationMode {
+  mode: "plan" | "default";
+  settings: CollaborationModeSettings;
+}
+
+/** CollaborationModeListParams asks for the modes of turn/start. */
+export type CollaborationModeListParams = Record<string, never>;
+
+/** CollaborationModeListResponse is the modes, with what each would set. */
+export interface CollaborationModeListResponse {
+  data: Array<CollaborationModeMask>;
+}
+
+/** CollaborationModeMask is a mode; null leaves as it is what a thread has. */
+export interface CollaborationModeMask {
+  name: string;
+  mode: "plan" | "default" | null;
+  model: string | null;
+  reasoning_effort: string | null;
+}
+
+/** CollaborationModeSettings are the settings of a mode; null leaves the effort to the model. */
+export interface CollaborationModeSettings {
+  model: string;
+  reasoning_effort?: string | null;
+  developer_instructions?: string | null;
+}
 
 /** CommandAction says what a part of a command does, so that it can be shown in a few words. Type is read, listFiles, search or unknown; Name and Path belong to read, Query and Path to search, Path to listFiles. */
 export type CommandAction =
@@ -335,6 +386,15 @@ export interface ConfigReadResponse {
   config: { [key: string]: unknown };
   origins: { [key: string]: ConfigLayerMetadata };
   layers: Array<ConfigLayer> | null;
+}
+
+/** ConfigRequirementsReadParams asks what an administrator demands of the configuration. */
+export type ConfigRequirementsReadParams = Record<string, never>;
+
+/** ConfigRequirementsReadResponse tells that nothing is demanded: both are always null. */
+export interface ConfigRequirementsReadResponse {
+  supportsIndependentSpeedModes: boolean | null;
+  requirements: unknown;
 }
 
 /** ConfigValueWriteParams sets one value of the user's configuration. See ConfigEdit and ConfigBatchWriteParams. */
@@ -652,6 +712,77 @@ export interface DiffSummary {
   files: Array<DiffFile>;
 }
 
+/** DynamicToolAudio is a sound, as a URL. The model is told that it cannot hear it. */
+export interface DynamicToolAudio {
+  type: "inputAudio";
+  audioUrl: string;
+}
+
+/** DynamicToolCallItem is a call of a tool that the client runs. ContentItems, Success and DurationMs, in milliseconds, are null until the client has answered. */
+export interface DynamicToolCallItem {
+  type: "dynamicToolCall";
+  id: string;
+  namespace: string | null;
+  tool: string;
+  arguments: unknown;
+  status: "inProgress" | "completed" | "failed";
+  contentItems: Array<DynamicToolContent> | null;
+  success: boolean | null;
+  durationMs: number | null;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+
+/** DynamicToolCallParams asks the client to run one of its tools. */
+export interface DynamicToolCallParams {
+  threadId: string;
+  turnId: string;
+  callId: string;
+  namespace: string | null;
+  tool: string;
+  arguments: unknown;
+}
+
+/** DynamicToolCallResponse is what came of it, as the model gets it. */
+export interface DynamicToolCallResponse {
+  contentItems: Array<DynamicToolContent>;
+  success: boolean;
+}
+
+/** DynamicToolContent is a part of a tool's output: a variant, {"type": "inputText", ...}. */
+export type DynamicToolContent = DynamicToolText | DynamicToolImage | DynamicToolAudio;
+
+/** DynamicToolFunction is a tool of a namespace. */
+export interface DynamicToolFunction {
+  type?: "function";
+  name: string;
+  description: string;
+  inputSchema: unknown;
+  deferLoading?: boolean | null;
+}
+
+/** DynamicToolImage is an image, as a URL. */
+export interface DynamicToolImage {
+  type: "inputImage";
+  imageUrl: string;
+}
+
+/** DynamicToolSpec is a tool that the client runs, or a namespace of some: Type is function, the default, or namespace. InputSchema is the JSON Schema of a function's arguments, Tools are the functions of a namespace. DeferLoading has no effect: the model is told of all. */
+export interface DynamicToolSpec {
+  type?: "function" | "namespace";
+  name: string;
+  description: string;
+  inputSchema?: unknown;
+  deferLoading?: boolean | null;
+  tools?: Array<DynamicToolFunction> | null;
+}
+
+/** DynamicToolText is a text. */
+export interface DynamicToolText {
+  type: "inputText";
+  text: string;
+}
+
 /** EnteredReviewModeItem tells that a review began. Review says of what, in a few words. */
 export interface EnteredReviewModeItem {
   type: "enteredReviewMode";
@@ -714,6 +845,30 @@ export interface ExitedReviewModeItem {
   completedAtMs: number | null;
 }
 
+/** ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName, Description and Announcement are null for those that are not offered to people. */
+export interface ExperimentalFeature {
+  name: string;
+  stage: "beta" | "underDevelopment" | "stable" | "deprecated" | "removed";
+  displayName: string | null;
+  description: string | null;
+  announcement: string | null;
+  enabled: boolean;
+  defaultEnabled: boolean;
+}
+
+/** ExperimentalFeatureListParams asks for switches of the configuration. ThreadID has no effect: the configuration that threads begin with counts. */
+export interface ExperimentalFeatureListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  threadId?: string | null;
+}
+
+/** ExperimentalFeatureListResponse is a page of the list of switches. */
+export interface ExperimentalFeatureListResponse {
+  data: Array<ExperimentalFeature>;
+  nextCursor: string | null;
+}
+
 /** ExternalSandbox says that the caller confines the server itself, and whether the network can be reached from there. */
 export interface ExternalSandbox {
   type: "externalSandbox";
@@ -752,6 +907,38 @@ export interface FileUpdateChange {
   diff: string;
 }
 
+/** GatewayAuth tells where the key of a provider comes from: from the variable EnvKey, from nowhere, or from headers and tokens in the configuration, which are not told. */
+export interface GatewayAuth {
+  mode: "none" | "environmentVariable" | "externallyConfigured";
+  envKey?: string;
+}
+
+/** GetAccountParams asks who is logged in. RefreshToken has no effect: there are no tokens. */
+export interface GetAccountParams {
+  refreshToken?: boolean | null;
+}
+
+/** GetAccountResponse tells that nobody is: keys of providers are configured, and no method needs an account. Account, UserID and WorkspaceRouting are always null. */
+export interface GetAccountResponse {
+  account: unknown;
+  userId: string | null;
+  requiresOpenaiAuth: boolean;
+  workspaceRouting: unknown;
+}
+
+/** GetAuthStatusParams asks the same in an older form. The members have no effect. */
+export interface GetAuthStatusParams {
+  includeToken?: boolean | null;
+  refreshToken?: boolean | null;
+}
+
+/** GetAuthStatusResponse tells that nobody is logged in, and nobody has to be. AuthMethod and AuthToken are always null. */
+export interface GetAuthStatusResponse {
+  authMethod: string | null;
+  authToken: string | null;
+  requiresOpenaiAuth: boolean;
+}
+
 /** GitInfo is the state of the working directory's repository when the thread began, or what a client has told of it since: the commit's hash, the branch, and the URL of the remote origin. */
 export interface GitInfo {
   sha: string | null;
@@ -766,6 +953,25 @@ export interface GranularApproval {
   skill_approval?: boolean;
   request_permissions?: boolean;
   mcp_elicitations: boolean;
+}
+
+/** HooksListEntry is the hooks of a working directory. There are none: hooks are not run. */
+export interface HooksListEntry {
+  cwd: string;
+  hooks: Array<unknown>;
+  warnings: Array<string>;
+  errors: Array<unknown>;
+}
+
+/** HooksListParams asks for the hooks of working directories, of the server's own without Cwds. ThreadID has no effect. */
+export interface HooksListParams {
+  cwds?: Array<string> | null;
+  threadId?: string | null;
+}
+
+/** HooksListResponse is the hooks by working directory. */
+export interface HooksListResponse {
+  data: Array<HooksListEntry>;
 }
 
 /** ImageInput is an image by URL; a data: URL carries the image itself. */
@@ -1017,7 +1223,7 @@ export interface MentionInput {
   path: string;
 }
 
-/** Model is a model that turns can use. Turns name it by Model. What belongs to the vendor's own models only is null or empty always. */
+/** Model is a model that turns can use. Turns name it by Model. ContextWindow is in tokens, and null where nobody told it. What belongs to the vendor's own models only is null or empty always. */
 export interface Model {
   id: string;
   model: string;
@@ -1038,9 +1244,10 @@ export interface Model {
   defaultServiceTier: string | null;
   availableAccessPrograms: unknown;
   isDefault: boolean;
+  contextWindow: number | null;
 }
 
-/** ModelListParams asks for the models that turns can use, hidden ones with IncludeHidden only. They come in one page, whatever Cursor and Limit say. */
+/** ModelListParams asks for the models that turns can use, hidden ones with IncludeHidden only. They are those of the provider ModelProvider, or of the one that threads get unasked. Cursor is the NextCursor of the page before; without Limit all come in one page. */
 export interface ModelListParams {
   modelProvider?: string | null;
   cursor?: string | null;
@@ -1048,10 +1255,38 @@ export interface ModelListParams {
   includeHidden?: boolean | null;
 }
 
-/** ModelListResponse is the list of models. NextCursor is always null. */
+/** ModelListResponse is a page of the list of models. */
 export interface ModelListResponse {
   data: Array<Model>;
   nextCursor: string | null;
+}
+
+/** ModelProviderCapabilitiesReadParams asks what the default provider can do. */
+export type ModelProviderCapabilitiesReadParams = Record<string, never>;
+
+/** ModelProviderCapabilitiesReadResponse tells of tools that run at the provider: none do. */
+export interface ModelProviderCapabilitiesReadResponse {
+  imageGeneration: boolean;
+  webSearch: boolean;
+}
+
+/** ModelProviderListParams asks for the providers of models. */
+export type ModelProviderListParams = Record<string, never>;
+
+/** ModelProviderListResponse is the providers that are built in and configured, by id. DefaultProviderID is the one that threads get unasked. CanChangeDefault is always true: model_provider of the configuration can be written. */
+export interface ModelProviderListResponse {
+  data: Array<ModelProviderSummary>;
+  defaultProviderId: string;
+  canChangeDefault: boolean;
+}
+
+/** ModelProviderSummary is a provider of models. CanEdit is always false: there is no method that edits a provider; its configuration can be written. */
+export interface ModelProviderSummary {
+  id: string;
+  name: string;
+  canEdit: boolean;
+  baseUrl: string | null;
+  settings: ProviderSettings;
 }
 
 /** OneOrMany is a string or a list of strings. */
@@ -1062,6 +1297,26 @@ export interface OverriddenMetadata {
   message: string;
   overridingLayer: ConfigLayerMetadata;
   effectiveValue: unknown;
+}
+
+/** PermissionProfileListParams asks for the profiles of permissions. Cwd makes no difference: there are no profiles of projects. */
+export interface PermissionProfileListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  cwd?: string | null;
+}
+
+/** PermissionProfileListResponse is a page of the list of profiles. */
+export interface PermissionProfileListResponse {
+  data: Array<PermissionProfileSummary>;
+  nextCursor: string | null;
+}
+
+/** PermissionProfileSummary is a profile: one of the built-in ones, which are the sandbox modes under other names. Allowed is always true. */
+export interface PermissionProfileSummary {
+  id: string;
+  description: string | null;
+  allowed: boolean;
 }
 
 /** Pin keeps items from being pruned, or stops that. */
@@ -1080,6 +1335,11 @@ export interface PlanItem {
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
+
+/** ProviderSettings tell how a provider is reached. Auth is left out for openai. */
+export type ProviderSettings =
+  | { type: "openai" }
+  | { type: "customGateway"; auth: GatewayAuth };
 
 /** Prune excludes the items of some categories, but for pinned ones. */
 export interface Prune {
@@ -1291,6 +1551,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/index/progress"; params: ThreadIndexProgressNotification }
   /** How the connection of a thread to an MCP server is. */
   | { jsonrpc: "2.0"; method: "mcpServer/startupStatus/updated"; params: McpServerStatusUpdatedNotification }
+  /** skills/list would answer something else than before. */
+  | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification }
   /** Something the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification }
   /** A setting has no effect. */
@@ -1303,7 +1565,11 @@ export type ServerRequest =
   /** Asks whether files may be changed. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/fileChange/requestApproval"; params: FileChangeRequestApprovalParams }
   /** Asks what an MCP server wants to know, or whether a tool of it may be called. */
-  | { jsonrpc: "2.0"; id: RequestId; method: "mcpServer/elicitation/request"; params: McpServerElicitationRequestParams };
+  | { jsonrpc: "2.0"; id: RequestId; method: "mcpServer/elicitation/request"; params: McpServerElicitationRequestParams }
+  /** Asks the client to run one of its tools. */
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/call"; params: DynamicToolCallParams }
+  /** Puts questions to the user. */
+  | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/requestUserInput"; params: ToolRequestUserInputParams };
 
 /** ServerRequestResolvedNotification tells that a request of the server needs no answer any more: it was answered, or its turn ended. RequestID is the id that the request was sent with. */
 export interface ServerRequestResolvedNotification {
@@ -1326,11 +1592,86 @@ export interface SetInclusion {
   included: boolean;
 }
 
+/** SkillDependencies are what a skill says it needs. Nothing of it is installed. */
+export interface SkillDependencies {
+  tools: Array<SkillToolDependency>;
+}
+
+/** SkillErrorInfo says why a SKILL.md file is not used. */
+export interface SkillErrorInfo {
+  path: string;
+  message: string;
+}
+
 /** SkillInput names a skill to use, and the file that describes it. */
 export interface SkillInput {
   type: "skill";
   name: string;
   path: string;
+}
+
+/** SkillInterface is how clients show a skill. The URLs are always null. */
+export interface SkillInterface {
+  displayName: string | null;
+  shortDescription: string | null;
+  iconSmall: string | null;
+  iconLarge: string | null;
+  iconSmallUrl: string | null;
+  iconLargeUrl: string | null;
+  brandColor: string | null;
+  defaultPrompt: string | null;
+}
+
+/** SkillMetadata is a skill: instructions for the model in a file, which are read when somebody names the skill. PluginID is always null. */
+export interface SkillMetadata {
+  name: string;
+  description: string;
+  shortDescription?: string;
+  interface?: SkillInterface;
+  dependencies?: SkillDependencies;
+  path: string;
+  scope: "user" | "repo" | "system" | "admin";
+  enabled: boolean;
+  pluginId: string | null;
+}
+
+/** SkillToolDependency is a tool that a skill says it needs. */
+export interface SkillToolDependency {
+  type: string;
+  value: string;
+  description: string | null;
+  transport: string | null;
+  command: string | null;
+  url: string | null;
+}
+
+/** SkillsChangedNotification tells that skills/list would answer something else than before. */
+export type SkillsChangedNotification = Record<string, never>;
+
+/** SkillsExtraRootsSetParams names folders with more skills of the user's, in the place of those named before. They hold until the server ends. */
+export interface SkillsExtraRootsSetParams {
+  extraRoots: Array<string>;
+}
+
+/** The answer to skills/extraRoots/set. */
+export type SkillsExtraRootsSetResponse = Record<string, never>;
+
+/** SkillsListEntry is the skills of a working directory, and the files that are none. */
+export interface SkillsListEntry {
+  cwd: string;
+  skills: Array<SkillMetadata>;
+  errors: Array<SkillErrorInfo>;
+}
+
+/** SkillsListParams asks for the skills of working directories, of the server's own without Cwds. ForceReload has no effect: skills are read whenever they are asked for. */
+export interface SkillsListParams {
+  cwds?: Array<string> | null;
+  forceReload?: boolean | null;
+}
+
+/** SkillsListResponse is the skills by working directory. */
+export interface SkillsListResponse {
+  data: Array<SkillsListEntry>;
 }
 
 /** SlashCommand is what a person can type instead of a message: Name without the slash, Usage with it and with its arguments. Unless it is available during a turn it is refused while one is under way, with kind turnActive. */
@@ -1738,7 +2079,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | DynamicToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
@@ -2015,6 +2356,8 @@ export interface ThreadStartParams {
   developerInstructions?: string | null;
   ephemeral?: boolean | null;
   threadSource?: string | null;
+  /** Only with the capability experimentalApi. */
+  dynamicTools?: Array<DynamicToolSpec> | null;
 }
 
 /** ThreadStartResponse is the answer to thread/start: the thread and the settings its turns will use. */
@@ -2190,6 +2533,42 @@ export interface TokenUsageBreakdown {
   reasoningOutputTokens: number;
 }
 
+/** ToolRequestUserInputAnswer is what was chosen of one question, or written. */
+export interface ToolRequestUserInputAnswer {
+  answers: Array<string>;
+}
+
+/** ToolRequestUserInputOption is an answer to choose. */
+export interface ToolRequestUserInputOption {
+  label: string;
+  description: string;
+}
+
+/** ToolRequestUserInputParams puts questions to the user. ItemID is the id of the call. IsBlocking is set in plan mode, where the work cannot go on without an answer. AutoResolutionMs is always null. */
+export interface ToolRequestUserInputParams {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  questions: Array<ToolRequestUserInputQuestion>;
+  isBlocking: boolean;
+  autoResolutionMs: number | null;
+}
+
+/** ToolRequestUserInputQuestion is a question with answers to choose from. IsOther is always set: the user may answer in words of their own. IsSecret never is. */
+export interface ToolRequestUserInputQuestion {
+  id: string;
+  header: string;
+  question: string;
+  isOther: boolean;
+  isSecret: boolean;
+  options: Array<ToolRequestUserInputOption>;
+}
+
+/** ToolRequestUserInputResponse is the answers by the ids of the questions. */
+export interface ToolRequestUserInputResponse {
+  answers: { [key: string]: ToolRequestUserInputAnswer };
+}
+
 /** TrimPoint is a boundary in a thread: what lies before it is not sent to the model, though it stays readable. Pinned items are sent all the same, and of a compaction messages of the user. CreatedAt is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the first behind it; null where there is none. PrunedMessageCount and PrunedTurnIDs are of the messages and the turns that this point took out of the context; those of earlier points are not among them. Summary stands in their place, null without one. */
 export interface TrimPoint {
   id: string;
@@ -2280,6 +2659,8 @@ export interface TurnStartParams {
   effort?: string | null;
   summary?: "auto" | "concise" | "detailed" | "none" | null;
   outputSchema?: unknown;
+  /** Only with the capability experimentalApi. */
+  collaborationMode?: CollaborationMode | null;
 }
 
 /** TurnStartResponse is the answer to turn/start. While a turn runs, it is that turn, and the input joined it. SlashCommand is there where the input was a slash command that was executed, for clients with that capability: the turn is then the one that the command began, or the one under way, or else one that nothing happens in, which is over, and which the thread does not keep. */
@@ -2452,6 +2833,28 @@ export interface Methods {
   "slashCommand/execute": { params: SlashCommandExecuteParams; result: SlashCommandExecuteResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
+  /** Lists the providers of models. */
+  "modelProvider/list": { params: ModelProviderListParams; result: ModelProviderListResponse };
+  /** Tells which tools run at the provider: none. */
+  "modelProvider/capabilities/read": { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
+  /** Lists the skills that a working directory has. */
+  "skills/list": { params: SkillsListParams; result: SkillsListResponse };
+  /** Names folders with more skills. */
+  "skills/extraRoots/set": { params: SkillsExtraRootsSetParams; result: SkillsExtraRootsSetResponse };
+  /** Lists hooks: none, as none are run. */
+  "hooks/list": { params: HooksListParams; result: HooksListResponse };
+  /** Tells who is logged in: nobody, and nobody has to be. */
+  "account/read": { params: GetAccountParams; result: GetAccountResponse };
+  /** Tells the same as account/read, in an older form. */
+  getAuthStatus: { params: GetAuthStatusParams; result: GetAuthStatusResponse };
+  /** Lists the switches of the configuration. */
+  "experimentalFeature/list": { params: ExperimentalFeatureListParams; result: ExperimentalFeatureListResponse };
+  /** Lists the modes that turns can be in. */
+  "collaborationMode/list": { params: CollaborationModeListParams; result: CollaborationModeListResponse };
+  /** Lists the profiles of permissions. */
+  "permissionProfile/list": { params: PermissionProfileListParams; result: PermissionProfileListResponse };
+  /** Tells what an administrator demands of the configuration: nothing. */
+  "configRequirements/read": { params: ConfigRequirementsReadParams; result: ConfigRequirementsReadResponse };
   /** Sets a value of the user's configuration. */
   "config/value/write": { params: ConfigValueWriteParams; result: ConfigWriteResponse };
   /** Sets values of the user's configuration, all or none. */

@@ -1,0 +1,127 @@
+package core_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+func function(name, schema string) protocol.DynamicToolSpec {
+	return protocol.DynamicToolSpec{Type: "function", Name: name, Description: "d", InputSchema: json.RawMessage(schema)}
+}
+
+func namespace(name string, tools ...string) protocol.DynamicToolSpec {
+	s := protocol.DynamicToolSpec{Type: "namespace", Name: name}
+	for _, tool := range tools {
+		s.Tools = append(s.Tools, protocol.DynamicToolFunction{Type: "function", Name: tool, InputSchema: json.RawMessage(`{}`)})
+	}
+	return s
+}
+
+func TestCheckDynamicTools(t *testing.T) {
+	long := strings.Repeat("a", 65)
+	for _, tt := range []struct {
+		specs []protocol.DynamicToolSpec
+		want  string
+	}{
+		{nil, ""},
+		{[]protocol.DynamicToolSpec{function("a-1_B", `{"type":"object"}`), namespace("n", "a", "b"), namespace("m", "a"), namespace("empty")}, ""},
+		{[]protocol.DynamicToolSpec{function("a", `{}`), function("a", `{}`)}, "duplicate dynamic tool name: a"},
+		{[]protocol.DynamicToolSpec{namespace("n", "a"), function("n__a", `{}`)}, "duplicate dynamic tool name: n__a"},
+		{[]protocol.DynamicToolSpec{function("", `{}`)}, "dynamic tool name must match ^[a-zA-Z0-9_-]+$: "},
+		{[]protocol.DynamicToolSpec{function("ä", `{}`)}, "dynamic tool name must match ^[a-zA-Z0-9_-]+$: ä"},
+		{[]protocol.DynamicToolSpec{namespace("n.", "a")}, "dynamic tool namespace must match ^[a-zA-Z0-9_-]+$: n."},
+		{[]protocol.DynamicToolSpec{namespace("n", "a.b")}, "dynamic tool name must match ^[a-zA-Z0-9_-]+$: a.b"},
+		{[]protocol.DynamicToolSpec{function(long, `{}`)}, "dynamic tool name is longer than 64 characters: " + long},
+		{[]protocol.DynamicToolSpec{namespace(long[:40], long[:40])}, "dynamic tool name is longer than 64 characters: " + long[:40] + "__" + long[:40]},
+		{[]protocol.DynamicToolSpec{function("a", `[]`)}, "dynamic tool input schema is not supported for a: expected an object"},
+		{[]protocol.DynamicToolSpec{function("a", `null`)}, "dynamic tool input schema is not supported for a: expected an object"},
+	} {
+		err := core.CheckDynamicTools(tt.specs)
+		if tt.want == "" {
+			require.Nil(t, err)
+			continue
+		}
+		require.NotNil(t, err, tt.want)
+		require.Equal(t, tt.want, err.Message)
+		require.Equal(t, "dynamicTools", err.Data.Field)
+	}
+}
+
+// TestNoClientToolTakesOursPlace: two tools of one name are an error of most providers.
+func TestNoClientToolTakesOursPlace(t *testing.T) {
+	for _, name := range []string{"shell", "local_shell", "apply_patch", "update_plan", "exec_command", "write_stdin", "view_image", "request_user_input"} {
+		err := core.CheckDynamicTools([]protocol.DynamicToolSpec{function(name, `{}`)})
+		require.NotNil(t, err, name)
+		require.Equal(t, "dynamic tool name is that of a built-in tool: "+name, err.Message)
+	}
+}
+
+func TestSkillsTextIsBounded(t *testing.T) {
+	require.Empty(t, core.SkillsText(nil))
+	one := core.SkillsText([]core.Skill{{Name: "a", Description: "Does a.", Path: "/a/SKILL.md"}})
+	require.True(t, strings.HasSuffix(one, "\n- a: Does a. (/a/SKILL.md)"), one)
+
+	wide := core.SkillsText([]core.Skill{{Name: "a", Description: strings.Repeat("ä", 1000), Path: "/a/SKILL.md"}})
+	require.True(t, utf8.ValidString(wide))
+	require.True(t, strings.HasSuffix(wide, "ä… (/a/SKILL.md)"))
+
+	var many []core.Skill
+	for i := range 500 {
+		many = append(many, core.Skill{Name: fmt.Sprint("s", i), Description: strings.Repeat("x", 300), Path: "/s/SKILL.md"})
+	}
+	text := core.SkillsText(many)
+	require.Less(t, len(text), 17<<10)
+	require.Contains(t, text, "- s0: ")
+	require.True(t, strings.HasSuffix(text, "\n- There are more, which are not listed."))
+}
+
+// TestClientToolsArePricedAndSent: what the model is offered is what the next request has,
+// also of a thread that is only looked at.
+func TestClientToolsArePricedAndSent(t *testing.T) {
+	const bare, tooled = "start\nturn-start \"a\"\nsample-done", "start tools=`[{\"name\":\"ticket\",\"description\":\"Fetches a ticket by its number, with all that was said about it\",\"inputSchema\":{\"type\":\"object\"}}]`\nturn-start \"a\"\nsample-done"
+	tokens := func(script string) int64 {
+		m := newMachine(t.Errorf)
+		for _, line := range strings.Split(script, "\n") {
+			require.NoError(t, runCommand(m, line, new(strings.Builder)))
+		}
+		_, n := m.thread.NextPrompt(m.world)
+		return n
+	}
+	require.Greater(t, tokens(tooled), tokens(bare)+10)
+}
+
+// TestWhatAClientsToolSaysIsBounded: the model gets as much of it as of a command's output,
+// head and tail, however many parts there are; people are shown all.
+func TestWhatAClientsToolSaysIsBounded(t *testing.T) {
+	for name, parts := range map[string]int{"one part": 1, "many parts": 100} {
+		t.Run(name, func(t *testing.T) {
+			var texts []string
+			for range parts {
+				texts = append(texts, `{"type":"inputText","text":"`+strings.Repeat("ä", 500_000/parts)+`"}`)
+			}
+			texts[0] = strings.Replace(texts[0], `"text":"`, `"text":"first `, 1)
+			texts[parts-1] = strings.TrimSuffix(texts[parts-1], `"}`) + ` last"}`
+			m := newMachine(t.Errorf)
+			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
+				require.NoError(t, runCommand(m, line, new(strings.Builder)))
+			}
+			m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[` + strings.Join(texts, ",") + `],"success":true}`)})
+			items := m.thread.Prompt().Items
+			output := items[len(items)-1].ResponseItemVariant.(*protocol.FunctionCallOutput).Output.Text
+			require.Less(t, len(output), 41_000)
+			require.True(t, utf8.ValidString(output))
+			require.True(t, strings.HasPrefix(output, "first ä"))
+			require.True(t, strings.HasSuffix(output, "ä last"))
+			require.Contains(t, output, "bytes cut")
+			require.Greater(t, len(encode(m.thread.View(true))), 1_000_000)
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package config
+
+import (
+	"path/filepath"
+	"reflect"
+
+	"appserver/protocol"
+)
+
+// FeatureList is the switches that have an effect here.
+func (c *Config) FeatureList() []protocol.ExperimentalFeature {
+	list, usual := []protocol.ExperimentalFeature{}, encode(reflect.ValueOf(defaults().Features))
+	now := encode(reflect.ValueOf(c.Features))
+	for _, name := range sortedKeys(now) {
+		enabled, _ := now[name].(bool)
+		byDefault, _ := usual[name].(bool)
+		stage := "underDevelopment"
+		if byDefault {
+			stage = "stable"
+		}
+		list = append(list, protocol.ExperimentalFeature{Name: name, Stage: stage, Enabled: enabled, DefaultEnabled: byDefault})
+	}
+	return list
+}
+
+// SkillEnabled is false for a skill that [[skills.config]] disables, by its path or by its
+// name. Of several rows the last counts.
+func (c *Config) SkillEnabled(name, path string) bool {
+	enabled := true
+	n := c.root.find("skills", "config")
+	if n == nil {
+		return true
+	}
+	rows, _ := n.plain().([]any)
+	for _, row := range rows {
+		table, _ := row.(map[string]any)
+		rowPath, _ := table["path"].(string)
+		on, isSet := table["enabled"].(bool)
+		if isSet && (table["name"] == name && name != "" || rowPath != "" && filepath.Clean(rowPath) == path) {
+			enabled = on
+		}
+	}
+	return enabled
+}

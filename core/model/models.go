@@ -1,0 +1,214 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"appserver/core"
+)
+
+const (
+	// listLimit bounds the answer of /models, in bytes: a marketplace of some hundred
+	// models takes half a megabyte.
+	listLimit = 8 << 20
+	// maxListed bounds the models of one provider.
+	maxListed = 2000
+	// maxID bounds the name of a model, in bytes.
+	maxID = 256
+)
+
+// Lister tells which models there are.
+type Lister interface {
+	Models(ctx context.Context) ([]core.ListedModel, error)
+}
+
+// Models asks the endpoint for its models, the newest first where it tells their ages. An
+// endpoint that has no list fails. The error names no secret.
+func (o *OpenAI) Models(ctx context.Context) ([]core.ListedModel, error) {
+	models, err := o.list(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the models of provider %q: %w", o.endpoint.Name, errors.New(o.redact.Replace(err.Error())))
+	}
+	return models, nil
+}
+
+func (o *OpenAI) list(ctx context.Context) ([]core.ListedModel, error) {
+	if o.urlErr != nil {
+		return nil, o.urlErr
+	}
+	u := *o.url
+	u.Path = strings.TrimSuffix(u.Path, "/chat/completions")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.JoinPath("models").String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "appserver")
+	req.Header.Set("Accept", "application/json")
+	if o.endpoint.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+o.endpoint.APIKey)
+	}
+	for name, value := range o.endpoint.Headers {
+		req.Header.Set(name, value)
+	}
+	res, err := o.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("unexpected status %d from %s", res.StatusCode, shownURL(req.URL))
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, listLimit))
+	if err != nil {
+		return nil, err
+	}
+	return parseModels(body)
+}
+
+// listed is a model in the forms of those that serve Chat Completions: all have the id;
+// the rest is told by some, each under a name of its own.
+type listed struct {
+	ID          string          `json:"id"`
+	Name        loose[string]   `json:"name"`
+	DisplayName loose[string]   `json:"display_name"`
+	Description loose[string]   `json:"description"`
+	Created     loose[int64]    `json:"created"`
+	Type        loose[string]   `json:"type"`
+	Object      loose[string]   `json:"object"`
+	Meta        loose[metadata] `json:"meta"`
+
+	MaxModelLen         loose[float64] `json:"max_model_len"`         // vLLM, SGLang
+	ContextLength       loose[float64] `json:"context_length"`        // OpenRouter, Together
+	ContextWindow       loose[float64] `json:"context_window"`        // Groq
+	MaxContextLength    loose[float64] `json:"max_context_length"`    // Mistral, LM Studio
+	LoadedContextLength loose[float64] `json:"loaded_context_length"` // LM Studio
+	MaxInputTokens      loose[float64] `json:"max_input_tokens"`      // Anthropic
+
+	TopProvider  loose[topProvider]  `json:"top_provider"`
+	Architecture loose[architecture] `json:"architecture"`
+}
+
+// metadata is what llama.cpp tells: NCtx is what it runs with. What the model was trained
+// with is in it too, and says nothing of that.
+type metadata struct {
+	NCtx float64 `json:"n_ctx"`
+}
+
+// topProvider and architecture are what OpenRouter tells.
+type topProvider struct {
+	ContextLength float64 `json:"context_length"`
+}
+
+type architecture struct {
+	InputModalities  []string `json:"input_modalities"`
+	OutputModalities []string `json:"output_modalities"`
+}
+
+// loose is a member that is passed over where it has another shape.
+type loose[T any] struct{ value T }
+
+// UnmarshalJSON never fails.
+func (l *loose[T]) UnmarshalJSON(b []byte) error {
+	var value T
+	if json.Unmarshal(b, &value) == nil {
+		l.value = value
+	}
+	return nil
+}
+
+// parseModels reads a list of models: {"data": [...]}, {"models": [...]} or the list alone.
+// Of several with one id the first counts.
+func parseModels(body []byte) ([]core.ListedModel, error) {
+	var answer struct {
+		Data   []json.RawMessage `json:"data"`
+		Models []json.RawMessage `json:"models"`
+	}
+	var rows []json.RawMessage
+	if json.Unmarshal(body, &rows) != nil {
+		if err := json.Unmarshal(body, &answer); err != nil {
+			return nil, errors.New("the answer is no list of models")
+		}
+		if rows = answer.Data; rows == nil {
+			rows = answer.Models
+		}
+	}
+	var models []core.ListedModel
+	seen := map[string]bool{}
+	for _, row := range rows {
+		var m listed
+		if json.Unmarshal(row, &m) != nil || m.ID == "" || len(m.ID) > maxID || seen[m.ID] {
+			continue
+		}
+		seen[m.ID] = true
+		models = append(models, m.model())
+		if len(models) == maxListed {
+			break
+		}
+	}
+	slices.SortStableFunc(models, func(a, b core.ListedModel) int { return cmp.Compare(b.Created, a.Created) })
+	return models, nil
+}
+
+func (m *listed) model() core.ListedModel {
+	name := m.DisplayName.value
+	if name == "" {
+		name = m.Name.value
+	}
+	return core.ListedModel{
+		ID: m.ID, Name: name, Description: m.Description.value, Created: m.Created.value,
+		Window: m.window(), Modalities: m.modalities(), Wordless: m.wordless(),
+	}
+}
+
+// window is the smallest of what is told: a provider may serve less than the model could
+// take.
+func (m *listed) window() int64 {
+	window := 0.0
+	for _, told := range []float64{
+		m.Meta.value.NCtx, m.MaxModelLen.value, m.ContextLength.value, m.ContextWindow.value, m.MaxContextLength.value,
+		m.LoadedContextLength.value, m.MaxInputTokens.value, m.TopProvider.value.ContextLength,
+	} {
+		if told >= 1 && told < 1<<53 && (window == 0 || told < window) {
+			window = told
+		}
+	}
+	return int64(window)
+}
+
+func (m *listed) modalities() []string {
+	var known []string
+	for _, modality := range []string{"text", "image", "audio"} {
+		if slices.Contains(m.Architecture.value.InputModalities, modality) {
+			known = append(known, modality)
+		}
+	}
+	return known
+}
+
+// wordlessNames begin the names of models that are listed beside those for conversations,
+// by providers that do not tell them apart.
+const wordlessNames = "text-embedding- embedding- tts- whisper- dall-e- gpt-image- omni-moderation- text-moderation- sora- babbage- davinci- computer-use-"
+
+func (m *listed) wordless() bool {
+	if out := m.Architecture.value.OutputModalities; out != nil && !slices.Contains(out, "text") {
+		return true
+	}
+	switch m.Type.value {
+	case "embedding", "embeddings", "image", "moderation", "rerank", "audio", "transcribe", "video":
+		return true
+	}
+	name := strings.ToLower(m.ID[strings.LastIndexByte(m.ID, '/')+1:])
+	for _, beginning := range strings.Fields(wordlessNames) {
+		if strings.HasPrefix(name, beginning) {
+			return true
+		}
+	}
+	return false
+}

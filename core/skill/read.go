@@ -1,0 +1,262 @@
+package skill
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"appserver/protocol"
+)
+
+const (
+	// maxFile bounds what is read of a file, in bytes.
+	maxFile = 256 << 10
+	// maxYAML bounds the YAML in it, in bytes: to read that of many keys takes long.
+	maxYAML = 16 << 10
+	// maxName, maxDescription and maxShort bound what is told of a skill, in characters.
+	maxName, maxDescription, maxShort = 64, 1024, 1024
+)
+
+var (
+	errNoHead     = errors.New("missing YAML frontmatter delimited by ---")
+	errNotRegular = errors.New("not a regular file")
+)
+
+// head is what SKILL.md begins with.
+type head struct {
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+	Metadata    struct {
+		ShortDescription string `yaml:"short-description"`
+	} `yaml:"metadata"`
+}
+
+// read reads the file of a skill, and what stands beside it.
+func read(path string) (Skill, error) {
+	text, err := Text(path)
+	if err != nil {
+		return Skill{}, err
+	}
+	h, err := parseHead(text)
+	if err != nil {
+		return Skill{}, err
+	}
+	s := Skill{SkillMetadata: protocol.SkillMetadata{Name: oneLine(h.Name), Description: oneLine(h.Description), Path: path}}
+	if s.Name == "" {
+		s.Name = oneLine(strings.ToValidUTF8(filepath.Base(filepath.Dir(path)), "\ufffd"))
+	}
+	if short := oneLine(h.Metadata.ShortDescription); short != "" {
+		s.ShortDescription = &short
+	}
+	if err := check(s.SkillMetadata); err != nil {
+		return Skill{}, err
+	}
+	s.extend(filepath.Dir(path))
+	return s, nil
+}
+
+func check(s protocol.SkillMetadata) error {
+	switch {
+	case s.Description == "":
+		return errors.New("missing field `description`")
+	case utf8.RuneCountInString(s.Name) > maxName:
+		return fmt.Errorf("invalid name: exceeds maximum length of %d characters", maxName)
+	case utf8.RuneCountInString(s.Description) > maxDescription:
+		return fmt.Errorf("invalid description: exceeds maximum length of %d characters", maxDescription)
+	case s.ShortDescription != nil && utf8.RuneCountInString(*s.ShortDescription) > maxShort:
+		return fmt.Errorf("invalid metadata.short-description: exceeds maximum length of %d characters", maxShort)
+	}
+	return nil
+}
+
+func parseHead(text string) (h head, err error) {
+	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
+	if strings.TrimSpace(lines[0]) != "---" {
+		return h, errNoHead
+	}
+	for i, line := range lines[1:] {
+		if strings.TrimSpace(line) == "---" {
+			return h, decodeHead(strings.Join(lines[1:i+1], "\n"), &h)
+		}
+	}
+	return h, errNoHead
+}
+
+// decodeHead takes what people write by hand, too: a text with a colon in it that stands
+// without quotes, which is not YAML.
+func decodeHead(text string, h *head) error {
+	err := decode([]byte(text), h)
+	if err == nil {
+		return nil
+	}
+	bare := regexp.MustCompile("(?m)^([ \t]*[A-Za-z_-]+:[ \t]+)([^\"'\\[{|>&*!%@` \t\r\n][^\r\n]*: [^\r\n]*?)[ \t]*\r?$")
+	quoted := bare.ReplaceAllStringFunc(text, func(line string) string {
+		m := bare.FindStringSubmatch(line)
+		return m[1] + "'" + strings.ReplaceAll(m[2], "'", "''") + "'"
+	})
+	again := head{}
+	if decode([]byte(quoted), &again) != nil {
+		return err
+	}
+	*h = again
+	return nil
+}
+
+func decode(text []byte, to any) error {
+	if len(text) > maxYAML {
+		return fmt.Errorf("the YAML is larger than %d bytes", maxYAML)
+	}
+	var root yaml.Node
+	err := yaml.Unmarshal(text, &root)
+	if err == nil {
+		err = distinct(&root)
+	}
+	if err == nil {
+		err = root.Decode(to)
+	}
+	if err != nil {
+		return errors.New("invalid YAML: " + oneLine(strings.TrimPrefix(err.Error(), "yaml: ")))
+	}
+	return nil
+}
+
+// distinct fails at the first key that stands twice in a mapping. Decode would tell of each
+// pair of them, which takes hours.
+func distinct(n *yaml.Node) error {
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && child.Kind == yaml.ScalarNode {
+			if seen[child.Value] {
+				return fmt.Errorf("line %d: mapping key %q already defined", child.Line, clip(child.Value))
+			}
+			seen[child.Value] = true
+		}
+		if err := distinct(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clip is as much of a text as an error shows.
+func clip(text string) string {
+	if len(text) > maxName {
+		return strings.ToValidUTF8(text[:maxName], "") + "…"
+	}
+	return text
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// extras are agents/openai.yaml.
+type extras struct {
+	Interface struct {
+		DisplayName      string `yaml:"display_name"`
+		ShortDescription string `yaml:"short_description"`
+		IconSmall        string `yaml:"icon_small"`
+		IconLarge        string `yaml:"icon_large"`
+		BrandColor       string `yaml:"brand_color"`
+		DefaultPrompt    string `yaml:"default_prompt"`
+	} `yaml:"interface"`
+	Dependencies struct {
+		Tools []struct {
+			Type        string `yaml:"type"`
+			Value       string `yaml:"value"`
+			Description string `yaml:"description"`
+			Transport   string `yaml:"transport"`
+			Command     string `yaml:"command"`
+			URL         string `yaml:"url"`
+		} `yaml:"tools"`
+	} `yaml:"dependencies"`
+	Policy struct {
+		AllowImplicit *bool `yaml:"allow_implicit_invocation"`
+	} `yaml:"policy"`
+}
+
+// extend takes what agents/openai.yaml tells. Where that makes no sense the skill is as
+// good without.
+func (s *Skill) extend(dir string) {
+	text, err := Text(filepath.Join(dir, "agents", "openai.yaml"))
+	var e extras
+	if err != nil || decode([]byte(text), &e) != nil {
+		return
+	}
+	s.OnlyNamed = e.Policy.AllowImplicit != nil && !*e.Policy.AllowImplicit
+	if i := e.Interface; i.DisplayName+i.ShortDescription+i.IconSmall+i.IconLarge+i.BrandColor+i.DefaultPrompt != "" {
+		s.Interface = &protocol.SkillInterface{
+			DisplayName: optional(i.DisplayName), ShortDescription: optional(i.ShortDescription),
+			IconSmall: within(dir, i.IconSmall), IconLarge: within(dir, i.IconLarge),
+			BrandColor: optional(i.BrandColor), DefaultPrompt: optional(i.DefaultPrompt),
+		}
+	}
+	for _, t := range e.Dependencies.Tools {
+		if t.Type == "" || t.Value == "" {
+			continue
+		}
+		if s.Dependencies == nil {
+			s.Dependencies = &protocol.SkillDependencies{}
+		}
+		s.Dependencies.Tools = append(s.Dependencies.Tools, protocol.SkillToolDependency{
+			Type: t.Type, Value: t.Value, Description: optional(t.Description), Transport: optional(t.Transport), Command: optional(t.Command), URL: optional(t.URL),
+		})
+	}
+}
+
+func optional(text string) *string {
+	if text = oneLine(text); text == "" {
+		return nil
+	}
+	return &text
+}
+
+// within is the path of a file of the skill; nil for what lies elsewhere.
+func within(dir, name string) *string {
+	if name == "" || !filepath.IsLocal(filepath.Clean(name)) {
+		return nil
+	}
+	path := filepath.Join(dir, name)
+	return &path
+}
+
+// Text is what a file holds, as UTF-8. Only regular files are read, no more than 256 KiB.
+func Text(path string) (string, error) {
+	if info, err := os.Stat(path); err != nil {
+		return "", reason(err)
+	} else if !info.Mode().IsRegular() {
+		return "", errNotRegular // opening a device can do things
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", reason(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errNotRegular
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return "", reason(err)
+	case len(text) > maxFile:
+		return "", fmt.Errorf("larger than %d bytes", maxFile)
+	}
+	return string(bytes.ToValidUTF8(text, []byte("\ufffd"))), nil
+}
+
+// reason is an error of the disk without the path.
+func reason(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

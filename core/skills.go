@@ -1,0 +1,48 @@
+package core
+
+import "strings"
+
+// Skill is a skill that the model is told of.
+type Skill struct{ Name, Description, Path string }
+
+// SkillText is a skill that the user's input names, with what its file says, or with why it
+// cannot be read.
+type SkillText struct{ Name, Path, Text string }
+
+const (
+	// maxSkillsText bounds what the model is told of all skills, and maxSkillLine of one, in
+	// bytes.
+	maxSkillsText, maxSkillLine = 16 << 10, 600
+	// SkillTag begins the message that holds a skill.
+	SkillTag = "<skill>"
+)
+
+// SkillsText tells the model which skills there are; "" without any.
+func SkillsText(skills []Skill) string {
+	if len(skills) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Skills\nA skill is a file of instructions for one kind of task. Where the task is of that kind, read the file first, all of it, " +
+		"and go by it; paths in it begin at its folder. Do not read the others. A skill that the user names is sent along.\n")
+	for _, s := range skills {
+		line := s.Name + ": " + s.Description
+		if len(line) > maxSkillLine {
+			line = strings.ToValidUTF8(line[:maxSkillLine], "") + "…"
+		}
+		line = "- " + line + " (" + s.Path + ")\n"
+		if b.Len()+len(line) > maxSkillsText {
+			b.WriteString("- There are more, which are not listed.\n")
+			break
+		}
+		b.WriteString(line)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// tellSkills puts the skills that the user named into the history, behind the user's words.
+func (s *step) tellSkills(skills []SkillText) {
+	for _, skill := range skills {
+		s.item(userText(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
+	}
+}

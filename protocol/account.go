@@ -1,0 +1,31 @@
+package protocol
+
+import "encoding/json"
+
+// GetAccountParams asks who is logged in. RefreshToken has no effect: there are no tokens.
+type GetAccountParams struct {
+	RefreshToken bool `json:"refreshToken,omitempty"`
+}
+
+// GetAccountResponse tells that nobody is: keys of providers are configured, and no method
+// needs an account. Account, UserID and WorkspaceRouting are always null.
+type GetAccountResponse struct {
+	Account            json.RawMessage `json:"account"`
+	UserID             *string         `json:"userId"`
+	RequiresOpenaiAuth bool            `json:"requiresOpenaiAuth"`
+	WorkspaceRouting   json.RawMessage `json:"workspaceRouting"`
+}
+
+// GetAuthStatusParams asks the same in an older form. The members have no effect.
+type GetAuthStatusParams struct {
+	IncludeToken *bool `json:"includeToken,omitempty"`
+	RefreshToken *bool `json:"refreshToken,omitempty"`
+}
+
+// GetAuthStatusResponse tells that nobody is logged in, and nobody has to be. AuthMethod
+// and AuthToken are always null.
+type GetAuthStatusResponse struct {
+	AuthMethod         *string `json:"authMethod"`
+	AuthToken          *string `json:"authToken"`
+	RequiresOpenaiAuth bool    `json:"requiresOpenaiAuth"`
+}

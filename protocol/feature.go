@@ -1,0 +1,102 @@
+package protocol
+
+import "encoding/json"
+
+// ExperimentalFeatureListParams asks for switches of the configuration. ThreadID has no
+// effect: the configuration that threads begin with counts.
+type ExperimentalFeatureListParams struct {
+	Cursor   *string `json:"cursor,omitempty"`
+	Limit    *uint32 `json:"limit,omitempty"`
+	ThreadID *string `json:"threadId,omitempty"`
+}
+
+// ExperimentalFeatureListResponse is a page of the list of switches.
+type ExperimentalFeatureListResponse struct {
+	Data       []ExperimentalFeature `json:"data"`
+	NextCursor *string               `json:"nextCursor"`
+}
+
+// ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName,
+// Description and Announcement are null for those that are not offered to people.
+type ExperimentalFeature struct {
+	Name           string  `json:"name"`
+	Stage          string  `json:"stage" oneof:"beta underDevelopment stable deprecated removed"`
+	DisplayName    *string `json:"displayName"`
+	Description    *string `json:"description"`
+	Announcement   *string `json:"announcement"`
+	Enabled        bool    `json:"enabled"`
+	DefaultEnabled bool    `json:"defaultEnabled"`
+}
+
+// CollaborationModeListParams asks for the modes of turn/start.
+type CollaborationModeListParams struct{}
+
+// CollaborationModeListResponse is the modes, with what each would set.
+type CollaborationModeListResponse struct {
+	Data []CollaborationModeMask `json:"data"`
+}
+
+// CollaborationModeMask is a mode; null leaves as it is what a thread has.
+type CollaborationModeMask struct {
+	Name            string  `json:"name"`
+	Mode            *string `json:"mode" oneof:"plan default"`
+	Model           *string `json:"model"`
+	ReasoningEffort *string `json:"reasoning_effort"`
+}
+
+// The modes of CollaborationModeMask.
+const (
+	ModePlan    = "plan"
+	ModeDefault = "default"
+)
+
+// PermissionProfileListParams asks for the profiles of permissions. Cwd makes no
+// difference: there are no profiles of projects.
+type PermissionProfileListParams struct {
+	Cursor *string `json:"cursor,omitempty"`
+	Limit  *uint32 `json:"limit,omitempty"`
+	Cwd    *string `json:"cwd,omitempty"`
+}
+
+// PermissionProfileListResponse is a page of the list of profiles.
+type PermissionProfileListResponse struct {
+	Data       []PermissionProfileSummary `json:"data"`
+	NextCursor *string                    `json:"nextCursor"`
+}
+
+// PermissionProfileSummary is a profile: one of the built-in ones, which are the sandbox
+// modes under other names. Allowed is always true.
+type PermissionProfileSummary struct {
+	ID          string  `json:"id"`
+	Description *string `json:"description"`
+	Allowed     bool    `json:"allowed"`
+}
+
+// ConfigRequirementsReadParams asks what an administrator demands of the configuration.
+type ConfigRequirementsReadParams struct{}
+
+// ConfigRequirementsReadResponse tells that nothing is demanded: both are always null.
+type ConfigRequirementsReadResponse struct {
+	SupportsIndependentSpeedModes *bool           `json:"supportsIndependentSpeedModes"`
+	Requirements                  json.RawMessage `json:"requirements"`
+}
+
+// HooksListParams asks for the hooks of working directories, of the server's own without
+// Cwds. ThreadID has no effect.
+type HooksListParams struct {
+	Cwds     []string `json:"cwds,omitempty"`
+	ThreadID *string  `json:"threadId,omitempty"`
+}
+
+// HooksListResponse is the hooks by working directory.
+type HooksListResponse struct {
+	Data []HooksListEntry `json:"data"`
+}
+
+// HooksListEntry is the hooks of a working directory. There are none: hooks are not run.
+type HooksListEntry struct {
+	Cwd      string            `json:"cwd"`
+	Hooks    []json.RawMessage `json:"hooks"`
+	Warnings []string          `json:"warnings"`
+	Errors   []json.RawMessage `json:"errors"`
+}
