@@ -123,3 +123,51 @@ func TestReloadLeavesWhatThreadsHaveOfTheirOwn(t *testing.T) {
 	require.ErrorContains(t, live.Reload(), "the configuration cannot be read")
 	require.Len(t, live.Current().Servers(), 1, "what cannot be read changes nothing")
 }
+
+// What is written of one server says nothing of another, and none of it is lost.
+func TestToolsOfServersAreChosen(t *testing.T) {
+	c := servers(t, `
+[mcp_servers.a]
+command = "a"
+enabled_tools = ["x", "y"]
+disabled_tools = ["y"]
+[mcp_servers.b]
+command = "b"
+enabled_tools = []
+required = true
+[mcp_servers."with space"]
+url = "http://localhost:1/mcp"
+`, nil)
+	require.Empty(t, c.Warnings)
+	list := c.Servers()
+	require.Len(t, list, 3)
+	require.Equal(t, []string{"x", "y"}, list[0].EnabledTools)
+	require.Equal(t, []string{"y"}, list[0].DisabledTools)
+	require.NotNil(t, list[1].EnabledTools, "an empty list offers nothing, no list all")
+	require.Empty(t, list[1].EnabledTools)
+	require.True(t, list[1].Required)
+	require.Equal(t, "with space", list[2].Name)
+	require.Nil(t, list[2].EnabledTools)
+}
+
+// A key that nobody knows is told, and the server is used.
+func TestUnknownKeysOfServersAreTold(t *testing.T) {
+	c := servers(t, "[mcp_servers.a]\ncommand = \"a\"\ncomand = \"b\"\n", nil)
+	require.Len(t, c.Servers(), 1)
+	require.Len(t, c.Warnings, 1)
+	require.Contains(t, c.Warnings[0], "mcp_servers.a.comand")
+}
+
+// A thread turns off a server of the file, and changes another, for itself alone.
+func TestThreadsChangeServersOfTheFile(t *testing.T) {
+	c := servers(t, "[mcp_servers.a]\ncommand = \"a\"\nargs = [\"1\"]\n[mcp_servers.b]\ncommand = \"b\"\n", nil)
+	thread, err := c.With(map[string]json.RawMessage{"mcp_servers.a.enabled": json.RawMessage(`false`), "mcp_servers.b.args": json.RawMessage(`["2"]`)})
+	require.NoError(t, err)
+	require.Len(t, thread.Servers(), 1)
+	require.Equal(t, []string{"2"}, thread.Servers()[0].Args)
+	require.Equal(t, "b", thread.Servers()[0].Command)
+	require.Len(t, c.Servers(), 2)
+	require.Nil(t, c.Servers()[1].Args)
+	_, err = c.With(map[string]json.RawMessage{"mcp_servers": json.RawMessage(`{"c":{"command":1}}`)})
+	require.ErrorContains(t, err, "mcp_servers.c.command")
+}

@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"appserver/core"
+)
+
+func TestNamesAreThoseOfTheReference(t *testing.T) {
+	for _, c := range []struct{ server, tool, want string }{
+		{"docs", "look", "mcp__docs__look"},
+		{"my-docs", "look.up", "mcp__my_docs__look_up"},
+		{"größe", "日本", "mcp__gr__e____"},
+		{"a b", "", "mcp__a_b__"},
+		{"", "x\x00y", "mcp____x_y"},
+	} {
+		require.Equal(t, c.want, namer{}.name(c.server, c.tool))
+	}
+}
+
+// Of two tools whose names would be the same the first keeps it; a third gets another one
+// than the second.
+func TestTakenNamesEndWithAHash(t *testing.T) {
+	n := namer{}
+	first, second, third := n.name("s", "a.b"), n.name("s", "a_b"), n.name("s", "a-b")
+	require.Equal(t, "mcp__s__a_b", first)
+	require.Regexp(t, "^mcp__s__a_b_[0-9a-f]{12}$", second)
+	require.Regexp(t, "^mcp__s__a_b_[0-9a-f]{12}$", third)
+	require.NotEqual(t, second, third)
+	require.Equal(t, second, func() string { m := namer{"mcp__s__a_b": true}; return m.name("s", "a_b") }(), "the hash is of the names alone")
+}
+
+func TestNamesAreAsLongAsProvidersAllow(t *testing.T) {
+	fits := strings.Repeat("x", longestName-len("mcp__s__"))
+	require.Equal(t, "mcp__s__"+fits, namer{}.name("s", fits))
+	over := namer{}.name("s", fits+"y")
+	require.Len(t, over, longestName)
+	require.NotEqual(t, over, namer{}.name("s", fits+"z"), "what is cut off is told apart by the hash")
+}
+
+// Whatever servers call themselves and their tools: names can be sent, and differ.
+func TestNamesCanAlwaysBeSent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, seen := namer{}, map[string]bool{}
+		words := rapid.OneOf(rapid.StringN(0, 80, -1), rapid.StringMatching(`[ab._-]{0,3}`))
+		pairs := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) [2]string {
+			return [2]string{words.Draw(t, "server"), words.Draw(t, "tool")}
+		}), 1, 30, rapid.ID).Draw(t, "pairs")
+		for _, p := range pairs {
+			name := n.name(p[0], p[1])
+			if len(name) > longestName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || seen[name] {
+				t.Fatalf("%q of %q", name, p)
+			}
+			seen[name] = true
+		}
+	})
+}
+
+func TestOnlyChosenToolsAreOffered(t *testing.T) {
+	for _, c := range []struct {
+		enabled, disabled, want []string
+	}{
+		{nil, nil, []string{"a", "b", "c"}},
+		{[]string{"a", "c", "gone"}, nil, []string{"a", "c"}},
+		{nil, []string{"b", "gone"}, []string{"a", "c"}},
+		{[]string{"a", "b"}, []string{"b"}, []string{"a"}},
+		{[]string{}, nil, nil},
+	} {
+		s := &server{def: Definition{Name: "s", Enabled: c.enabled, Disabled: c.disabled}, tools: []*sdk.Tool{{Name: "c"}, {Name: "a"}, {Name: "b"}}}
+		var got []string
+		for _, tool := range s.offer(namer{}) {
+			got = append(got, tool.Tool)
+		}
+		require.Equal(t, c.want, got, "enabled %q, disabled %q", c.enabled, c.disabled)
+	}
+}
+
+// Schemas are those of objects with properties; what else a server says stays.
+func TestSchemasHaveProperties(t *testing.T) {
+	for in, want := range map[string]string{
+		`null`:                                  `{"type":"object","properties":{}}`,
+		`[]`:                                    `{"type":"object","properties":{}}`,
+		`{"type":"object"}`:                     `{"type":"object","properties":{}}`,
+		`{"properties":null}`:                   `{"type":"object","properties":{}}`,
+		`{"properties":{"a":{}},"$defs":{}}`:    `{"type":"object","properties":{"a":{}},"$defs":{}}`,
+		`{"type":"object","required":["name"]}`: `{"type":"object","properties":{},"required":["name"]}`,
+	} {
+		var schema any
+		require.NoError(t, json.Unmarshal([]byte(in), &schema))
+		require.JSONEq(t, want, string(parameters(schema)), in)
+	}
+}
+
+func TestResultsAreCutBlockByBlock(t *testing.T) {
+	long := strings.Repeat("ä", mostResult)
+	r := bounded(&sdk.CallToolResult{Content: []sdk.Content{
+		&sdk.TextContent{Text: "first"}, &sdk.ImageContent{Data: make([]byte, mostResult), MIMEType: "image/png"}, &sdk.TextContent{Text: long}, &sdk.TextContent{Text: "last"},
+	}})
+	require.JSONEq(t, `{"type":"text","text":"first"}`, string(r.Content[0]))
+	require.Contains(t, string(r.Content[1]), "bytes is left out: a result has at most 1048576")
+	require.Contains(t, string(r.Content[2]), "bytes are left out here")
+	total := 0
+	for _, block := range r.Content {
+		require.True(t, json.Valid(block))
+		total += len(block)
+	}
+	require.Less(t, total, mostResult+1000)
+	require.NotContains(t, string(r.Content[2]), "\ufffd", "no letter is cut in two")
+}
+
+// What a server says beside the content is kept whole, or not at all.
+func TestMetaAndStructureAreKeptWhole(t *testing.T) {
+	small := bounded(&sdk.CallToolResult{StructuredContent: []any{1, "a"}, Meta: sdk.Meta{"k": "v"}, IsError: true})
+	require.JSONEq(t, `[1,"a"]`, string(small.Structured))
+	require.JSONEq(t, `{"k":"v"}`, string(small.Meta))
+	require.True(t, small.Failed)
+	require.NotNil(t, small.Content, "clients expect a list")
+	big := bounded(&sdk.CallToolResult{StructuredContent: strings.Repeat("x", mostResult), Meta: sdk.Meta{"k": strings.Repeat("x", mostResult)}})
+	require.Nil(t, big.Structured)
+	require.Nil(t, big.Meta)
+	require.Equal(t, &core.ServerToolResult{Content: []json.RawMessage{}}, bounded(&sdk.CallToolResult{}))
+}
+
+// A question without a mode is a form; one of an address has no schema.
+func TestQuestionsAreFormsOrAddresses(t *testing.T) {
+	form := asking(1, "s", &sdk.ElicitParams{Message: "Name?", RequestedSchema: map[string]any{"type": "object"}, Meta: sdk.Meta{"a": 1}})
+	require.Equal(t, "form", form.Mode)
+	require.JSONEq(t, `{"type":"object"}`, string(form.Schema))
+	require.JSONEq(t, `{"a":1}`, string(form.Meta))
+	url := asking(2, "s", &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"})
+	require.Equal(t, core.ServerAsks{Question: 2, Server: "s", Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"}, url)
+}
