@@ -66,6 +66,9 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 		if strings.HasPrefix(filepath.Base(path), "checkpoint") {
 			p.worktree = newFakeWorktree(p.files)
 		}
+		if strings.HasPrefix(filepath.Base(path), "mcp") {
+			p.servers = newFakeServers()
+		}
 		p.start()
 		said := p.play(string(f.Data))
 		p.end()
@@ -85,10 +88,12 @@ type player struct {
 	files fakeFiles
 	// worktree is that of the files, nil where nothing of it is to be kept.
 	worktree engine.Worktrees
-	ids      int
-	in       *io.PipeWriter
-	lines    chan string
-	ended    chan error
+	// servers are the MCP servers, nil for none.
+	servers *fakeServers
+	ids     int
+	in      *io.PipeWriter
+	lines   chan string
+	ended   chan error
 }
 
 func (p *player) start() {
@@ -101,10 +106,17 @@ func (p *player) start() {
 	models, err := providers(c, p.home)
 	require.NoError(p.t, err)
 	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.Shelf{}, skills: &skills{home: p.home}, confinement: unconfined}
-	proc := join(live, own, engine.Parts{
+	parts := engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files, Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
 		Setup: own, Tokens: token.New(),
-	})
+	}
+	if p.servers != nil {
+		parts.Servers = p.servers
+	}
+	proc := join(live, own, parts)
+	if p.servers != nil {
+		p.servers.threads = proc.engine
+	}
 	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
 	go p.read(outReader)
 	go func() {

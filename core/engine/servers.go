@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"appserver/core"
 	"appserver/protocol"
 )
@@ -179,6 +181,9 @@ func (e *Engine) McpServerToolCall(to protocol.Caller, p *protocol.McpServerTool
 	arguments := p.Arguments
 	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = json.RawMessage("{}")
+	}
+	if !gjson.ParseBytes(arguments).IsObject() {
+		return protocol.InvalidParams("arguments", "`arguments`: expected an object, as tools of MCP servers take no other")
 	}
 	return e.withServers(to, &p.ThreadID, func(ctx context.Context) (any, error) {
 		called := e.Servers.Call(ctx, p.ThreadID, core.CallTool{Server: p.Server, Tool: p.Tool, Arguments: arguments, Meta: p.Meta}, nil)

@@ -158,6 +158,12 @@ func server() *mcp.Server {
 		}
 		return text(fmt.Sprint(c.Process.Pid))
 	})
+	add("scribble", reading, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if err := os.WriteFile("scribbled.txt", []byte("by the server\n"), 0o600); err != nil {
+			return nil, err
+		}
+		return text("scribbled")
+	})
 	add("grow", reading, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		add("grown", reading, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("new") })
 		return text("there is another tool")
