@@ -2,10 +2,13 @@ package core_test
 
 import (
 	"encoding/json"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"appserver/core"
+	"appserver/protocol"
 )
 
 // This file has what explorers do with MCP servers.
@@ -19,6 +22,24 @@ func anyTools(t *rapid.T) []core.ServerTool {
 		}
 	}
 	return serverTools(a)
+}
+
+// TestTheClientsToolComesBeforeAServers: of two tools of one name the model is offered one,
+// and it is the client's, which the thread was started with.
+func TestTheClientsToolComesBeforeAServers(t *testing.T) {
+	m := newMachine(t.Fatalf)
+	start := m.start(protocol.HistoryPaginated)
+	start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("mcp__docs__look", `{}`)}
+	m.take(start)
+	m.world.Tools = serverTools(arguments{options: []option{{"tool", "look:r"}, {"tool", "free:a"}}})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, World: m.world})
+	m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{
+		{ID: "c", Name: "mcp__docs__look", Arguments: `{}`}, {ID: "d", Name: "mcp__docs__free", Arguments: `{}`},
+	}}})
+	require.Len(t, m.thread.OpenRequests(), 1, "the client is asked")
+	require.Zero(t, last[core.CallTool](m), "no server is")
+	m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
+	require.NotZero(t, last[core.CallTool](m), "but for its other tool")
 }
 
 func anyResult(t *rapid.T, id core.EffectID) core.Input {

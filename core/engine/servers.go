@@ -6,8 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/tidwall/gjson"
-
 	"appserver/core"
 	"appserver/protocol"
 )
@@ -182,7 +180,7 @@ func (e *Engine) McpServerToolCall(to protocol.Caller, p *protocol.McpServerTool
 	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = json.RawMessage("{}")
 	}
-	if !gjson.ParseBytes(arguments).IsObject() {
+	if json.Unmarshal(arguments, &map[string]json.RawMessage{}) != nil {
 		return protocol.InvalidParams("arguments", "`arguments`: expected an object, as tools of MCP servers take no other")
 	}
 	return e.withServers(to, &p.ThreadID, func(ctx context.Context) (any, error) {
