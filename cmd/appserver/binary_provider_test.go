@@ -46,7 +46,7 @@ type provider struct {
 // newProvider answers the n-th request, from 0, by the n-th of the answers.
 func newProvider(t *testing.T, answers ...func(w io.Writer)) *provider {
 	p := &provider{}
-	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.server = httptest.NewServer(completions(func(w http.ResponseWriter, r *http.Request) {
 		var request chatRequest
 		body, err := io.ReadAll(r.Body)
 		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil {
@@ -64,6 +64,13 @@ func newProvider(t *testing.T, answers ...func(w io.Writer)) *provider {
 	}))
 	t.Cleanup(p.server.Close)
 	return p
+}
+
+// completions serves model requests, and no list of models.
+func completions(serve http.HandlerFunc) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /", serve)
+	return mux
 }
 
 func (p *provider) keep(r chatRequest) int {

@@ -80,7 +80,7 @@ func TestBinaryTerminals(t *testing.T) {
 func (p *provider) answerWith(t *testing.T, answers ...func(io.Writer)) {
 	p.server = newProvider(t, answers...).server
 	inner := p.server.Config.Handler
-	p.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.server.Config.Handler = completions(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

@@ -29,7 +29,7 @@ type meter struct {
 
 func newMeter(t *testing.T, count func(string) int, factor float64) *meter {
 	m := &meter{count: count, factor: factor}
-	m.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	m.server = httptest.NewServer(completions(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

@@ -49,7 +49,7 @@ func newLongModel(t *testing.T) *longModel {
 		}
 		return n
 	}}
-	m.server = httptest.NewServer(http.HandlerFunc(m.serve))
+	m.server = httptest.NewServer(completions(m.serve))
 	t.Cleanup(m.server.Close)
 	return m
 }

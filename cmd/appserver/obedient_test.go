@@ -58,7 +58,7 @@ type obedient struct {
 
 func newObedient(t *testing.T) obedient {
 	o := obedient{&provider{}}
-	o.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	o.server = httptest.NewServer(completions(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

@@ -87,7 +87,7 @@ func TestEditsOfTheTurnThatRuns(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"interrupted"}, r.ends(1))
 		r.turn(1, id, "say hello")
-		require.NotContains(t, r.agent.last(), "function_call")
+		require.NotContains(t, r.agent.last(), `"call_id":`+items[len(items)-1].Get("callId").Raw) // another one may have come before the interrupt
 		for _, item := range r.items(id)[2:4] {
 			require.False(t, item.Get("inPrompt").Bool(), item.Raw)
 		}
