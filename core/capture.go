@@ -115,6 +115,7 @@ func (s *step) beginHeld() {
 	if len(s.captures) > 0 || s.active == nil || s.active.outcome != nil {
 		return
 	}
+	answered := false
 	for _, c := range s.active.calls {
 		switch {
 		case c.state != callHeld:
@@ -122,9 +123,13 @@ func (s *step) beginHeld() {
 			s.writePatch(c)
 		case c.command == nil:
 			s.beginTyping(c)
+			answered = answered || c.state == callDone // its session has ended meanwhile
 		default:
 			s.runCommand(c)
 		}
+	}
+	if answered {
+		s.advance()
 	}
 }
 
