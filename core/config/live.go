@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"appserver/core/tomledit"
 	"appserver/protocol"
@@ -104,7 +105,7 @@ func (w *write) begin(home string) (err error) {
 	if w.lock, err = os.Open(home); err != nil {
 		return err
 	}
-	if err = syscall.Flock(int(w.lock.Fd()), syscall.LOCK_EX); err == nil {
+	if err = lockFor(w.lock, lockTime); err == nil {
 		w.text, err = readFile(w.file)
 		w.text = bytes.TrimPrefix(w.text, []byte("\xef\xbb\xbf"))
 	}
@@ -113,6 +114,24 @@ func (w *write) begin(home string) (err error) {
 	}
 	w.end()
 	return err
+}
+
+// lockTime is how long a write waits for another program's. The connection that asked for it
+// waits, too: a program that was stopped in the midst of a write must not hold it for good.
+const lockTime = time.Second
+
+var errHeld = errors.New("another program is writing it; try again")
+
+func lockFor(f *os.File, within time.Duration) error {
+	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil || err != syscall.EWOULDBLOCK && err != syscall.EINTR:
+			return err
+		case time.Now().After(deadline):
+			return errHeld
+		}
+	}
 }
 
 func (w *write) end() { _ = w.lock.Close() }

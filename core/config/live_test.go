@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -177,6 +178,22 @@ func TestNoWriteIsLost(t *testing.T) {
 	now := w.View(true).Layers[0].Version
 	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &now, Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
 	require.NoError(t, err)
+}
+
+// TestAHeldLockHoldsNobody has another program take the lock and keep it.
+func TestAHeldLockHoldsNobody(t *testing.T) {
+	w := newWritten(t, "model = \"a\"\n")
+	other, err := os.Open(w.home)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX))
+	_, err = w.set("model", `"b"`)
+	w.refused(err, protocol.KindStorage, "model = \"a\"\n")
+	require.ErrorContains(t, err, "another program")
+
+	require.NoError(t, other.Close())
+	_, err = w.set("model", `"b"`)
+	require.NoError(t, err)
+	require.Equal(t, "b", w.Current().Model)
 }
 
 func TestWhatIsStrongerIsTold(t *testing.T) {

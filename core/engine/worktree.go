@@ -75,6 +75,7 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 		})
 		select {
 		case <-ended:
+		case <-ctx.Done(): // its end tells, too
 		default:
 			emit(core.FilesChanged{Effect: e.ID, Tracked: t})
 			t = nil

@@ -208,7 +208,9 @@ func runGit(ctx context.Context, cwd string, args ...string) string {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Dir, cmd.WaitDelay = cwd, GitTimeout
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
-		"GIT_OPTIONAL_LOCKS=0")
+		"GIT_OPTIONAL_LOCKS=0",
+		// A partial clone fetches objects that it lacks, by a program that its configuration names.
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	out, err := cmd.Output()
 	if err != nil {
 		return ""

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,30 @@ import (
 
 	"appserver/core/workspace"
 )
+
+// TestMergeBaseRunsNothing has a repository whose configuration names a program that fetches
+// what is missing, and a branch that is.
+func TestMergeBaseRunsNothing(t *testing.T) {
+	dir := t.TempDir()
+	trace, program := filepath.Join(dir, "trace"), filepath.Join(dir, "program")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch "+trace+"\nexit 1\n"), 0o755))
+	git := func(args ...string) error {
+		return exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e"}, args...)...).Run()
+	}
+	for _, args := range [][]string{
+		{"init"}, {"commit", "--allow-empty", "-m", "one"}, {"config", "core.repositoryformatversion", "1"}, {"config", "extensions.partialClone", "o"},
+		{"config", "remote.o.url", dir}, {"config", "remote.o.promisor", "true"}, {"config", "remote.o.uploadpack", program},
+	} {
+		require.NoError(t, git(args...), args)
+	}
+	missing := strings.Repeat("12", 20)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".git", "refs", "heads", "gone"), []byte(missing+"\n"), 0o644))
+	require.Error(t, git("rev-parse", "--verify", "gone^{commit}"))
+	require.FileExists(t, trace, "git itself runs it")
+	require.NoError(t, os.Remove(trace))
+	require.Empty(t, workspace.MergeBase(t.Context(), dir, "gone"))
+	require.NoFileExists(t, trace)
+}
 
 // TestMergeBase has a branch, its upstream that went on, and names that are none.
 func TestMergeBase(t *testing.T) {

@@ -124,6 +124,7 @@ func (g git) environ() []string {
 		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/dev/null", "XDG_CONFIG_HOME=/dev/null",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_ALLOW_PROTOCOL=none", // older gits do not know the one before
 		"GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_AUTHOR_NAME=appserver", "GIT_AUTHOR_EMAIL=appserver@localhost",
 		"GIT_COMMITTER_NAME=appserver", "GIT_COMMITTER_EMAIL=appserver@localhost",
