@@ -164,6 +164,11 @@ func masks(line protocol.RolloutLine) bool {
 	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditMask
 }
 
+// recalls tells whether a line is the edit of the tool that brings back what was excluded.
+func recalls(in core.Input, line protocol.RolloutLine) bool {
+	return !isEdit(in) && line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditInclude
+}
+
 // expectSummary expects what the line of a summary says to be made of it.
 func (w *contextWitness) expectSummary(out core.Output, e *expectation) {
 	for i := range out.Lines {

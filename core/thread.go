@@ -45,6 +45,11 @@ type Thread struct {
 	// serverTools are those of MCP servers, questions what these have asked the user.
 	serverTools []ServerTool
 	questions   []*openQuestion
+	// memory is as the last world told, remembering are the effects that keep what left the
+	// context. memoryWarned is set once the client was told that there is trouble with it.
+	memory       MemoryRules
+	remembering  []EffectID
+	memoryWarned bool
 }
 
 // waiter is a caller whose input waits for the end of a turn.
@@ -96,7 +101,7 @@ func (l *Loading) Thread(o Options) *Thread {
 		t.offers = o.Offers(t.settings.Model)
 	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
-	t.next = max(t.next, o.Next)
+	t.next, t.memory = max(t.next, o.Next), o.Memory
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
@@ -111,6 +116,7 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	again := l.Thread(t.options)
 	again.allowed, again.warned, again.untracked, again.told, again.lastEffect = t.allowed, t.warned, t.untracked, t.told, t.lastEffect
 	again.base, again.developer, again.offers, again.serverTools, again.questions = t.base, t.developer, t.offers, t.serverTools, t.questions
+	again.memory, again.memoryWarned = t.memory, t.memoryWarned
 	again.allChanged = true
 	return again
 }
@@ -160,6 +166,8 @@ type step struct {
 	// told of beside new items.
 	tells   bool
 	changes []change
+	// discards is set where what leaves the context is not to be remembered.
+	discards bool
 }
 
 func (s *step) take(in Input) {
@@ -250,7 +258,7 @@ func (s *step) takeResult(in Input) {
 }
 
 func (s *step) start(in Start) {
-	s.options, s.offers = in.Options, in.World.Offers
+	s.options, s.offers, s.memory = in.Options, in.World.Offers, in.World.Memory
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
 	s.replyToStart(in)
@@ -268,7 +276,7 @@ func (s *step) replyToStart(in Start) {
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
-		s.offers = in.World.Offers
+		s.offers, s.memory = in.World.Offers, in.World.Memory
 		s.settleLastTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions

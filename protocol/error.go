@@ -63,6 +63,7 @@ const (
 	KindCheckpointConflict Kind = "checkpointConflict"
 	KindCheckpointsOff     Kind = "checkpointsOff"
 	KindWorktree           Kind = "worktree"
+	KindMemoryUnavailable  Kind = "memoryUnavailable"
 )
 
 // Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The

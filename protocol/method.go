@@ -29,6 +29,7 @@ type Handler interface {
 	ThreadRevert(to Caller, p *ThreadRevertParams) error
 	ThreadRollback(to Caller, p *ThreadRollbackParams) error
 	ThreadMetadataUpdate(to Caller, p *ThreadMetadataUpdateParams) error
+	ThreadMemoryModeSet(to Caller, p *ThreadMemoryModeSetParams) error
 	ThreadInjectItems(to Caller, p *ThreadInjectItemsParams) error
 	ThreadDelete(to Caller, p *ThreadDeleteParams) error
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
@@ -54,6 +55,11 @@ type Handler interface {
 	ContextRedo(to Caller, p *ContextRedoParams) error
 	ContextListEdits(to Caller, p *ContextListEditsParams) error
 	ContextRestore(to Caller, p *ContextRestoreParams) error
+	MemoryStatus(to Caller, p *MemoryStatusParams) error
+	MemorySearch(to Caller, p *MemorySearchParams) error
+	MemoryList(to Caller, p *MemoryListParams) error
+	MemoryForget(to Caller, p *MemoryForgetParams) error
+	MemoryReset(to Caller, p *MemoryResetParams) error
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
 	ReviewStart(to Caller, p *ReviewStartParams) error
@@ -292,6 +298,18 @@ func Methods() []Method {
 			"Reads a resource of an MCP server."),
 		method[McpServerReloadParams, Empty]("config/mcpServer/reload", Handler.McpServerReload,
 			"Reads the configuration again, and connects to the MCP servers that it names."),
+		method[ThreadMemoryModeSetParams, Empty]("thread/memoryMode/set", Handler.ThreadMemoryModeSet,
+			"Turns the memory of a conversation off, and on again.").own(),
+		method[MemoryStatusParams, MemoryStatusResponse]("memory/status", Handler.MemoryStatus,
+			"Tells what is remembered, and how.").own(),
+		method[MemorySearchParams, MemorySearchResponse]("memory/search", Handler.MemorySearch,
+			"Searches what is remembered of a repository.").own(),
+		method[MemoryListParams, MemoryListResponse]("memory/list", Handler.MemoryList,
+			"Lists the summaries that are remembered.").own(),
+		method[MemoryForgetParams, MemoryForgetResponse]("memory/forget", Handler.MemoryForget,
+			"Forgets what is named.").own(),
+		method[MemoryResetParams, Empty]("memory/reset", Handler.MemoryReset,
+			"Forgets everything.").own(),
 		method[ServerDiagnosticsParams, ServerDiagnosticsResponse]("server/diagnostics", Handler.ServerDiagnostics,
 			"Tells how the server is: its memory, clients, threads, index and sandbox.").own(),
 	}

@@ -57,7 +57,7 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 		return err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
 		if err := a.createLog(now); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (a *actor) world(s core.Settings) core.World {
 // worldOf is the world of a turn with settings.
 func (a *actor) worldOf(s core.Settings) (core.World, error) {
 	world, err := a.engine.Setup.World(a.scope, s)
-	world.Tracking = a.tracking()
+	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
 	return world, err
 }
 
