@@ -144,6 +144,8 @@ type SampleDone struct {
 type Answer struct {
 	Calls []ToolCall
 	Usage *protocol.TokenUsageBreakdown
+	// Echo is what the provider wants back with an answer that calls nothing.
+	Echo *protocol.ProviderEcho
 	// Cut says why the provider ended the answer before the model did, "" where it did
 	// not.
 	Cut string
@@ -155,6 +157,8 @@ type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments string
+	// Echo is what the provider wants back with the call.
+	Echo *protocol.ProviderEcho
 }
 
 // SampleFailed ends a Sample without an answer.

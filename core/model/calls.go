@@ -20,6 +20,7 @@ type callAssembly struct {
 type openCall struct {
 	id, name  string
 	arguments strings.Builder
+	extra     json.RawMessage
 }
 
 func (c *callAssembly) add(f *fragment) {
@@ -27,6 +28,9 @@ func (c *callAssembly) add(f *fragment) {
 	call.id = orElse(call.id, f.ID)
 	call.name = orElse(call.name, f.Function.Name)
 	call.arguments.WriteString(string(f.Function.Arguments))
+	if isSet(f.ExtraContent) {
+		call.extra = f.ExtraContent
+	}
 }
 
 // target is the call that a fragment belongs to.
@@ -94,10 +98,18 @@ func (c *callAssembly) finish(p *core.Prompt) []core.ToolCall {
 			continue
 		}
 		calls = append(calls, core.ToolCall{
-			ID: ids.claim(p, call.id), Name: call.name, Arguments: call.arguments.String(),
+			ID: ids.claim(p, call.id), Name: call.name, Arguments: call.arguments.String(), Echo: call.echo(p),
 		})
 	}
 	return calls
+}
+
+// echo is what the provider wants back with the call, nil for nothing.
+func (c *openCall) echo(p *core.Prompt) *protocol.ProviderEcho {
+	if c.extra == nil {
+		return nil
+	}
+	return &protocol.ProviderEcho{Provider: p.Provider, Model: p.Model, ExtraContent: c.extra}
 }
 
 // callIDs keeps the ids of calls apart.

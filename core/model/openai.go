@@ -42,6 +42,7 @@ type OpenAI struct {
 	urlErr   error
 	client   *http.Client
 	refused  refusedMembers
+	dialects dialects
 	redact   *strings.Replacer
 	shown    string // the URL as messages may show it
 }
@@ -105,7 +106,7 @@ func (o *OpenAI) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 			return answer, nil
 		case ctx.Err() != nil:
 			return core.Answer{}, context.Cause(ctx)
-		case o.refused.learn(err):
+		case o.refused.learn(err), o.dialects.learn(p.Model, err):
 			continue
 		}
 		return core.Answer{}, o.modelError(err)
@@ -117,13 +118,15 @@ func (o *OpenAI) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	if o.urlErr != nil {
 		return core.Answer{}, &requestError{o.urlErr}
 	}
-	overrides, err := overrides(p)
+	messages := ChatMessages(p)
+	o.dialects.of(p.Model).speak(messages)
+	overrides, err := overrides(p, messages)
 	if err != nil {
 		return core.Answer{}, &requestError{err}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	x := &exchange{provider: o, overrides: overrides, idle: newIdle(o.endpoint.IdleTimeout, cancel)}
+	x := &exchange{provider: o, overrides: overrides, echoes: echoes(messages), idle: newIdle(o.endpoint.IdleTimeout, cancel)}
 	defer x.idle.stop()
 
 	stream, err := o.library(x).CreateChatCompletionStream(ctx, request(p))
