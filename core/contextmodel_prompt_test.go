@@ -17,7 +17,7 @@ func (m *contextModel) inPrompt(i modelItem) bool {
 	case i.isOutput():
 		return m.called(i) && i.sound
 	}
-	return i.kind == "message"
+	return i.kind == "message" || i.echoed
 }
 
 // called tells whether the call of an output is in the prompt.

@@ -30,6 +30,7 @@ type modelItem struct {
 	id, kind, role, callID string
 	body                   string
 	sound                  bool // it can be decoded
+	echoed                 bool // it is reasoning that goes back to its provider
 	call, output           int
 	ordinal                int64
 	modelFate
@@ -97,6 +98,11 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	item.body, item.sound = bodyOf(raw)
 	if item.isCall() || item.isOutput() {
 		item.callID = p.Get("call_id").Str
+	}
+	if p.Get("provider_echo.reasoning_member").Str != "" {
+		for back := len(m.items) - 1; back >= 0 && !m.items[back].isOutput() && m.items[back].role != "user"; back-- {
+			m.items[back].echoed = m.items[back].kind == "reasoning"
+		}
 	}
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
 	m.pair(len(m.items) - 1)

@@ -38,6 +38,11 @@ func TestEchoesSurvive(t *testing.T) {
 		return found
 	}
 	require.Equal(t, []*protocol.ProviderEcho{signed, thought}, echoes(m.thread.Prompt()))
+	before := encode(m.thread.ContextItems())
+	require.Contains(t, before, `"category":"reasoning"`)
+	require.NotContains(t, before, `"inPrompt":false`, "the reasoning goes back, and counts")
+	require.Contains(t, encode(m.thread.Prompt().Items), `"Hm."`)
 	m.load()
+	require.Equal(t, before, encode(m.thread.ContextItems()))
 	require.Equal(t, []*protocol.ProviderEcho{signed, thought}, echoes(m.thread.Prompt()))
 }

@@ -53,6 +53,8 @@ type contextItem struct {
 	// message is set for messages, in contrast to reasoning and unknown items, ofUser for
 	// those in the role of the user.
 	message, ofUser bool
+	// thought is set for reasoning, echoed where its provider wants it back.
+	thought, echoed bool
 	tells           subject
 	// summary is set for a compaction's summary, ofPoint for one that came with a trim
 	// point of this server's.
@@ -156,6 +158,10 @@ func (h *history) join(c contextItem) {
 	kind := gjson.GetBytes(c.raw, "type").Str
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
 	c.ofUser = c.message && peek(c.raw, "role") == protocol.RoleUser
+	c.thought = kind == "reasoning"
+	if bytes.Contains(c.raw, echoMark) && gjson.GetBytes(c.raw, "provider_echo.reasoning_member").Str != "" {
+		h.echoThoughts()
+	}
 	c.size, c.images = int32(min(len(c.raw), math.MaxInt32)), int32(bytes.Count(c.raw, imageMark))
 	place := int32(len(h.items))
 	if c.role != unpaired {
@@ -165,6 +171,21 @@ func (h *history) join(c contextItem) {
 	h.items = append(h.items, c)
 	h.appendOrder()
 	h.follow(int(place))
+}
+
+// echoMark is in items with which something goes back to their provider.
+var echoMark = []byte(`"provider_echo"`)
+
+// echoThoughts marks the reasoning of the answer that the next item belongs to: all since
+// the last output or words of the user.
+func (h *history) echoThoughts() {
+	for i := len(h.items) - 1; i >= 0; i-- {
+		c := &h.items[i]
+		if c.role == anOutput || c.ofUser {
+			return
+		}
+		c.echoed = c.echoed || c.thought
+	}
 }
 
 func roleOf(kind string) pairRole {
@@ -227,7 +248,7 @@ func (h *history) inPrompt(place int) bool {
 	case c.role == anOutput:
 		return h.called(c) && c.sound()
 	}
-	return c.message
+	return c.message || c.echoed
 }
 
 // called tells whether the call of an output is in the prompt.

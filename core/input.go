@@ -151,6 +151,11 @@ type Answer struct {
 	Cut string
 }
 
+// echoes tells whether something of the answer goes back to its provider.
+func (a *Answer) echoes() bool {
+	return a.Echo != nil || len(a.Calls) > 0 && a.Calls[0].Echo != nil
+}
+
 // ToolCall is a tool call of the model. Arguments is the JSON text that it wrote,
 // which need not be valid.
 type ToolCall struct {

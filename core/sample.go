@@ -188,6 +188,9 @@ func (s *step) sampleDone(in SampleDone) {
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
 	}
+	if in.Answer.echoes() && s.toldItems > m.items { // reasoning of this answer may be told as not sent
+		s.allChanged = true
+	}
 	s.completeReasoning(m)
 	s.completeMessage(m, in.Answer.Echo)
 	if in.Answer.Usage != nil {

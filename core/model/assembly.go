@@ -92,7 +92,7 @@ var cutReasons = map[string]string{
 // answer ends the assembly. An answer that the provider cut to nothing is an error.
 func (a *assembly) answer() (core.Answer, error) {
 	answer := core.Answer{Calls: a.calls.finish(a.prompt)}
-	a.echo.finish(a.prompt, &answer)
+	a.echo.finish(a.prompt, a.calls.renamed, &answer)
 	if a.usage != nil {
 		answer.Usage = a.usage.breakdown()
 	}

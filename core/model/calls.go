@@ -15,6 +15,7 @@ import (
 type callAssembly struct {
 	calls   []*openCall // in the order of their first fragments
 	byIndex map[int]*openCall
+	renamed map[string]string // the ids that calls were given, by those that they had
 }
 
 type openCall struct {
@@ -97,11 +98,22 @@ func (c *callAssembly) finish(p *core.Prompt) []core.ToolCall {
 		if call.name == "" && call.arguments.Len() == 0 {
 			continue
 		}
+		id := ids.claim(p, call.id)
+		if id != call.id {
+			c.rename(call.id, id)
+		}
 		calls = append(calls, core.ToolCall{
-			ID: ids.claim(p, call.id), Name: call.name, Arguments: call.arguments.String(), Echo: call.echo(p),
+			ID: id, Name: call.name, Arguments: call.arguments.String(), Echo: call.echo(p),
 		})
 	}
 	return calls
+}
+
+func (c *callAssembly) rename(from, to string) {
+	if c.renamed == nil {
+		c.renamed = map[string]string{}
+	}
+	c.renamed[from] = to
 }
 
 // echo is what the provider wants back with the call, nil for nothing.

@@ -97,8 +97,9 @@ func (a *echoAssembly) add(d *delta, text, member string) {
 	}
 }
 
-// finish puts it on the first call of the answer, or on the answer.
-func (a *echoAssembly) finish(p *core.Prompt, answer *core.Answer) {
+// finish puts it on the first call of the answer, or on the answer. Details name the
+// calls that they belong to, by their ids.
+func (a *echoAssembly) finish(p *core.Prompt, renamed map[string]string, answer *core.Answer) {
 	if a.member == "" && len(a.details) == 0 {
 		return
 	}
@@ -110,6 +111,11 @@ func (a *echoAssembly) finish(p *core.Prompt, answer *core.Answer) {
 		*to = &protocol.ProviderEcho{Provider: p.Provider, Model: p.Model}
 	}
 	(*to).Reasoning = a.member
+	for _, detail := range a.details {
+		if id := renamed[textOf(detail["id"])]; id != "" {
+			detail["id"] = jsonString(id)
+		}
+	}
 	if raw, err := protocol.Marshal(a.details); err == nil && len(a.details) > 0 {
 		(*to).ReasoningDetails = raw
 	}

@@ -76,6 +76,16 @@ func TestEchoIsKeptWithTheAnswer(t *testing.T) {
 	require.Equal(t, []core.ToolCall{{ID: "a", Name: "f", Arguments: "{}", Echo: fromTest("reasoning_content")}}, answer.Calls)
 }
 
+// TestDetailsFollowTheirCalls: where a call cannot keep its id, what is said of it changes
+// with it, as the provider pairs them.
+func TestDetailsFollowTheirCalls(t *testing.T) {
+	stream := event(`{"tool_calls":[{"index":0,"id":"tool_0","function":{"name":"f","arguments":"{}"}}],"reasoning_details":[{"type":"reasoning.encrypted","data":"AA","id":"tool_0"}]}`) + stop
+	_, answer, err := ask(t.Context(), serve(t, events(stream)), history(nil, "tool_0"))
+	require.NoError(t, err)
+	require.Equal(t, "call_1", answer.Calls[0].ID)
+	require.JSONEq(t, `[{"type":"reasoning.encrypted","data":"AA","id":"call_1"}]`, string(answer.Calls[0].Echo.ReasoningDetails))
+}
+
 // TestReasoningThatIsInDetailsAlone is shown all the same.
 func TestReasoningThatIsInDetailsAlone(t *testing.T) {
 	stream := event(`{"reasoning_details":[{"type":"reasoning.summary","summary":"Ab"},null,7]}`) +
