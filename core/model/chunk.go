@@ -71,9 +71,12 @@ type usage struct {
 	Cached   int64 `json:"cached_tokens"`
 }
 
-// decodeChunk reads an event.
+// decodeChunk reads an event. What is kept of it as it came is UTF-8 all the same.
 func decodeChunk(raw []byte) (chunk, error) {
 	var c chunk
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
+	}
 	err := json.Unmarshal(raw, &c)
 	if mismatch := new(json.UnmarshalTypeError); err == nil || errors.As(err, &mismatch) {
 		return c, nil

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"hash/fnv"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"appserver/core"
 	"appserver/protocol"
 )
 
@@ -58,25 +58,41 @@ func (d *dialects) of(model string) dialect {
 	return d.byModel[model]
 }
 
-// learn takes note of what a refusal demands. It is true where the next request will be
-// another one; each model is learned from a few times at most.
-func (d *dialects) learn(model string, err error) bool {
-	var refusal *statusError
-	if !errors.As(err, &refusal) {
+// learn takes note of what the refusal of a prompt demands. It is true where the next
+// request will be another one; each model is learned from a few times at most.
+func (d *dialects) learn(p *core.Prompt, err error) bool {
+	why, refused := refusal(err)
+	if !refused {
 		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known := d.byModel[model]
-	learned := known.after(refusal)
+	known := d.byModel[p.Model]
+	learned := known.after(why, echoes(ChatMessages(p)))
 	if learned == known {
 		return false
 	}
 	if d.byModel == nil {
 		d.byModel = map[string]dialect{}
 	}
-	d.byModel[model] = learned
+	d.byModel[p.Model] = learned
 	return true
+}
+
+// refusal is what an error says where it says that the request was not in order: as a
+// status, or in a stream that begins with it, as from gateways that had to answer before
+// they knew. Local servers say so by 500.
+func refusal(err error) (why string, refused bool) {
+	var answer *statusError
+	var reported *reportedError
+	status := 0
+	switch {
+	case errors.As(err, &answer):
+		status, why = answer.status, string(answer.body)
+	case errors.As(err, &reported):
+		status, why = reported.problem.inferredStatus(), reported.problem.text
+	}
+	return why, status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status == http.StatusInternalServerError
 }
 
 var (
@@ -85,22 +101,18 @@ var (
 	echoMissed  = regexp.MustCompile(`(?i)missing|passed back|is required`)
 )
 
-// after is the dialect after a refusal.
-func (d dialect) after(refusal *statusError) dialect {
-	switch refusal.status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
-	default:
-		return d
-	}
+// after is the dialect after a refusal of a request, in which something was echoed or
+// not.
+func (d dialect) after(why string, echoed bool) dialect {
 	switch {
-	case idsRefused.Match(refusal.body):
+	case idsRefused.MatchString(why):
 		d.shortIDs = true
-	case !echoRefused.Match(refusal.body) || d.echo != echoAsCame:
-	case echoMissed.Match(refusal.body) && bytes.Contains(refusal.body, []byte(memberReasoningContent)):
+	case !echoRefused.MatchString(why) || d.echo != echoAsCame:
+	case echoMissed.MatchString(why) && strings.Contains(why, memberReasoningContent):
 		d.echo = echoReasoning
-	case echoMissed.Match(refusal.body) && bytes.Contains(refusal.body, []byte("thought_signature")):
+	case echoMissed.MatchString(why) && strings.Contains(why, "thought_signature"):
 		d.echo = echoSignature
-	case refusal.echoes:
+	case echoed:
 		d.echo = echoNothing
 	}
 	return d

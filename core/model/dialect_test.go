@@ -116,6 +116,10 @@ func TestRefusalsTeach(t *testing.T) {
 			}, 400,
 			`{"object":"error","message":"Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_function_call","param":null,"code":"3280"}`,
 		},
+		"OpenRouter, which had begun to answer": {
+			history(nil, "a"), func(r gjson.Result) bool { return r.Get(assistants+".reasoning_content").Get("0").Str == "Hm." }, 200,
+			": OPENROUTER PROCESSING\n\n" + `data: {"error":{"code":400,"message":"Provider returned error","metadata":{"raw":"reasoning_content must be passed back"}},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}` + "\n\n",
+		},
 		"a local server with Mistral's template": {
 			history(nil, "call_49c89af0"), func(r gjson.Result) bool { return all(r, "messages.#.tool_call_id", nine) }, 500,
 			`{"error":"Tool call id was call_49c89af0 but must be a-z, A-Z, 0-9, with a length of 9"}`,
@@ -167,6 +171,17 @@ func TestRefusalsThatTeachNothing(t *testing.T) {
 			require.Len(t, r.requests, c.requests)
 		})
 	}
+}
+
+// TestNothingIsSaidTwice: a refusal amidst an answer teaches nothing, as what was said
+// stays said.
+func TestNothingIsSaidTwice(t *testing.T) {
+	r := &refusing{satisfied: func(gjson.Result) bool { return false }, status: 200,
+		body: event(`{"content":"a"}`) + `data: {"error":{"code":400,"message":"reasoning_content must be passed back"}}` + "\n\n"}
+	pieces, _, err := ask(t.Context(), r.provider(t), history(nil, "a"))
+	require.Contains(t, failed(t, err).Message, "must be passed back")
+	require.Equal(t, []core.Piece{{Text: "a"}}, pieces)
+	require.Len(t, r.requests, 1)
 }
 
 // TestModelsAreLearnedApart: what one model of a gateway refuses, another may want.

@@ -32,7 +32,6 @@ type exchange struct {
 	idle      *idle
 	body      *eventBody
 	optional  []string // the optional members that were sent
-	echoes    bool     // something of the provider's was sent back to it
 }
 
 // requestURL is where an endpoint takes requests.
@@ -71,7 +70,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		defer res.Body.Close()
 		x.idle.shorten(settleTime)
 		body, _ := io.ReadAll(io.LimitReader(reader, errorBodyLimit))
-		return nil, &statusError{res.StatusCode, res.Header, x.provider.withoutSecrets(body), x.optional, x.echoes}
+		return nil, &statusError{res.StatusCode, res.Header, x.provider.withoutSecrets(body), x.optional}
 	}
 	x.body = newEventBody(reader, res, x.provider.withoutSecrets)
 	res.Body = x.body

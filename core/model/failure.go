@@ -32,14 +32,12 @@ type requestError struct{ error }
 type connectError struct{ error }
 
 // statusError is an answer with a status other than 2xx. body is its beginning,
-// optional the optional members that the request had; echoes is set where it had
-// something of the provider's.
+// optional the optional members that the request had.
 type statusError struct {
 	status   int
 	header   http.Header
 	body     []byte
 	optional []string
-	echoes   bool
 }
 
 // reportedError is an error that came in place of an answer, or amidst it.

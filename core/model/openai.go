@@ -99,14 +99,20 @@ func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
 
 // Stream asks the endpoint; see the package's contract.
 func (o *OpenAI) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	begun := false
+	note := func(piece core.Piece) {
+		begun = true
+		emit(piece)
+	}
 	for {
-		answer, err := o.attempt(ctx, p, emit)
+		answer, err := o.attempt(ctx, p, note)
 		switch {
 		case err == nil:
 			return answer, nil
 		case ctx.Err() != nil:
 			return core.Answer{}, context.Cause(ctx)
-		case o.refused.learn(err), o.dialects.learn(p.Model, err):
+		case begun:
+		case o.refused.learn(err), o.dialects.learn(p, err):
 			continue
 		}
 		return core.Answer{}, o.modelError(err)
@@ -126,7 +132,7 @@ func (o *OpenAI) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	x := &exchange{provider: o, overrides: overrides, echoes: echoes(messages), idle: newIdle(o.endpoint.IdleTimeout, cancel)}
+	x := &exchange{provider: o, overrides: overrides, idle: newIdle(o.endpoint.IdleTimeout, cancel)}
 	defer x.idle.stop()
 
 	stream, err := o.library(x).CreateChatCompletionStream(ctx, request(p))
