@@ -30,7 +30,8 @@ type modelItem struct {
 	id, kind, role, callID string
 	body                   string
 	sound                  bool // it can be decoded
-	echoed                 bool // it is reasoning that goes back to its provider
+	carries                bool // reasoning goes back with it
+	place                  int
 	call, output           int
 	ordinal                int64
 	modelFate
@@ -99,11 +100,7 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	if item.isCall() || item.isOutput() {
 		item.callID = p.Get("call_id").Str
 	}
-	if p.Get("provider_echo.reasoning_member").Str != "" {
-		for back := len(m.items) - 1; back >= 0 && !m.items[back].isOutput() && m.items[back].role != "user"; back-- {
-			m.items[back].echoed = m.items[back].kind == "reasoning"
-		}
-	}
+	item.carries, item.place = p.Get("provider_echo.reasoning_member").Str != "", len(m.items)
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
 	m.pair(len(m.items) - 1)
 	m.follow(len(m.items) - 1)

@@ -45,4 +45,8 @@ func TestEchoesSurvive(t *testing.T) {
 	m.load()
 	require.Equal(t, before, encode(m.thread.ContextItems()))
 	require.Equal(t, []*protocol.ProviderEcho{signed, thought}, echoes(m.thread.Prompt()))
+
+	all := m.thread.ContextItems().Items
+	m.take(core.EditContext{To: m.caller(), Operation: &protocol.SetInclusion{ContextTargets: protocol.ContextTargets{IDs: []string{all[len(all)-1].ID}}}})
+	require.NotContains(t, encode(m.thread.Prompt().Items), `"Hm."`, "it goes with its answer")
 }
