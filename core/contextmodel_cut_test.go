@@ -218,7 +218,8 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 func (w *contextWitness) isTold(i protocol.ContextItem) bool {
 	body := w.model.items[w.model.place(i.ID)].body
 	typed := gjson.Get(body, "id").Exists() || strings.HasPrefix(gjson.Get(body, "content.0.text").Str, core.SkillTag)
-	return !typed && (i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
+	reminds := strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead)
+	return !typed && (reminds || i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
 }
 
 // isOwnSummary tells whether the item is the summary of a trim point.
