@@ -30,6 +30,7 @@ func importRules() []importRule {
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
 		{"core/config", []string{"protocol", "core", "core/redact", "core/tomledit"}, "it turns files into settings, whoever uses them"},
 		{"core/mcp", []string{"protocol", "core"}, "it knows servers and owners, and no thread"},
+		{"core/memory", []string{"protocol", "rollout", "rollout/database"}, "it keeps rows, whoever makes and uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},
 		{"core/model/sse", nil, "it reads a text format"},
 		{"core/token", nil, "it counts text, whoever asks"},
