@@ -57,6 +57,8 @@ type Recall struct {
 	Cwd   string
 	Query string
 	Limit int
+	// Unasked is set where the model is reminded without having asked: what fits badly is none.
+	Unasked bool
 }
 
 // Recalled ends a Recall, with the best first.
@@ -227,7 +229,7 @@ func (s *step) recallFor(input []protocol.UserInput) {
 	}
 	id := s.newEffect()
 	s.active.query, s.active.samples = query, append(s.active.samples, id)
-	s.effect(Recall{ID: id, Cwd: s.settings.Cwd, Query: query, Limit: recallRounds * s.memory.Items})
+	s.effect(Recall{ID: id, Cwd: s.settings.Cwd, Query: query, Limit: recallRounds * s.memory.Items, Unasked: true})
 }
 
 // recallRounds is how many times more is looked for than the model is reminded of: some of

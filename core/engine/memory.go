@@ -169,7 +169,7 @@ func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams
 		status, err := m.Status(ctx)
 		rules := e.memoryRules(nil)
 		status.Summarizes, status.Reminds = rules.Summarize, rules.Items > 0
-		status.V2ConsolidatedThreads, status.V2Ready = status.Summaries, err == nil
+		status.V2Ready = err == nil
 		return status, err
 	})
 }

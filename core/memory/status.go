@@ -16,6 +16,8 @@ type Status struct {
 	// Rows is how many there are of each kind, Files how many files of code are known.
 	Rows  map[string]int64
 	Files int64
+	// Repositories and Sessions are how many have rows.
+	Repositories, Sessions int64
 	// Damaged is how many lines could not be read.
 	Damaged int64
 	// Model is the embedder's, "" without one; Dimension is that of its vectors, 0 while there are
@@ -71,7 +73,8 @@ func (st *Status) count(ctx context.Context, db *database.DB) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	err = db.Read.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM files), damaged FROM source").Scan(&st.Files, &st.Damaged)
+	err = db.Read.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM files), (SELECT count(DISTINCT repo) FROM rows), (SELECT count(DISTINCT session) FROM rows WHERE session != ''), damaged FROM source").
+		Scan(&st.Files, &st.Repositories, &st.Sessions, &st.Damaged)
 	if err == nil && st.Model != "" {
 		err = db.Read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM rows WHERE hash IN (SELECT hash FROM vectors WHERE model = ?1)),
 			coalesce((SELECT length(vector) / 4 FROM vectors WHERE model = ?1 ORDER BY number DESC LIMIT 1), 0)`, st.Model).Scan(&st.Embedded, &st.Dimension)
