@@ -11,8 +11,8 @@ import (
 // follow it.
 func concernsAll(method string) bool {
 	switch method {
-	case "thread/started", "thread/status/changed", "thread/name/updated", "thread/closed",
-		"thread/archived", "thread/unarchived", "thread/deleted":
+	case "thread/started", "thread/status/changed", "thread/name/updated", "thread/archived",
+		"thread/unarchived", "thread/deleted":
 		return true
 	}
 	return false
