@@ -86,6 +86,7 @@ func (o *options) define(flags *flag.FlagSet) {
 	flags.BoolFunc("exit-with-parent", "end when the parent process has ended (default true on stdio://)", o.setParentExit)
 	flags.BoolVar(&o.version, "version", o.version, "print the version")
 	flags.BoolVar(&o.version, "V", o.version, "the same as --version")
+	flags.Bool("strict-config", false, "accepted and ignored: settings without effect are told as warnings")
 	flags.Bool("analytics-default-enabled", false, "accepted and ignored: nothing is sent anywhere")
 }
 

@@ -46,7 +46,10 @@ func serve(args []string, s streams, o *options) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 {
+	switch {
+	case o.version:
+		return printVersion(nil, s, o)
+	case len(rest) > 0:
 		return beside(rest, s, o)
 	}
 	if err := o.transport.check(); err != nil {
@@ -60,12 +63,13 @@ func serve(args []string, s streams, o *options) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := reasonsToStop(ctx, o) // before anybody hears that the server listens
 	if p.listener, err = o.transport.listener(p.server, s.err); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	return p.run(s, reasonsToStop(ctx, o))
+	return p.run(s, stop)
 }
 
 // beside runs a command that the reference implementation has under app-server.
