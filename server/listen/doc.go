@@ -24,7 +24,7 @@
 //
 // # Goroutines
 //
-// One accepts, started by the caller of [Listener.Serve]. net/http starts one for each
+// One accepts: that of the caller of [Listener.Serve]. net/http starts one for each
 // connection, which runs Options.Serve: it ends when the client leaves, or when Serve
 // returns. [Listener.Wait] waits for them.
 package listen

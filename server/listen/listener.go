@@ -41,9 +41,12 @@ type Options struct {
 // Listener accepts clients from New on, and serves them in Serve.
 type Listener struct {
 	Options
-	accept  net.Listener
-	http    http.Server
-	clients sync.WaitGroup
+	accept net.Listener
+	http   http.Server
+
+	mu    sync.Mutex
+	here  int           // clients
+	empty chan struct{} // closed when the last of them has gone; nil where nobody waits
 }
 
 // New takes the address.
@@ -102,13 +105,17 @@ func (l *Listener) Stop() error {
 
 // Wait waits until all clients are gone, at most until ctx ends.
 func (l *Listener) Wait(ctx context.Context) error {
-	gone := make(chan struct{})
-	go func() {
-		l.clients.Wait()
-		close(gone)
-	}()
+	l.mu.Lock()
+	if l.here > 0 && l.empty == nil {
+		l.empty = make(chan struct{})
+	}
+	empty, here := l.empty, l.here
+	l.mu.Unlock()
+	if here == 0 {
+		return nil
+	}
 	select {
-	case <-gone:
+	case <-empty:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("listen: clients are still there: %w", ctx.Err())
@@ -135,15 +142,31 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.open(w, r)
 }
 
+func (l *Listener) come() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.here++
+}
+
+func (l *Listener) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.here--
+	if l.here == 0 && l.empty != nil {
+		close(l.empty)
+		l.empty = nil
+	}
+}
+
 // open makes a request a connection, and runs it to its end.
 func (l *Listener) open(w http.ResponseWriter, r *http.Request) {
+	l.come()
+	defer l.leave()
 	w.Header().Set(unfragmentedHeader, fmt.Sprint(frameBytes))
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the Origin was looked at
 	if err != nil {
 		return // the client was told
 	}
-	l.clients.Add(1)
-	defer l.clients.Done()
 	ws.SetReadLimit(-1) // Client has its own
 	c := &Client{ws: ws}
 	_ = l.Options.Serve(context.WithoutCancel(r.Context()), c) // whoever serves tells of it
