@@ -24,8 +24,9 @@ BENCHTIME ?= 1s
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/appserver, a static binary
+build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver ./cmd/appserver
+	ln -sf appserver bin/codex
 
 mac: ## build bin/appserver-mac, which serves all but commands
 	CGO_ENABLED=0 GOOS=darwin $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver

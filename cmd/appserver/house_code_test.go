@@ -160,6 +160,7 @@ func goroutineFiles() map[string]string {
 		"rollout/index/sweep.go":  "looks at every file, while lists are answered",
 		"rollout/chunk.go":        "reads the next part of a file while the lines of one are taken",
 		"rollout/read.go":         "reads parts of a large file at once",
+		"cmd/appserver/proxy.go":  "hands on what comes in, while what comes back is handed on",
 		"server/conn.go":          "writes what is said to the client",
 		"server/message.go":       "waits for the client's answer",
 		"server/stderr.go":        "writes the log, so that nobody waits for whoever reads it",

@@ -50,6 +50,7 @@ func importRules() []importRule {
 		{"rollout/faultfs", []string{"rollout"}, "it is a disk for tests of the rollout"},
 		{"rollout/index", []string{"protocol", "rollout"}, "it knows what files say, and no thread"},
 		{"server", []string{"protocol", "core/engine", "core/slash"}, "it carries messages; threads are the engine's, files and settings the command's"},
+		{"server/listen", []string{"protocol"}, "it carries messages to whoever serves them"},
 		{"schema", nil, "it holds files; schema/gen makes them"},
 		{"schema/conform", []string{"protocol"}, "tests of any package use it"},
 		{"schema/gen", []string{"protocol"}, "the schema comes from the vocabulary alone"},
@@ -131,8 +132,9 @@ type library struct {
 func libraries() []library {
 	return []library{
 		{"github.com/clipperhouse/uax29/v2", []string{"core"}, "previews of items are cut between graphemes, and nothing else is"},
+		{"github.com/coder/websocket", []string{"server/listen"}, "one way to clients on sockets"},
 		{"github.com/creack/pty", []string{"core/tool"}, "one owner of terminals"},
-		{"github.com/gofrs/flock", []string{"rollout"}, "one owner of locks on files"},
+		{"github.com/gofrs/flock", []string{"rollout", "server/listen"}, "one owner of locks on threads, and one of places to listen"},
 		{"github.com/google/uuid", []string{"core/engine", "rollout"}, "the engine makes ids; the rollout reads them in file names"},
 		{"github.com/invopop/jsonschema", []string{"schema/gen"}, "the program carries its schema ready made"},
 		{"github.com/modelcontextprotocol/go-sdk", []string{"core/mcp"}, "one way to MCP servers"},
