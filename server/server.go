@@ -41,6 +41,7 @@ type Server struct {
 	limits  limits
 	methods map[string]protocol.Method
 	handler protocol.Handler
+	gone    func(conn uint64)
 
 	stopped atomic.Bool   // StopIntake was called
 	eof     chan struct{} // closed at the first end of an input or output
@@ -65,6 +66,10 @@ func New(log *zap.Logger) *Server {
 
 // Handle sets what serves the methods, once, before Serve.
 func (s *Server) Handle(h protocol.Handler) { s.handler = h }
+
+// Farewell sets what is called when a connection has ended, once, before Serve. No request
+// of the connection is handled after.
+func (s *Server) Farewell(gone func(conn uint64)) { s.gone = gone }
 
 // Serve runs one connection. It returns when Drain is done with the connection, or
 // when ctx ends; not at the end of the input, of which EOF tells. The error is what
@@ -178,6 +183,9 @@ func (s *Server) connect(in io.Reader, out io.Writer) (*conn, error) {
 
 func (s *Server) disconnect(c *conn) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.conns, c.id)
+	s.mu.Unlock()
+	if s.gone != nil {
+		s.gone(c.id)
+	}
 }
