@@ -82,8 +82,17 @@ func content(t *rapid.T) string {
 	return text
 }
 
-func (w *world) make(t *rapid.T) {
+// number counts a thread more. Of more files than are looked at before each list, what
+// other programs write to the rest is not seen at once.
+func (w *world) number(t *rapid.T) {
+	if w.made == recent/2 { // a thread has one file or two
+		t.Skip("enough threads")
+	}
 	w.made++
+}
+
+func (w *world) make(t *rapid.T) {
+	w.number(t)
 	path := w.path(w.made)
 	if rapid.Bool().Draw(t, "archived") {
 		path = filepath.Join(w.home, "archived_sessions", filepath.Base(path))
@@ -95,7 +104,7 @@ func (w *world) make(t *rapid.T) {
 
 // revert makes a thread of two files, the first of which nobody touches.
 func (w *world) revert(t *rapid.T) {
-	w.made++
+	w.number(t)
 	path := w.path(w.made)
 	base := numbered(0, metaLine(`"id":"x"`)+userLine("Fix the Bug")+agentLine("done: bug"))
 	w.put(path, base+numbered(5, userLine("write docs")))
@@ -122,7 +131,7 @@ func numbered(from int, text string) (with string) {
 
 // spawn makes a thread that the agent of another has begun.
 func (w *world) spawn(t *rapid.T) {
-	w.made++
+	w.number(t)
 	path := w.path(w.made)
 	by := idOf(rapid.IntRange(1, w.made).Draw(t, "by"))
 	w.put(path, metaLine(fmt.Sprintf(`"id":"x","source":{"subagent":{"thread_spawn":{"parent_thread_id":%q}}}`, by))+lines(t))
