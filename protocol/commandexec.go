@@ -27,6 +27,8 @@ type CommandExecParams struct {
 	Size *CommandExecTerminalSize `json:"size,omitempty"`
 	// SandboxPolicy is the configured one by default.
 	SandboxPolicy *SandboxPolicy `json:"sandboxPolicy,omitempty"`
+	// PermissionProfile names one of permissionProfile/list in its place.
+	PermissionProfile *string `json:"permissionProfile,omitempty"`
 }
 
 // CommandExecTerminalSize is in characters.

@@ -336,7 +336,7 @@ func Methods() []Method {
 		method[FuzzyFileSearchSessionStopParams, Empty]("fuzzyFileSearch/sessionStop", Handler.FuzzyFileSearchSessionStop,
 			"Ends a search.").own(),
 		method[CommandExecParams, CommandExecResponse]("command/exec", Handler.CommandExec,
-			"Runs a command without a thread."),
+			"Runs a command without a thread.").experimental("permissionProfile"),
 		method[CommandExecWriteParams, Empty]("command/exec/write", Handler.CommandExecWrite,
 			"Writes to the input of a command."),
 		method[CommandExecResizeParams, Empty]("command/exec/resize", Handler.CommandExecResize,

@@ -192,6 +192,7 @@ func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tool
 	return host.New(host.Options{
 		Outbox: out, Runner: runner, Cwd: own.cwd,
 		Policy:      func() protocol.SandboxPolicy { return own.defaults(live.Current()).Sandbox },
+		Profile:     func(mode protocol.SandboxMode) protocol.SandboxPolicy { return live.Current().SandboxPolicy(mode) },
 		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
 		Confined:    func() bool { return own.confinement().Enforced },
 	})

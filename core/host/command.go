@@ -136,11 +136,11 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 			cwd = filepath.Join(h.Cwd, cwd)
 		}
 	}
-	policy := h.Policy()
-	if p.SandboxPolicy != nil {
-		policy = *p.SandboxPolicy
+	policy, err := h.policy(p)
+	if err == nil {
+		err = h.checkPolicy(policy)
 	}
-	if err := h.checkPolicy(policy); err != nil {
+	if err != nil {
 		return tool.Exec{}, err
 	}
 	e := tool.Exec{
@@ -153,6 +153,25 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 		e.Size = tool.Size(*p.Size)
 	}
 	return e, nil
+}
+
+// policy is what a command may touch.
+func (h *Host) policy(p *protocol.CommandExecParams) (protocol.SandboxPolicy, error) {
+	switch {
+	case p.SandboxPolicy != nil && p.PermissionProfile != nil:
+		return protocol.SandboxPolicy{}, protocol.InvalidParams("permissionProfile", "`permissionProfile` cannot be combined with `sandboxPolicy`")
+	case p.SandboxPolicy != nil:
+		return *p.SandboxPolicy, nil
+	case p.PermissionProfile == nil:
+		return h.Policy(), nil
+	}
+	mode, known := map[string]protocol.SandboxMode{
+		":read-only": protocol.SandboxReadOnly, ":workspace": protocol.SandboxWorkspaceWrite, ":danger-full-access": protocol.SandboxDangerFullAccess,
+	}[*p.PermissionProfile]
+	if !known {
+		return protocol.SandboxPolicy{}, protocol.InvalidParams("permissionProfile", "invalid permission profile %q: permissionProfile/list has those that there are", *p.PermissionProfile)
+	}
+	return h.Profile(mode), nil
 }
 
 // checkPolicy refuses what would not be enforced: nobody is asked here.

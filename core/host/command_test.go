@@ -85,6 +85,7 @@ func TestACommandIsRunAsItIsAsked(t *testing.T) {
 		{"input", object{"streamStdin": true, "processId": "p"}, func(e *tool.Exec) { e.Input = true }},
 		{"terminal", object{"tty": true, "processId": "p", "size": object{"rows": 3, "cols": 4}}, func(e *tool.Exec) { e.TTY, e.Size = true, tool.Size{Rows: 3, Cols: 4} }},
 		{"policy", object{"sandboxPolicy": object{"type": "dangerFullAccess"}}, func(e *tool.Exec) { e.Sandbox = protocol.SandboxDangerFullAccess.Policy() }},
+		{"profile", object{"permissionProfile": ":danger-full-access"}, func(e *tool.Exec) { e.Sandbox = protocol.SandboxDangerFullAccess.Policy() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := tool.Exec{Command: usual}
@@ -121,6 +122,9 @@ func TestRefusalsOfCommands(t *testing.T) {
 		}
 		require.Contains(t, d.exec(params).refused(protocol.KindInvalidParams), text)
 	}
+	both := object{"permissionProfile": ":workspace", "sandboxPolicy": object{"type": "readOnly"}}
+	require.Contains(t, d.exec(both).refused(protocol.KindInvalidParams), "`permissionProfile` cannot be combined with `sandboxPolicy`")
+	require.Contains(t, d.exec(object{"permissionProfile": "mine"}).refused(protocol.KindInvalidParams), `invalid permission profile "mine"`)
 	require.Empty(t, s.seen)
 	require.Equal(t, "this server runs no commands", open(t).exec(object{}).refused(protocol.KindCommand))
 }
@@ -133,7 +137,8 @@ func TestNothingRunsUnconfinedThatIsToBe(t *testing.T) {
 		o.Policy = func() protocol.SandboxPolicy { return protocol.SandboxReadOnly.Policy() }
 		o.Confined = func() bool { return confined }
 	})
-	for _, params := range []object{{}, {"sandboxPolicy": object{"type": "readOnly"}}, {"sandboxPolicy": object{"type": "workspaceWrite"}}} {
+	for _, params := range []object{{}, {"sandboxPolicy": object{"type": "readOnly"}}, {"sandboxPolicy": object{"type": "workspaceWrite"}},
+		{"permissionProfile": ":read-only"}, {"permissionProfile": ":workspace"}} {
 		require.Contains(t, d.exec(params).refused(protocol.KindNotConfined), "dangerFullAccess")
 	}
 	require.Empty(t, s.seen)

@@ -33,8 +33,10 @@ type Options struct {
 	Runner Runner
 	// Cwd is where relative paths of commands and searches begin.
 	Cwd string
-	// Policy and Environment are those of commands that say nothing else.
+	// Policy and Environment are those of commands that say nothing else, Profile the
+	// configured policy of a mode.
 	Policy      func() protocol.SandboxPolicy
+	Profile     func(mode protocol.SandboxMode) protocol.SandboxPolicy
 	Environment func() core.EnvironmentPolicy
 	// Confined tells whether the kernel confines commands.
 	Confined func() bool

@@ -55,6 +55,7 @@ func open(t *testing.T, change ...func(*host.Options)) *desk {
 	d.options = host.Options{
 		Outbox: d, Cwd: t.TempDir(),
 		Policy:      func() protocol.SandboxPolicy { return protocol.SandboxDangerFullAccess.Policy() },
+		Profile:     protocol.SandboxMode.Policy,
 		Environment: func() core.EnvironmentPolicy { return core.EnvironmentPolicy{} },
 		Confined:    func() bool { return false },
 	}

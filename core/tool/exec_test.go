@@ -212,7 +212,7 @@ func TestWhoWritesToACommandThatDoesNotReadIsFreedByItsEnd(t *testing.T) {
 
 func TestExecOnATerminal(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		c := script(`tty >/dev/null && echo terminal; stty size; echo "$TERM"; trap 'resized=yes' WINCH; read x; echo "$resized"; stty size; echo "got $x"; echo err >&2; while read y; do :; done; echo end`)
+		c := script(`trap 'resized=yes' WINCH; tty >/dev/null && echo terminal; stty size; echo "$TERM"; read x; echo "$resized"; stty size; echo "got $x"; echo err >&2; while read y; do :; done; echo end`)
 		c.TTY = true
 		k := talkTo(t, s, Exec{Command: c, Size: Size{Rows: 10, Cols: 30}})
 		k.until("xterm-256color\r\n")

@@ -342,6 +342,8 @@ export interface CommandExecParams {
   size?: CommandExecTerminalSize | null;
   /** SandboxPolicy is the configured one by default. */
   sandboxPolicy?: SandboxPolicy | null;
+  /** PermissionProfile names one of permissionProfile/list in its place. Only with the capability experimentalApi. */
+  permissionProfile?: string | null;
 }
 
 /** CommandExecResizeParams gives a command's terminal another size. */
