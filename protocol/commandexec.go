@@ -8,15 +8,15 @@ type CommandExecParams struct {
 	// streamed nor be written to.
 	ProcessID *string `json:"processId,omitempty"`
 	// TTY runs it on a terminal, with both streams.
-	TTY bool `json:"tty" default:"false"`
+	TTY bool `json:"tty,omitempty"`
 	// StreamStdin lets it read what command/exec/write writes; else its input is empty.
-	StreamStdin bool `json:"streamStdin" default:"false"`
+	StreamStdin bool `json:"streamStdin,omitempty"`
 	// StreamStdoutStderr tells its output as it comes, and not in the answer.
-	StreamStdoutStderr bool `json:"streamStdoutStderr" default:"false"`
+	StreamStdoutStderr bool `json:"streamStdoutStderr,omitempty"`
 	// OutputBytesCap is how many bytes of each stream are told, 1 MiB by default.
 	OutputBytesCap   *uint64 `json:"outputBytesCap,omitempty"`
-	DisableOutputCap bool    `json:"disableOutputCap" default:"false"`
-	DisableTimeout   bool    `json:"disableTimeout" default:"false"`
+	DisableOutputCap bool    `json:"disableOutputCap,omitempty"`
+	DisableTimeout   bool    `json:"disableTimeout,omitempty"`
 	// TimeoutMs ends it, after ten seconds by default.
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 	// Cwd is the server's own by default.
@@ -49,7 +49,7 @@ type CommandExecResponse struct {
 type CommandExecWriteParams struct {
 	ProcessID   string  `json:"processId"`
 	DeltaBase64 *string `json:"deltaBase64,omitempty"`
-	CloseStdin  bool    `json:"closeStdin" default:"false"`
+	CloseStdin  bool    `json:"closeStdin,omitempty"`
 }
 
 // CommandExecResizeParams gives a command's terminal another size.

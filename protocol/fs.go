@@ -72,7 +72,7 @@ type FsRemoveParams struct {
 type FsCopyParams struct {
 	SourcePath      string `json:"sourcePath"`
 	DestinationPath string `json:"destinationPath"`
-	Recursive       bool   `json:"recursive" default:"false"`
+	Recursive       bool   `json:"recursive,omitempty"`
 }
 
 // FsWatchParams asks to be told of changes of a file, or of a directory and what is in it

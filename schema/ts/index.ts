@@ -323,15 +323,15 @@ export interface CommandExecParams {
   /** ProcessID is the connection's own name for it. Without one it can neither be streamed nor be written to. */
   processId?: string | null;
   /** TTY runs it on a terminal, with both streams. */
-  tty?: boolean;
+  tty?: boolean | null;
   /** StreamStdin lets it read what command/exec/write writes; else its input is empty. */
-  streamStdin?: boolean;
+  streamStdin?: boolean | null;
   /** StreamStdoutStderr tells its output as it comes, and not in the answer. */
-  streamStdoutStderr?: boolean;
+  streamStdoutStderr?: boolean | null;
   /** OutputBytesCap is how many bytes of each stream are told, 1 MiB by default. */
   outputBytesCap?: number | null;
-  disableOutputCap?: boolean;
-  disableTimeout?: boolean;
+  disableOutputCap?: boolean | null;
+  disableTimeout?: boolean | null;
   /** TimeoutMs ends it, after ten seconds by default. */
   timeoutMs?: number | null;
   /** Cwd is the server's own by default. */
@@ -380,7 +380,7 @@ export type CommandExecTerminateResponse = Record<string, never>;
 export interface CommandExecWriteParams {
   processId: string;
   deltaBase64?: string | null;
-  closeStdin?: boolean;
+  closeStdin?: boolean | null;
 }
 
 /** The answer to command/exec/write. */
@@ -1029,7 +1029,7 @@ export interface FsChangedNotification {
 export interface FsCopyParams {
   sourcePath: string;
   destinationPath: string;
-  recursive?: boolean;
+  recursive?: boolean | null;
 }
 
 /** The answer to fs/copy. */
