@@ -121,8 +121,8 @@ func (s *step) commit(e protocol.StoredContextEdit) []change {
 	return s.journal[len(s.journal)-1].changes
 }
 
-// placesOf are the places of changed items, and of the other halves of their pairs, in
-// order.
+// placesOf are the places of changed items, of the other halves of their pairs, and of the
+// reasoning that goes with them, in order.
 func (h *history) placesOf(changes []change) []int {
 	var places []int
 	for _, c := range changes {
@@ -130,6 +130,7 @@ func (h *history) placesOf(changes []change) []int {
 		if pair := h.items[c.place].pair; pair != none {
 			places = append(places, int(pair))
 		}
+		places = append(places, h.thoughts(int(c.place))...)
 	}
 	slices.Sort(places)
 	return slices.Compact(places)

@@ -17,7 +17,20 @@ func (m *contextModel) inPrompt(i modelItem) bool {
 	case i.isOutput():
 		return m.called(i) && i.sound
 	}
-	return i.kind == "message"
+	return i.kind == "message" || i.kind == "reasoning" && m.goesBack(i)
+}
+
+// goesBack tells whether the reasoning's answer is in the prompt, with what wants it back.
+func (m *contextModel) goesBack(reasoning modelItem) bool {
+	for _, i := range m.items[reasoning.place+1:] {
+		switch {
+		case i.isOutput(), i.kind == "message" && i.role == "user":
+			return false
+		case i.carries:
+			return m.inPrompt(i)
+		}
+	}
+	return false
 }
 
 // called tells whether the call of an output is in the prompt.

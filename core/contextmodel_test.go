@@ -30,6 +30,8 @@ type modelItem struct {
 	id, kind, role, callID string
 	body                   string
 	sound                  bool // it can be decoded
+	carries                bool // reasoning goes back with it
+	place                  int
 	call, output           int
 	ordinal                int64
 	modelFate
@@ -98,6 +100,7 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	if item.isCall() || item.isOutput() {
 		item.callID = p.Get("call_id").Str
 	}
+	item.carries, item.place = p.Get("provider_echo.reasoning_member").Str != "", len(m.items)
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
 	m.pair(len(m.items) - 1)
 	m.follow(len(m.items) - 1)

@@ -249,6 +249,8 @@ var foreignItems = rapid.SampledFrom([]string{
 	`{"type":"message","role":"developer","content":[{"type":"input_text","text":"be brief"}]}`,
 	`{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}`,
 	`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"xyz"}`,
+	`{"type":"function_call","name":"view","arguments":"{}","call_id":"f3","provider_echo":{"model_provider":"p","model":"m","reasoning_member":"reasoning"}}`,
+	`{"type":"message","role":"assistant","content":[],"provider_echo":{"model_provider":"p","model":"m","reasoning_member":"reasoning_content"}}`,
 	`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"f1"}`,
 	`{"type":"function_call_output","call_id":"f1","output":"a b c"}`,
 	`{"type":"function_call_output","call_id":"f1","output":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:,"}]}`,

@@ -53,7 +53,10 @@ type contextItem struct {
 	// message is set for messages, in contrast to reasoning and unknown items, ofUser for
 	// those in the role of the user.
 	message, ofUser bool
-	tells           subject
+	// thought is set for reasoning, carries for the call or the text with which it goes
+	// back to its provider.
+	thought, carries bool
+	tells            subject
 	// summary is set for a compaction's summary, ofPoint for one that came with a trim
 	// point of this server's.
 	summary, ofPoint bool
@@ -156,6 +159,8 @@ func (h *history) join(c contextItem) {
 	kind := gjson.GetBytes(c.raw, "type").Str
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
 	c.ofUser = c.message && peek(c.raw, "role") == protocol.RoleUser
+	c.thought = kind == "reasoning"
+	c.carries = bytes.Contains(c.raw, echoMark) && gjson.GetBytes(c.raw, "provider_echo.reasoning_member").Str != ""
 	c.size, c.images = int32(min(len(c.raw), math.MaxInt32)), int32(bytes.Count(c.raw, imageMark))
 	place := int32(len(h.items))
 	if c.role != unpaired {
@@ -166,6 +171,36 @@ func (h *history) join(c contextItem) {
 	h.appendOrder()
 	h.follow(int(place))
 }
+
+// echoMark is in items with which something goes back to their provider.
+var echoMark = []byte(`"provider_echo"`)
+
+// thoughts are the places of the reasoning that goes back with an item: all since the last
+// output or words of the user, or since what other reasoning goes back with.
+func (h *history) thoughts(carrier int) (places []int) {
+	if !h.items[carrier].carries {
+		return nil
+	}
+	for i := carrier - 1; i >= 0 && !h.items[i].endsAnswer() && !h.items[i].carries; i-- {
+		if h.items[i].thought {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// goesBack tells whether reasoning goes back to its provider: what it goes back with does.
+func (h *history) goesBack(thought int) bool {
+	for i := thought + 1; i < len(h.items) && !h.items[i].endsAnswer(); i++ {
+		if h.items[i].carries {
+			return h.inPrompt(i)
+		}
+	}
+	return false
+}
+
+// endsAnswer tells of an item that no answer goes on behind it.
+func (c *contextItem) endsAnswer() bool { return c.role == anOutput || c.ofUser }
 
 func roleOf(kind string) pairRole {
 	switch kind {
@@ -227,7 +262,7 @@ func (h *history) inPrompt(place int) bool {
 	case c.role == anOutput:
 		return h.called(c) && c.sound()
 	}
-	return c.message
+	return c.message || c.thought && h.goesBack(place)
 }
 
 // called tells whether the call of an output is in the prompt.

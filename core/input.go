@@ -144,9 +144,16 @@ type SampleDone struct {
 type Answer struct {
 	Calls []ToolCall
 	Usage *protocol.TokenUsageBreakdown
+	// Echo is what the provider wants back with an answer that calls nothing.
+	Echo *protocol.ProviderEcho
 	// Cut says why the provider ended the answer before the model did, "" where it did
 	// not.
 	Cut string
+}
+
+// echoes tells whether something of the answer goes back to its provider.
+func (a *Answer) echoes() bool {
+	return a.Echo != nil || len(a.Calls) > 0 && a.Calls[0].Echo != nil
 }
 
 // ToolCall is a tool call of the model. Arguments is the JSON text that it wrote,
@@ -155,6 +162,8 @@ type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments string
+	// Echo is what the provider wants back with the call.
+	Echo *protocol.ProviderEcho
 }
 
 // SampleFailed ends a Sample without an answer.

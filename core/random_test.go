@@ -422,6 +422,12 @@ func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
 		call.ID = names.Draw(t, "id")
 		in.Answer.Calls = append(in.Answer.Calls, call)
 	}
+	if rapid.Bool().Draw(t, "echo") {
+		echo := &protocol.ProviderEcho{Provider: "p", Model: "m", Reasoning: rapid.SampledFrom([]string{"", "reasoning"}).Draw(t, "member")}
+		if in.Answer.Echo = echo; len(in.Answer.Calls) > 0 {
+			in.Answer.Echo, in.Answer.Calls[0].Echo = nil, echo
+		}
+	}
 	if rapid.Bool().Draw(t, "usage") {
 		in.Answer.Usage = &protocol.TokenUsageBreakdown{InputTokens: 7, OutputTokens: 3, TotalTokens: 10}
 	}

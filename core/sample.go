@@ -147,14 +147,14 @@ func (s *step) completeReasoning(m *sampling) {
 	s.event(protocol.ReasoningEvent{Type: protocol.EventAgentReasoning, Text: text})
 }
 
-func (s *step) completeMessage(m *sampling) {
+func (s *step) completeMessage(m *sampling, echo *protocol.ProviderEcho) {
 	o := m.message
 	if o == nil {
 		return
 	}
 	m.message = nil
 	text := o.text.String()
-	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant,
+	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant, Echo: echo,
 		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: text}}})
 	if r := s.reviewing(); r != nil {
 		r.answer = text
@@ -188,8 +188,11 @@ func (s *step) sampleDone(in SampleDone) {
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
 	}
+	if in.Answer.echoes() && s.toldItems > m.items { // reasoning of this answer may be told as not sent
+		s.allChanged = true
+	}
 	s.completeReasoning(m)
-	s.completeMessage(m)
+	s.completeMessage(m, in.Answer.Echo)
 	if in.Answer.Usage != nil {
 		s.addUsage(in.Answer.Usage, counted)
 	}

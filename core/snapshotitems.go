@@ -45,6 +45,8 @@ const (
 	flagExcluded
 	flagPinned
 	flagReplaced
+	flagThought
+	flagCarries
 )
 
 func (l *log) writeItems(out *gob.Encoder, first, end int) error {
@@ -92,7 +94,8 @@ func (c *itemColumns) add(item *contextItem, flags uint32) error {
 func (c *contextItem) flags() uint32 {
 	return uint32(c.role) | uint32(c.tells)<<flagBits | c.fate.flags() |
 		bitOf(flagChecked, c.checked) | bitOf(flagUnsound, c.unsound) | bitOf(flagMessage, c.message) | bitOf(flagOfUser, c.ofUser) |
-		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagOwn, c.from == nil)
+		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagOwn, c.from == nil) |
+		bitOf(flagThought, c.thought) | bitOf(flagCarries, c.carries)
 }
 
 func (f *fate) flags() uint32 {
@@ -165,7 +168,7 @@ func (c *itemColumns) item(i int32, from *backing) contextItem {
 		ordinal: c.Ordinal[i], stored: what, pair: c.Pair[i], turnID: c.Turns[c.Turn[i]], callID: c.Calls[i],
 		role: pairRole(flags & bits), tells: subject(flags >> flagBits & bits),
 		checked: flags&flagChecked != 0, unsound: flags&flagUnsound != 0,
-		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0,
+		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0, thought: flags&flagThought != 0, carries: flags&flagCarries != 0,
 		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0,
 		size: c.Size[i], images: c.Images[i], fate: fateOf(flags, c.Say[i], c.Texts[i]),
 	}

@@ -90,7 +90,7 @@ func (t *turn) questioning() bool {
 func (s *step) takeCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
-		item := &protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID}
+		item := &protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID, Echo: call.Echo}
 		if t := s.serverTool(call.Name); t != nil {
 			item.Namespace, item.Name = t.names()
 		}

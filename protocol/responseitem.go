@@ -1,6 +1,9 @@
 package protocol
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // ResponseItem is one entry of the model's input history, as rollouts keep it:
 // {"type": "message", ...} and so on. Members that this package does not know are
@@ -19,6 +22,7 @@ type Message struct {
 	Content []ContentItem `json:"content"`
 	Phase   string        `json:"phase,omitempty"`
 	TurnRef *TurnRef      `json:"internal_chat_message_metadata_passthrough,omitempty"`
+	Echo    *ProviderEcho `json:"provider_echo,omitempty"`
 }
 
 // The roles of a Message.
@@ -32,6 +36,22 @@ const (
 // TurnRef names the turn that an item belongs to.
 type TurnRef struct {
 	TurnID string `json:"turn_id,omitempty"`
+}
+
+// ProviderEcho is what the provider of an answer wants back with it in later requests:
+// that provider alone, for that model alone. It is kept with the answer's first call, or
+// with its text where it calls nothing; ExtraContent with the call that had it. It is a
+// member of our own, which the reference implementation passes over.
+type ProviderEcho struct {
+	Provider string `json:"model_provider"`
+	Model    string `json:"model"`
+	// Reasoning is the member by which the reasoning came whose text is in the items
+	// before: reasoning or reasoning_content; "" where there was none.
+	Reasoning string `json:"reasoning_member,omitempty"`
+	// ReasoningDetails is a list of what is more than text in it, such as signatures.
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
+	// ExtraContent is an object beside a call, such as the signature of a thought.
+	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
 }
 
 // Reasoning is what the model thought. Summary is what may be shown, Content the
@@ -54,12 +74,13 @@ type ReasoningText struct {
 // FunctionCall is a tool call. Arguments is the JSON text the model wrote, which
 // need not be valid. CallID pairs it with its output.
 type FunctionCall struct {
-	ID        string   `json:"id,omitempty"`
-	Name      string   `json:"name"`
-	Namespace string   `json:"namespace,omitempty"`
-	Arguments string   `json:"arguments"`
-	CallID    string   `json:"call_id"`
-	TurnRef   *TurnRef `json:"internal_chat_message_metadata_passthrough,omitempty"`
+	ID        string        `json:"id,omitempty"`
+	Name      string        `json:"name"`
+	Namespace string        `json:"namespace,omitempty"`
+	Arguments string        `json:"arguments"`
+	CallID    string        `json:"call_id"`
+	TurnRef   *TurnRef      `json:"internal_chat_message_metadata_passthrough,omitempty"`
+	Echo      *ProviderEcho `json:"provider_echo,omitempty"`
 }
 
 // FullName is the name by which Chat Completions know the tool: namespaces are written

@@ -114,7 +114,8 @@ func (m *bilingual) told(path string) []string {
 	return m.heard[path].told()
 }
 
-// chatEvents is an answer in Chat Completions.
+// chatEvents is an answer in Chat Completions; calls come signed, so that what the
+// rollout keeps of that is there for the reference implementation to pass over.
 func chatEvents(w io.Writer, a modelAnswer) {
 	if a.callID == "" {
 		says(a.text)(w)
@@ -124,7 +125,8 @@ func chatEvents(w io.Writer, a modelAnswer) {
 	if a.namespace != "" {
 		name = a.namespace + "__" + a.tool
 	}
-	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": name, "arguments": a.arguments}}
+	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": name, "arguments": a.arguments},
+		"extra_content": object{"google": object{"thought_signature": "AA"}}}
 	fmt.Fprint(w, streamed(object{"role": "assistant", "tool_calls": []object{call}}, nil), streamed(object{}, "tool_calls"), "data: [DONE]\n\n")
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -19,6 +20,7 @@ type assembly struct {
 	prompt *core.Prompt
 	emit   func(core.Piece)
 	calls  callAssembly
+	echo   echoAssembly
 	usage  *usage
 	finish string
 	spoken bool // text was emitted
@@ -35,8 +37,8 @@ func (a *assembly) add(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if c.Usage != nil {
-		a.usage = c.Usage
+	if u := cmp.Or(c.Usage, c.Groq.Usage); u != nil {
+		a.usage = u
 	}
 	if c.Choices[0].Index == 0 {
 		a.choose(&c.Choices[0])
@@ -61,7 +63,9 @@ func (a *assembly) choose(c *choice) {
 }
 
 func (a *assembly) delta(d *delta) {
-	a.say(core.PieceReasoning, d.reasoning())
+	reasoning, member := d.reasoning()
+	a.say(core.PieceReasoning, reasoning)
+	a.echo.add(d, reasoning, member)
 	a.say(core.PieceText, string(d.Content))
 	a.say(core.PieceText, string(d.Refusal))
 	for i := range d.ToolCalls {
@@ -88,6 +92,7 @@ var cutReasons = map[string]string{
 // answer ends the assembly. An answer that the provider cut to nothing is an error.
 func (a *assembly) answer() (core.Answer, error) {
 	answer := core.Answer{Calls: a.calls.finish(a.prompt)}
+	a.echo.finish(a.prompt, a.calls.renamed, &answer)
 	if a.usage != nil {
 		answer.Usage = a.usage.breakdown()
 	}

@@ -15,11 +15,13 @@ import (
 type callAssembly struct {
 	calls   []*openCall // in the order of their first fragments
 	byIndex map[int]*openCall
+	renamed map[string]string // the ids that calls were given, by those that they had
 }
 
 type openCall struct {
 	id, name  string
 	arguments strings.Builder
+	extra     json.RawMessage
 }
 
 func (c *callAssembly) add(f *fragment) {
@@ -27,6 +29,9 @@ func (c *callAssembly) add(f *fragment) {
 	call.id = orElse(call.id, f.ID)
 	call.name = orElse(call.name, f.Function.Name)
 	call.arguments.WriteString(string(f.Function.Arguments))
+	if isSet(f.ExtraContent) {
+		call.extra = f.ExtraContent
+	}
 }
 
 // target is the call that a fragment belongs to.
@@ -93,11 +98,30 @@ func (c *callAssembly) finish(p *core.Prompt) []core.ToolCall {
 		if call.name == "" && call.arguments.Len() == 0 {
 			continue
 		}
+		id := ids.claim(p, call.id)
+		if id != call.id {
+			c.rename(call.id, id)
+		}
 		calls = append(calls, core.ToolCall{
-			ID: ids.claim(p, call.id), Name: call.name, Arguments: call.arguments.String(),
+			ID: id, Name: call.name, Arguments: call.arguments.String(), Echo: call.echo(p),
 		})
 	}
 	return calls
+}
+
+func (c *callAssembly) rename(from, to string) {
+	if c.renamed == nil {
+		c.renamed = map[string]string{}
+	}
+	c.renamed[from] = to
+}
+
+// echo is what the provider wants back with the call, nil for nothing.
+func (c *openCall) echo(p *core.Prompt) *protocol.ProviderEcho {
+	if c.extra == nil {
+		return nil
+	}
+	return &protocol.ProviderEcho{Provider: p.Provider, Model: p.Model, ExtraContent: c.extra}
 }
 
 // callIDs keeps the ids of calls apart.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 type chunk struct {
 	Choices [1]choice `json:"choices"`
 	Usage   *usage    `json:"usage"`
+	Groq    struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
 }
 
 // choice has a message instead of a delta where the provider does not stream, and
@@ -29,13 +33,14 @@ type choice struct {
 }
 
 // delta is a part of the answer. Providers call raw reasoning reasoning_content,
-// or reasoning, or send it by both names.
+// or reasoning, or send it by both names, and some once more in parts.
 type delta struct {
-	Content          text       `json:"content"`
-	Refusal          text       `json:"refusal"`
-	ReasoningContent text       `json:"reasoning_content"`
-	Reasoning        text       `json:"reasoning"`
-	ToolCalls        []fragment `json:"tool_calls"`
+	Content          text              `json:"content"`
+	Refusal          text              `json:"refusal"`
+	ReasoningContent text              `json:"reasoning_content"`
+	Reasoning        text              `json:"reasoning"`
+	ReasoningDetails []reasoningDetail `json:"reasoning_details"`
+	ToolCalls        []fragment        `json:"tool_calls"`
 }
 
 // fragment is a part of a tool call. Every member may be missing.
@@ -46,8 +51,11 @@ type fragment struct {
 		Name      string    `json:"name"`
 		Arguments arguments `json:"arguments"`
 	} `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
+// usage has the tokens that a cache held under three names: OpenAI's, DeepSeek's and
+// Moonshot's.
 type usage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`
@@ -59,11 +67,16 @@ type usage struct {
 	CompletionMore struct {
 		Reasoning int64 `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
+	CacheHit int64 `json:"prompt_cache_hit_tokens"`
+	Cached   int64 `json:"cached_tokens"`
 }
 
-// decodeChunk reads an event.
+// decodeChunk reads an event. What is kept of it as it came is UTF-8 all the same.
 func decodeChunk(raw []byte) (chunk, error) {
 	var c chunk
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
+	}
 	err := json.Unmarshal(raw, &c)
 	if mismatch := new(json.UnmarshalTypeError); err == nil || errors.As(err, &mismatch) {
 		return c, nil
@@ -75,7 +88,7 @@ func decodeChunk(raw []byte) (chunk, error) {
 func (u *usage) breakdown() *protocol.TokenUsageBreakdown {
 	b := &protocol.TokenUsageBreakdown{
 		TotalTokens: u.Total, InputTokens: u.Prompt, OutputTokens: u.Completion,
-		CachedInputTokens: u.PromptMore.Cached, CacheWriteInputTokens: u.PromptMore.CacheWrite,
+		CachedInputTokens: cmp.Or(u.PromptMore.Cached, u.CacheHit, u.Cached), CacheWriteInputTokens: u.PromptMore.CacheWrite,
 		ReasoningOutputTokens: u.CompletionMore.Reasoning,
 	}
 	if b.TotalTokens == 0 {
@@ -87,8 +100,19 @@ func (u *usage) breakdown() *protocol.TokenUsageBreakdown {
 	return b
 }
 
-// reasoning is the raw reasoning of a delta.
-func (d *delta) reasoning() string { return orElse(string(d.ReasoningContent), string(d.Reasoning)) }
+// reasoning is the raw reasoning of a delta, and the member that it came by.
+func (d *delta) reasoning() (text, member string) {
+	if d.ReasoningContent != "" {
+		return string(d.ReasoningContent), memberReasoningContent
+	}
+	if d.Reasoning != "" {
+		return string(d.Reasoning), memberReasoning
+	}
+	for _, detail := range d.ReasoningDetails {
+		text += detail.text()
+	}
+	return text, memberReasoning
+}
 
 // text is a string, or the texts of a list of parts; anything else is "".
 type text string

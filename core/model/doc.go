@@ -14,7 +14,8 @@
 // ctx has ended, and a *[core.ModelError] otherwise. Retries are the caller's, but
 // for two: a request that met a kept connection just closed, and one refused for a
 // member that only makes it cheaper (see optionalMembers), which goes out again
-// without that member.
+// without that member, or for its form (see dialect), which goes out again in the form
+// asked for.
 //
 // An answer is whole when the provider said so, by [DONE] or by a finish_reason.
 // A stream that ends without either is a failure that may be retried, also when

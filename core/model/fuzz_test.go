@@ -19,6 +19,8 @@ func FuzzChunk(f *testing.F) {
 		`{"choices":[{"index":0,"delta":{"content":"a","reasoning":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"x","function":{"name":"f","arguments":{"a":1}}}]}}]}`,
 		`{"choices":[{"message":{"content":[{"text":"a"},7]}}]}`, `{"choices":{}}`, `null`, `[`, `{"choices":[{"delta":{"content":"\ud800"}}]}`,
+		`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","text":"a","index":0},null,7],"tool_calls":[{"id":"x","function":{"name":"f"},"extra_content":{"google":{"thought_signature":"a"}}}]}}]}`,
+		"{\"choices\":[{\"delta\":{\"reasoning_details\":[{\"id\":\"x\",\"data\":\"\xff\"}],\"tool_calls\":[{\"id\":\"x\",\"function\":{\"name\":\"f\"},\"extra_content\":\"\xff\"}]}}]}",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -41,8 +43,18 @@ func FuzzChunk(f *testing.F) {
 			require.NotEmpty(t, c.ID)
 			require.False(t, ids[c.ID])
 			ids[c.ID] = true
+			call := protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Echo: c.Echo}}
+			requireText(t, call)
+			requireText(t, ChatMessages(&core.Prompt{Items: []protocol.ResponseItem{call}}))
 		}
 	})
+}
+
+// requireText wants what is written to be JSON in UTF-8.
+func requireText(t *testing.T, v any) {
+	b, err := protocol.Marshal(v)
+	require.NoError(t, err)
+	require.True(t, json.Valid(b) && utf8.Valid(b), "%q", b)
 }
 
 // FuzzAnswer gives arbitrary bytes as the body of an answer to the whole provider.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"strings"
 
 	"appserver/core"
@@ -23,6 +24,9 @@ type ChatMessage struct {
 	Content    ChatContent    `json:"content"`
 	ToolCalls  []ChatToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string         `json:"tool_call_id,omitempty"`
+	ChatEcho
+
+	reasoning string // what is known of that of an assistant's message, sent or not
 }
 
 // ChatContent is text, or parts, or null where both are empty: an assistant's
@@ -50,6 +54,8 @@ type ChatToolCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function ChatFunction `json:"function"`
+	// ExtraContent is what came beside the call, as it came.
+	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
 }
 
 // ChatFunction names the tool and its arguments, the text of a JSON object.
@@ -76,10 +82,12 @@ func (c ChatContent) MarshalJSON() ([]byte, error) {
 // system message at the top. A run of calls is one assistant message, together
 // with the assistant's text right before it; outputs are messages of role tool,
 // and their images follow the run of outputs in a user message. Developer messages
-// become system messages. Reasoning and unknown items are left out, and so is an
-// assistant's empty text; other empty text is replaced by a placeholder.
+// become system messages. Reasoning goes back to the model that it is of, by the
+// member that it came by, with the text or the calls after it. Unknown items are left
+// out, and so is an assistant's empty text; other empty text is replaced by a
+// placeholder.
 func ChatMessages(p *core.Prompt) []ChatMessage {
-	w := chatWriter{messages: make([]ChatMessage, 0, len(p.Items)+1)}
+	w := chatWriter{prompt: p, messages: make([]ChatMessage, 0, len(p.Items)+1)}
 	if p.Instructions != "" {
 		w.text(protocol.RoleSystem, p.Instructions)
 	}
@@ -90,10 +98,13 @@ func ChatMessages(p *core.Prompt) []ChatMessage {
 	return w.messages
 }
 
-// chatWriter appends messages. images are those of the outputs just written.
+// chatWriter appends messages. images are those of the outputs just written, reasoning
+// is what waits for the assistant's message it belongs to.
 type chatWriter struct {
-	messages []ChatMessage
-	images   []ChatPart
+	prompt    *core.Prompt
+	messages  []ChatMessage
+	images    []ChatPart
+	reasoning reasoning
 }
 
 func (w *chatWriter) item(item protocol.ResponseItemVariant) {
@@ -101,12 +112,14 @@ func (w *chatWriter) item(item protocol.ResponseItemVariant) {
 	case *protocol.Message:
 		w.flushImages()
 		w.message(i)
+	case *protocol.Reasoning:
+		w.reasoning.add(i)
 	case *protocol.FunctionCall:
-		w.call(i.CallID, i.FullName(), i.Arguments)
+		w.call(i.CallID, i.FullName(), i.Arguments, i.Echo)
 	case *protocol.CustomToolCall:
-		w.call(i.CallID, i.Name, inputObject(i.Input))
+		w.call(i.CallID, i.Name, inputObject(i.Input), nil)
 	case *protocol.LocalShellCall:
-		w.call(i.CallID, "shell", object("command", i.Action.Command))
+		w.call(i.CallID, "shell", object("command", i.Action.Command), nil)
 	case *protocol.FunctionCallOutput:
 		w.output(i.CallID, i.Output)
 	case *protocol.CustomToolCallOutput:
@@ -115,6 +128,9 @@ func (w *chatWriter) item(item protocol.ResponseItemVariant) {
 }
 
 func (w *chatWriter) text(role, text string) {
+	if role != protocol.RoleAssistant {
+		w.reasoning = reasoning{}
+	}
 	w.messages = append(w.messages, ChatMessage{Role: role, Content: ChatContent{Text: text}})
 }
 
@@ -124,6 +140,7 @@ func (w *chatWriter) message(m *protocol.Message) {
 	case protocol.RoleAssistant:
 		if text != "" {
 			w.text(protocol.RoleAssistant, text)
+			w.echo(m.Echo)
 		}
 	case protocol.RoleSystem, protocol.RoleDeveloper:
 		w.text(protocol.RoleSystem, orElse(text, emptyMessage))
@@ -133,6 +150,7 @@ func (w *chatWriter) message(m *protocol.Message) {
 }
 
 func (w *chatWriter) userMessage(m *protocol.Message, text string) {
+	w.reasoning = reasoning{}
 	content := ChatContent{Text: orElse(text, emptyMessage)}
 	if len(imageParts(m.Content)) > 0 {
 		content = ChatContent{Parts: chatParts(m.Content)}
@@ -140,7 +158,7 @@ func (w *chatWriter) userMessage(m *protocol.Message, text string) {
 	w.messages = append(w.messages, ChatMessage{Role: protocol.RoleUser, Content: content})
 }
 
-func (w *chatWriter) call(id, name, arguments string) {
+func (w *chatWriter) call(id, name, arguments string, echo *protocol.ProviderEcho) {
 	w.flushImages()
 	last := len(w.messages) - 1
 	if last < 0 || w.messages[last].Role != protocol.RoleAssistant {
@@ -151,6 +169,7 @@ func (w *chatWriter) call(id, name, arguments string) {
 		ID: id, Type: "function",
 		Function: ChatFunction{Name: functionName(name), Arguments: argumentsObject(arguments)},
 	})
+	w.echo(echo)
 }
 
 func (w *chatWriter) output(id string, out protocol.ToolOutput) {

@@ -60,9 +60,15 @@ func TestModelsInTheFormsOfProviders(t *testing.T) {
 		"llama.cpp that tells what the model was trained with only": {
 			`{"data":[{"id":"x.gguf","meta":{"n_ctx_train":131072}},{"id":"unloaded","meta":null}]}`, []core.ListedModel{{ID: "x.gguf"}, {ID: "unloaded"}},
 		},
-		"Groq":              {`{"data":[{"id":"g","context_window":131072,"active":true}]}`, []core.ListedModel{{ID: "g", Window: 131_072}}},
-		"Mistral":           {`{"data":[{"id":"m","max_context_length":262144,"name":"m-large","description":"Large"}]}`, []core.ListedModel{{ID: "m", Name: "m-large", Description: "Large", Window: 262_144}}},
-		"Anthropic":         {`{"data":[{"type":"model","id":"claude-x","display_name":"Claude X","created_at":"2026-01-01T00:00:00Z"}],"has_more":false}`, []core.ListedModel{{ID: "claude-x", Name: "Claude X"}}},
+		"Groq":      {`{"data":[{"id":"g","context_window":131072,"active":true}]}`, []core.ListedModel{{ID: "g", Window: 131_072}}},
+		"Mistral":   {`{"data":[{"id":"m","max_context_length":262144,"name":"m-large","description":"Large"}]}`, []core.ListedModel{{ID: "m", Name: "m-large", Description: "Large", Window: 262_144}}},
+		"Anthropic": {`{"data":[{"type":"model","id":"claude-x","display_name":"Claude X","created_at":"2026-01-01T00:00:00Z"}],"has_more":false}`, []core.ListedModel{{ID: "claude-x", Name: "Claude X"}}},
+		"Gemini":    {`{"object":"list","data":[{"id":"models/gemini-x","object":"model","owned_by":"google","display_name":"Gemini X"}]}`, []core.ListedModel{{ID: "models/gemini-x", Name: "Gemini X"}}},
+		"DeepSeek":  {`{"object":"list","data":[{"id":"deepseek-chat","object":"model","owned_by":"deepseek"}]}`, []core.ListedModel{{ID: "deepseek-chat"}}},
+		"Azure": {
+			`{"object":"list","data":[{"status":"succeeded","capabilities":{"inference":true,"chat_completion":true},"lifecycle_status":"generally-available","id":"gpt-4o-2024-11-20","created_at":1731974400,"object":"model"}]}`,
+			[]core.ListedModel{{ID: "gpt-4o-2024-11-20"}},
+		},
 		"Together":          {`[{"id":"t/chat","type":"chat","context_length":4096,"display_name":"T"},{"id":"t/pic","type":"image"}]`, []core.ListedModel{{ID: "t/chat", Name: "T", Window: 4096}, {ID: "t/pic", Wordless: true}}},
 		"Ollama":            {`{"object":"list","data":[{"id":"qwen3:8b","object":"model","created":5,"owned_by":"library"}]}`, []core.ListedModel{{ID: "qwen3:8b", Created: 5}}},
 		"nothing":           {`{"object":"list","data":null}`, nil},

@@ -42,6 +42,7 @@ type OpenAI struct {
 	urlErr   error
 	client   *http.Client
 	refused  refusedMembers
+	dialects dialects
 	redact   *strings.Replacer
 	shown    string // the URL as messages may show it
 }
@@ -98,14 +99,20 @@ func (o *OpenAI) Close() { o.client.CloseIdleConnections() }
 
 // Stream asks the endpoint; see the package's contract.
 func (o *OpenAI) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	begun := false
+	note := func(piece core.Piece) {
+		begun = true
+		emit(piece)
+	}
 	for {
-		answer, err := o.attempt(ctx, p, emit)
+		answer, err := o.attempt(ctx, p, note)
 		switch {
 		case err == nil:
 			return answer, nil
 		case ctx.Err() != nil:
 			return core.Answer{}, context.Cause(ctx)
-		case o.refused.learn(err):
+		case begun:
+		case o.refused.learn(err), o.dialects.learn(p, err):
 			continue
 		}
 		return core.Answer{}, o.modelError(err)
@@ -117,7 +124,9 @@ func (o *OpenAI) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	if o.urlErr != nil {
 		return core.Answer{}, &requestError{o.urlErr}
 	}
-	overrides, err := overrides(p)
+	messages := ChatMessages(p)
+	o.dialects.of(p.Model).speak(messages)
+	overrides, err := overrides(p, messages)
 	if err != nil {
 		return core.Answer{}, &requestError{err}
 	}

@@ -54,8 +54,8 @@ func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 
 // overrides are the members of a request that go-openai leaves out or alters: it
 // knows no prompt_cache_key, checks the model's name, and drops empty contents.
-func overrides(p *core.Prompt) (map[string]json.RawMessage, error) {
-	members := map[string]any{"model": p.Model, "messages": ChatMessages(p)}
+func overrides(p *core.Prompt, messages []ChatMessage) (map[string]json.RawMessage, error) {
+	members := map[string]any{"model": p.Model, "messages": messages}
 	if p.ThreadID != "" {
 		members["prompt_cache_key"] = p.SessionID
 	}

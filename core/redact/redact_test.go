@@ -170,6 +170,8 @@ func TestLinesKeepWhatIsNoText(t *testing.T) {
 			`{"type":"message", "role":"user","id":"secret","content":[{"type":"input_text","text":"the [redacted]"}]}`},
 		{"response_item", `{"type":"function_call","name":"shell","call_id":"call_1","arguments":"{\"command\":[\"cat\",\"secret\"]}"}`,
 			`{"type":"function_call","name":"shell","call_id":"call_1","arguments":"{\"command\":[\"cat\",\"[redacted]\"]}"}`},
+		{"response_item", `{"type":"function_call","call_id":"c","provider_echo":{"model_provider":"secret","model":"secret","reasoning_details":[{"type":"reasoning.text","text":"the secret","signature":"EqoB"}]}}`,
+			`{"type":"function_call","call_id":"c","provider_echo":{"model_provider":"secret","model":"secret","reasoning_details":[{"type":"reasoning.text","text":"the [redacted]","signature":"EqoB"}]}}`},
 		{"response_item", `{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`, `{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`},
 		{"response_item", `{"content":[{"image_url":"data:image/png;base64,secret"},"secret"]}`, `{"content":[{"image_url":"data:image/png;base64,secret"},"[redacted]"]}`},
 		{"response_item", `{"output":"data: secret\ndata:text/plain;base64, secret","b":"data:image/png;base64,a secret"}`,
