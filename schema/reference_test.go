@@ -146,6 +146,7 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
 	"InitializeCapabilities.slashCommands":                  "of our own slash commands",
 	"TurnCompletedNotification.metadata":                    "of our own diffs",
+	"CommandExecParams.permissionProfile":                   "of the experimental surface",
 	"ThreadForkParams.beforeTurnId":                         "of the experimental surface",
 	"ThreadForkParams.path":                                 "of the experimental surface",
 	"ThreadListParams.ancestorThreadId":                     "of the experimental surface",

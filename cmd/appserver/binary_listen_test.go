@@ -111,7 +111,7 @@ func TestBinaryListenKeepsThreadsWithoutClients(t *testing.T) {
 }
 
 // tokenAt is the token in the file that the server named.
-func tokenAt(t *testing.T, h *host) string {
+func tokenAt(t *testing.T, h *daemon) string {
 	t.Helper()
 	for _, line := range h.stderr {
 		if path, ok := strings.CutPrefix(line, "  token: in "); ok {
@@ -475,7 +475,7 @@ func TestBinaryListenOutlivesItsInput(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil }, patience, time.Millisecond)
-	h := &host{t: t, home: home, url: "unix://" + path}
+	h := &daemon{t: t, home: home, url: "unix://" + path}
 	g := h.welcome()
 	require.Equal(t, "completed", g.turn(g.startTrusted(), "still there").Status)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))

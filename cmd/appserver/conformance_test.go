@@ -165,6 +165,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.call("thread/turns/list", object{"threadId": id, "limit": 2})
 	c.call("thread/items/list", object{"threadId": id, "limit": 2})
 	readLists(c, home)
+	actOnTheMachine(c, project)
 	askTheClient(c)
 	c.call("config/read", object{"includeLayers": true})
 	c.call("config/value/write", object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
@@ -226,6 +227,35 @@ func readLists(c *client, home string) {
 	}
 	c.call("skills/extraRoots/set", object{"extraRoots": []string{filepath.Join(home, "more")}})
 	c.call("skills/list", object{"cwds": []string{home}})
+}
+
+// actOnTheMachine works with files and commands without a thread.
+func actOnTheMachine(c *client, dir string) {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	c.call("fs/createDirectory", object{"path": at("machine"), "recursive": true})
+	c.call("fs/watch", object{"watchId": "w", "path": at("machine")})
+	c.call("fs/writeFile", object{"path": at("machine/file"), "dataBase64": "aGk="})
+	c.heard("fs/changed")
+	c.call("fs/unwatch", object{"watchId": "w"})
+	c.call("fs/readFile", object{"path": at("machine/file")})
+	c.refused("fs/readFile", object{"path": at("none")})
+	c.call("fs/getMetadata", object{"path": at("machine")})
+	c.call("fs/readDirectory", object{"path": at("machine")})
+	c.call("fs/copy", object{"sourcePath": at("machine"), "destinationPath": at("copied"), "recursive": true})
+	c.call("fs/remove", object{"path": at("copied"), "recursive": true, "force": false})
+	c.call("fuzzyFileSearch", object{"query": "file", "roots": []string{dir}, "cancellationToken": "t"})
+	c.call("fuzzyFileSearch/sessionStart", object{"sessionId": "s", "roots": []string{dir}})
+	c.call("fuzzyFileSearch/sessionUpdate", object{"sessionId": "s", "query": "file"})
+	c.heard("fuzzyFileSearch/sessionCompleted")
+	c.call("fuzzyFileSearch/sessionStop", object{"sessionId": "s"})
+	full := object{"type": "dangerFullAccess"}
+	c.call("command/exec", object{"command": []string{"echo", "hi"}, "sandboxPolicy": full, "env": object{"A": "1", "B": nil}, "outputBytesCap": 10, "timeoutMs": 20_000})
+	shell := c.ask("command/exec", object{"command": []string{"cat"}, "processId": "p", "tty": true, "size": object{"rows": 5, "cols": 50}, "sandboxPolicy": full})
+	c.call("command/exec/resize", object{"processId": "p", "size": object{"rows": 6, "cols": 60}})
+	c.call("command/exec/write", object{"processId": "p", "deltaBase64": "aGkK"})
+	c.heard("command/exec/outputDelta")
+	c.call("command/exec/terminate", object{"processId": "p"})
+	c.untilAnswer(shell)
 }
 
 // forkAndRevert has a thread go two ways, one of them back.

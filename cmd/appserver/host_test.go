@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// host is a server process that any number of clients join.
-type host struct {
+// daemon is a server process that any number of clients join.
+type daemon struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	home   string
@@ -31,7 +31,7 @@ type host struct {
 }
 
 // startHost starts the binary with --listen and waits until it says where it listens.
-func startHost(t testing.TB, home, listen string, args ...string) *host {
+func startHost(t testing.TB, home, listen string, args ...string) *daemon {
 	t.Helper()
 	h := launchHost(t, offlineCommand(t, home, append([]string{"--listen", listen}, args...)...), home)
 	require.NotEmpty(t, h.url, "the server ended: %s", strings.Join(h.stderr, "\n"))
@@ -39,13 +39,13 @@ func startHost(t testing.TB, home, listen string, args ...string) *host {
 }
 
 // launchHost gives a host without url where the process ends.
-func launchHost(t testing.TB, cmd *exec.Cmd, home string) *host {
+func launchHost(t testing.TB, cmd *exec.Cmd, home string) *daemon {
 	t.Helper()
 	cmd.Stderr = nil
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	h := &host{t: t, cmd: cmd, home: home, exited: make(chan struct{})}
+	h := &daemon{t: t, cmd: cmd, home: home, exited: make(chan struct{})}
 	listening := make(chan struct{})
 	go h.read(bufio.NewScanner(stderr), listening)
 	t.Cleanup(func() {
@@ -67,7 +67,7 @@ func launchHost(t testing.TB, cmd *exec.Cmd, home string) *host {
 }
 
 // read ends with the process.
-func (h *host) read(lines *bufio.Scanner, listening chan struct{}) {
+func (h *daemon) read(lines *bufio.Scanner, listening chan struct{}) {
 	defer close(h.exited)
 	for lines.Scan() {
 		h.stderr = append(h.stderr, lines.Text())
@@ -86,7 +86,7 @@ func (h *host) read(lines *bufio.Scanner, listening chan struct{}) {
 }
 
 // awaitExit waits for the end with status 0.
-func (h *host) awaitExit() {
+func (h *daemon) awaitExit() {
 	h.t.Helper()
 	select {
 	case <-h.exited:
@@ -97,16 +97,16 @@ func (h *host) awaitExit() {
 }
 
 // end tells the server to end, and waits until it has.
-func (h *host) end() {
+func (h *daemon) end() {
 	h.t.Helper()
 	require.NoError(h.t, h.cmd.Process.Signal(syscall.SIGTERM))
 	h.awaitExit()
 }
 
-func (h *host) socket() string { return strings.TrimPrefix(h.url, "unix://") }
+func (h *daemon) socket() string { return strings.TrimPrefix(h.url, "unix://") }
 
 // address is what to ask over HTTP.
-func (h *host) address() string {
+func (h *daemon) address() string {
 	if strings.HasPrefix(h.url, "unix:") {
 		return "http://localhost"
 	}
@@ -114,7 +114,7 @@ func (h *host) address() string {
 }
 
 // http is a client that reaches the host.
-func (h *host) http() *http.Client {
+func (h *daemon) http() *http.Client {
 	transport := &http.Transport{DisableKeepAlives: true}
 	if strings.HasPrefix(h.url, "unix:") {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -125,7 +125,7 @@ func (h *host) http() *http.Client {
 }
 
 // status is the answer to a request, and its body.
-func (h *host) status(path string, header http.Header) (int, string) {
+func (h *daemon) status(path string, header http.Header) (int, string) {
 	h.t.Helper()
 	request, err := http.NewRequest(http.MethodGet, h.address()+path, nil)
 	require.NoError(h.t, err)
@@ -158,7 +158,7 @@ func upgrade(more ...string) http.Header {
 }
 
 // open is a WebSocket to the host.
-func (h *host) open() *websocket.Conn {
+func (h *daemon) open() *websocket.Conn {
 	h.t.Helper()
 	header := http.Header{}
 	if h.token != "" {
@@ -180,7 +180,7 @@ type guest struct {
 }
 
 // join is a client of the host that was not initialized.
-func (h *host) join() *guest {
+func (h *daemon) join() *guest {
 	h.t.Helper()
 	ws := h.open()
 	c := &client{t: h.t, in: frameWriter{ws}, messages: make(chan message, 1<<16), exited: make(chan struct{})}
@@ -207,7 +207,7 @@ func (h *host) join() *guest {
 }
 
 // welcome is a client that was initialized.
-func (h *host) welcome() *guest {
+func (h *daemon) welcome() *guest {
 	h.t.Helper()
 	g := h.join()
 	g.initialize()

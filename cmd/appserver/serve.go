@@ -15,9 +15,11 @@ import (
 
 	"go.uber.org/zap"
 
+	"appserver/core"
 	"appserver/core/checkpoint"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/host"
 	"appserver/core/model"
 	"appserver/core/token"
 	"appserver/core/tool"
@@ -98,6 +100,7 @@ type process struct {
 	// listener is nil where the only client is on standard input and output.
 	listener *listen.Listener
 	engine   *engine.Engine
+	host     *host.Host
 	// index is nil where it is turned off.
 	index *index.Index
 	// servers is nil where no turns are run.
@@ -191,13 +194,30 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 	if ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
-	srv.OnLeave(e.Leave)
 	e.Retain(retentionOf(c.History))
+	machine := machineOf(srv, live, own, p.Tools)
+	srv.OnLeave(func(conn uint64) {
+		e.Leave(conn)
+		machine.Gone(conn)
+	})
 	srv.Handle(server.NewMethods(e, server.Lobby{
 		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, Aside: e.Aside, Warnings: c.Warnings, Home: own.home, Cwd: own.cwd, Version: version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-	}))
-	return &process{server: srv, engine: e, index: ix, models: own.models, log: p.Log}
+	}, machine))
+	return &process{server: srv, engine: e, host: machine, index: ix, models: own.models, log: p.Log}
+}
+
+// machineOf serves files, searches and commands of clients. Tools that run no commands of
+// clients are none.
+func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) *host.Host {
+	runner, _ := tools.(host.Runner)
+	return host.New(host.Options{
+		Outbox: out, Runner: runner, Cwd: own.cwd,
+		Policy:      func() protocol.SandboxPolicy { return own.defaults(live.Current()).Sandbox },
+		Profile:     func(mode protocol.SandboxMode) protocol.SandboxPolicy { return live.Current().SandboxPolicy(mode) },
+		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
+		Confined:    func() bool { return own.confinement().Enforced },
+	})
 }
 
 // indexOf is the index over the rollouts; nil where it is turned off.
@@ -339,7 +359,9 @@ func (p *process) close() error {
 	p.models.Close()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
-	err = errors.Join(err, p.server.Quiesce(quiesce), p.engine.Close(ctx))
+	err = errors.Join(err, p.server.Quiesce(quiesce))
+	p.host.Stop()
+	err = errors.Join(err, p.engine.Close(ctx), p.host.Close(ctx))
 	if p.servers != nil {
 		err = errors.Join(err, p.servers.Close(ctx))
 	}

@@ -23,6 +23,23 @@ func (*Shell) Run(context.Context, core.Command, <-chan string, func(string), fu
 	return core.ToolResult{Failure: errNotLinux().Error()}
 }
 
+// Exec runs nothing.
+func (*Shell) Exec(context.Context, Exec, func(*Inlet)) Exit {
+	return Exit{Failure: errNotLinux().Error()}
+}
+
+// Inlet is of no command.
+type Inlet struct{}
+
+// Write fails.
+func (*Inlet) Write([]byte) (int, error) { return 0, errNotLinux() }
+
+// Close fails.
+func (*Inlet) Close() error { return errNotLinux() }
+
+// Resize fails.
+func (*Inlet) Resize(Size) error { return errNotLinux() }
+
 // Probe says that nothing can be confined.
 func Probe([]string) error { return errNotLinux() }
 
