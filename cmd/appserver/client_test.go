@@ -84,6 +84,7 @@ type client struct {
 	exited   chan struct{}
 	err      error // of the exit, once exited is closed
 	lastID   int
+	stamped  bool                         // messages carry "jsonrpc", which other servers insist on
 	reading  sync.Mutex                   // held by stopReading
 	onAsk    func(message) any            // answers requests of the server; nil leaves them open
 	onLine   func(direction, line string) // told what was sent, "->", and looked at, "<-"
@@ -224,6 +225,9 @@ func (c *client) write(line string) {
 
 func (c *client) send(m object) {
 	c.t.Helper()
+	if c.stamped {
+		m["jsonrpc"] = "2.0"
+	}
 	b, err := json.Marshal(m)
 	require.NoError(c.t, err)
 	c.write(string(b))

@@ -32,8 +32,8 @@ func referenceSchemas(t *testing.T) *conform.Schemas {
 	return s
 }
 
-// conforms checks what the server wrote.
-func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) {
+// conforms checks what the server wrote, and tells how many messages.
+func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) int {
 	t.Helper()
 	report := conform.ValidateTranscript(reference, single(lines))
 	require.Positive(t, report.Checked)
@@ -43,6 +43,7 @@ func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) {
 	for _, problem := range report.Problems {
 		t.Error(problem)
 	}
+	return report.Checked
 }
 
 // single takes batches apart. What the client sends with an id and no method becomes
