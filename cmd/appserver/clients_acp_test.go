@@ -131,7 +131,9 @@ func (a *acp) permit(kind string) (asked *int) {
 	asked = new(int)
 	a.onAsk = func(m message) any {
 		*asked++
-		var p struct{ Options []struct{ OptionID, Kind string } }
+		var p struct {
+			Options []struct{ OptionID, Kind string }
+		}
 		require.NoError(a.t, json.Unmarshal(m.Params, &p), m.line)
 		for _, o := range p.Options {
 			if o.Kind == kind {

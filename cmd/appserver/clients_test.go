@@ -57,7 +57,7 @@ func (w *workshop) start(program string, args ...string) *client {
 	cmd.Dir = w.project
 	cmd.Env = append(cmd.Env, "PATH="+w.bin+":"+os.Getenv("PATH"), "CODEX_PATH="+filepath.Join(w.bin, "codex"),
 		"RECORD_PROGRAM="+server, "RECORD_FOLDER="+w.records, "NO_BROWSER=1")
-	c := dial(w.t, cmd)
+	c := connect(w.t, cmd, nil)
 	c.stamped = true
 	return c
 }
@@ -80,7 +80,9 @@ func (w *workshop) conforms(client string) {
 			w.t.Logf("%s", text)
 		}
 	}
-	report(w.t, "%s: %d processes, %d requests, %d messages of the server checked", client, len(paths), asked, checked)
+	text := fmt.Sprintf("%s: %d processes, %d requests, %d messages of the server checked", client, len(paths), asked, checked)
+	w.t.Log(text)
+	require.NoError(w.t, report(text))
 }
 
 // requests counts what the client asked for.
@@ -91,21 +93,6 @@ func requests(lines []conform.Line) (n int) {
 		}
 	}
 	return n
-}
-
-// report adds a line to the file REFERENCE_REPORT, if that is set.
-func report(t *testing.T, format string, args ...any) {
-	t.Helper()
-	t.Logf(format, args...)
-	path := os.Getenv("REFERENCE_REPORT")
-	if path == "" {
-		return
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	require.NoError(t, err)
-	_, err = fmt.Fprintf(f, format+"\n", args...)
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
 }
 
 // installed is a file of what npm has installed.
