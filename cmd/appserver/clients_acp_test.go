@@ -47,9 +47,14 @@ func (w *workshop) acp() *acp {
 	return a
 }
 
-func (a *acp) open(cwd string) (o acpOpened) {
+func (a *acp) open(cwd string) acpOpened {
 	a.t.Helper()
-	require.NoError(a.t, json.Unmarshal(a.call("session/new", object{"cwd": cwd, "mcpServers": []object{}}), &o))
+	return a.openWith(object{"cwd": cwd, "mcpServers": []object{}})
+}
+
+func (a *acp) openWith(params object) (o acpOpened) {
+	a.t.Helper()
+	require.NoError(a.t, json.Unmarshal(a.call("session/new", params), &o))
 	a.session = o.SessionID
 	return o
 }
@@ -240,4 +245,25 @@ func takeUp(w *workshop, session string) {
 	a.call("session/delete", object{"sessionId": session})
 	require.NotContains(a.t, string(a.call("session/list", object{})), session)
 	a.client.close()
+}
+
+// TestReferenceClientACPServers: an editor brings an MCP server along, and the user permits
+// its tool for good.
+func TestReferenceClientACPServers(t *testing.T) {
+	program, err := mcpProgram()
+	require.NoError(t, err)
+	w := scriptedWorkshop(t, `{"steps":[
+		{"match":"use it","toolCalls":[{"name":"mcp__docs__write"}]},{"match":"use it","text":"Written."},
+		{"match":"once more","toolCalls":[{"name":"mcp__docs__write"}]},{"match":"once more","text":"Written again."}]}`)
+	a := w.acp()
+	a.openWith(object{"cwd": w.project, "mcpServers": []object{{"name": "docs", "command": program, "args": []string{}, "env": []object{}}}})
+	asked := a.permit("allow_always")
+	for _, text := range []string{"use it", "once more"} {
+		shown := a.turn(text)
+		require.Equal(t, []string{"completed"}, callStates(shown))
+		require.Contains(t, shownText(shown, "agent_message_chunk"), "Written")
+	}
+	require.Equal(t, 1, *asked)
+	a.client.close()
+	w.conforms("codex-acp 2.6.0 with an MCP server")
 }

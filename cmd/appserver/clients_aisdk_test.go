@@ -69,6 +69,22 @@ func TestReferenceClientAISDK(t *testing.T) {
 	w.conforms("ai-sdk-provider-codex-cli 2.2.1")
 }
 
+// TestReferenceClientAISDKApprovals: the provider answers for its caller, one way or the
+// other.
+func TestReferenceClientAISDKApprovals(t *testing.T) {
+	for _, approves := range []bool{true, false} {
+		t.Run(fmt.Sprint(approves), func(t *testing.T) {
+			w := scriptedWorkshop(t, `{"steps":[`+touches("touch it", "touched")+`]}`)
+			a := w.aisdk("ai", "ai-sdk-provider-codex-cli", object{"cwd": w.project, "sandboxPolicy": "read-only", "approvalPolicy": "on-request", "autoApprove": approves})
+			require.Contains(t, a.turn("stream", object{"prompt": "touch it"}).Kinds, "tool-result")
+			_, err := os.Stat(filepath.Join(w.project, "touched"))
+			require.Equal(t, approves, err == nil)
+			a.close()
+			w.conforms(fmt.Sprintf("ai-sdk-provider-codex-cli 2.2.1, autoApprove %t", approves))
+		})
+	}
+}
+
 func TestReferenceClientAISDKAppServer(t *testing.T) {
 	w := scriptedWorkshop(t, sdkScript)
 	settings := object{"cwd": w.project, "sandboxMode": "danger-full-access", "approvalMode": "never", "threadMode": "persistent"}
