@@ -68,19 +68,19 @@ func (w *workshop) conforms(client string) {
 	paths, err := filepath.Glob(filepath.Join(w.records, "*"))
 	require.NoError(w.t, err)
 	require.NotEmpty(w.t, paths, "the client has not started the server")
-	asked, checked := 0, 0
+	asked, checked, no := 0, 0, map[string]bool{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		require.NoError(w.t, err)
 		lines := conform.ParseTranscript(string(text))
 		checked += conforms(w.t, referenceSchemas(w.t), lines)
 		asked += requests(lines)
-		w.t.Logf("refused: %v", refusals(lines))
+		refused(lines, no)
 		if w.t.Failed() {
 			w.t.Logf("%s", text)
 		}
 	}
-	text := fmt.Sprintf("%s: %d processes, %d requests, %d messages of the server checked", client, len(paths), asked, checked)
+	text := fmt.Sprintf("%s: %d processes, %d requests, refused %v, %d messages of the server checked", client, len(paths), asked, orderedKeys(no), checked)
 	w.t.Log(text)
 	require.NoError(w.t, report(text))
 }
@@ -105,20 +105,19 @@ func installed(t *testing.T, name string) string {
 	return path
 }
 
-// refusals are the methods that the server has refused, with how often and why.
-func refusals(lines []conform.Line) map[string]string {
-	asked, refused := map[string]string{}, map[string]string{}
+// refused adds the methods that the server has refused to a set.
+func refused(lines []conform.Line, methods map[string]bool) {
+	asked := map[string]string{}
 	for _, line := range lines {
 		var m message
 		if json.Unmarshal(line.Message, &m) != nil {
 			continue
 		}
-		if !line.FromServer && m.Method != "" {
+		switch {
+		case !line.FromServer && m.Method != "":
 			asked[string(m.ID)] = m.Method
-		}
-		if line.FromServer && m.Error != nil {
-			refused[asked[string(m.ID)]] = m.Error.Message
+		case line.FromServer && m.Error != nil:
+			methods[asked[string(m.ID)]] = true
 		}
 	}
-	return refused
 }
