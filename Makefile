@@ -1,5 +1,5 @@
 # `make` prints the targets. build, demo and test need Go alone; race needs a C
-# compiler, conformance node and npm. GOFLAGS and the other variables of Go hold.
+# compiler, conformance node, npm and jq. GOFLAGS and the other variables of Go hold.
 
 GO ?= go
 # PKGS are the packages that test, race and fuzz look at; RACEFLAGS are flags of race.
@@ -73,8 +73,9 @@ crash: ## run the crash tests CRASHCOUNT times
 bench: ## run the benchmarks of the whole server, and of captures of worktrees
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree
 
-conformance: ## compare the schema files with those of the reference implementation
+conformance: ## compare with the reference implementation, let its clients use the server, and run all tests by its schema
 	bash .ci/conformance
+	bash .ci/conformance $(MAKE) test
 
 clean: ## remove what was built
 	rm -rf bin

@@ -85,7 +85,7 @@ type Handler interface {
 	ListMcpServerStatus(to Caller, p *ListMcpServerStatusParams) error
 	McpServerToolCall(to Caller, p *McpServerToolCallParams) error
 	McpResourceRead(to Caller, p *McpResourceReadParams) error
-	McpServerReload(to Caller, p *McpServerReloadParams) error
+	McpServerRefresh(to Caller, p *McpServerRefreshParams) error
 	FsReadFile(to Caller, p *FsReadFileParams) error
 	FsWriteFile(to Caller, p *FsWriteFileParams) error
 	FsCreateDirectory(to Caller, p *FsCreateDirectoryParams) error
@@ -307,7 +307,7 @@ func Methods() []Method {
 			"Calls a tool of an MCP server, outside of the conversation."),
 		method[McpResourceReadParams, McpResourceReadResponse]("mcpServer/resource/read", Handler.McpResourceRead,
 			"Reads a resource of an MCP server."),
-		method[McpServerReloadParams, Empty]("config/mcpServer/reload", Handler.McpServerReload,
+		method[McpServerRefreshParams, Empty]("config/mcpServer/reload", Handler.McpServerRefresh,
 			"Reads the configuration again, and connects to the MCP servers that it names."),
 		method[FsReadFileParams, FsReadFileResponse]("fs/readFile", Handler.FsReadFile,
 			"Reads a file."),

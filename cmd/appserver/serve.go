@@ -181,6 +181,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 func join(live *config.Live, own *setup, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
+	p.AnswerLead = p.CompletedFloor / 2
 	p.Clients, p.Connected = srv.Clients, srv.Connected
 	p.WantsChanges = func(conn uint64) bool {
 		client, _ := srv.Client(conn)

@@ -169,6 +169,8 @@ type Parts struct {
 	Connected func(conn uint64) bool
 	// CompletedFloor is core.Options.CompletedFloor of every thread.
 	CompletedFloor time.Duration
+	// AnswerLead is how long the answer to turn/start is ahead of all that the model says.
+	AnswerLead time.Duration
 }
 
 // maxReaders is how many requests read the disk at once.

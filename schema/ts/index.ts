@@ -223,7 +223,7 @@ export type ClientRequest =
   /** Reads a resource of an MCP server. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/resource/read"; params: McpResourceReadParams }
   /** Reads the configuration again, and connects to the MCP servers that it names. */
-  | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerReloadParams | null }
+  | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerRefreshParams | null }
   /** Reads a file. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readFile"; params: FsReadFileParams }
   /** Writes a file. */
@@ -1385,8 +1385,8 @@ export interface McpServerElicitationRequestParams {
 /** McpServerElicitationRequestResponse is the user's answer. Content has the values of an accepted form. Meta of {"persist": "session"} accepts the tool for the session. */
 export interface McpServerElicitationRequestResponse {
   action: "accept" | "decline" | "cancel";
-  content: unknown;
-  _meta: unknown;
+  content?: unknown;
+  _meta?: unknown;
 }
 
 /** McpServerInfo is what a server calls itself. */
@@ -1399,11 +1399,11 @@ export interface McpServerInfo {
   websiteUrl: string | null;
 }
 
-/** McpServerReloadParams has no members. */
-export type McpServerReloadParams = Record<string, never>;
+/** McpServerRefreshParams has no members. Its name is that of the answer in the reference implementation. */
+export type McpServerRefreshParams = Record<string, never>;
 
 /** The answer to config/mcpServer/reload. */
-export type McpServerReloadResponse = Record<string, never>;
+export type McpServerRefreshResponse = Record<string, never>;
 
 /** McpServerStatus is an MCP server: how its connection is, and what it has. Tools, resources and the server's own words are as the Model Context Protocol has them. RuntimeStatus is null where no thread was asked about. HTTPOrigin is the scheme and host of a server that is reached by HTTP. ToolsError is why there are no tools. */
 export interface McpServerStatus {
@@ -3152,7 +3152,7 @@ export interface Methods {
   /** Reads a resource of an MCP server. */
   "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
   /** Reads the configuration again, and connects to the MCP servers that it names. */
-  "config/mcpServer/reload": { params: McpServerReloadParams; result: McpServerReloadResponse };
+  "config/mcpServer/reload": { params: McpServerRefreshParams; result: McpServerRefreshResponse };
   /** Reads a file. */
   "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
   /** Writes a file. */
