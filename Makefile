@@ -1,5 +1,5 @@
 # `make` prints the targets. build, demo and test need Go alone; race needs a C
-# compiler, conformance node, npm and jq. GOFLAGS and the other variables of Go hold.
+# compiler, conformance node and npm. GOFLAGS and the other variables of Go hold.
 
 GO ?= go
 # PKGS are the packages that test, race and fuzz look at; RACEFLAGS are flags of race.

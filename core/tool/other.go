@@ -40,6 +40,27 @@ func (*Inlet) Close() error { return errNotLinux() }
 // Resize fails.
 func (*Inlet) Resize(Size) error { return errNotLinux() }
 
+// Connect starts nothing.
+func (*Shell) Connect(Program) (*Link, error) { return nil, errNotLinux() }
+
+// Link is to no program.
+type Link struct{}
+
+// Read fails.
+func (*Link) Read([]byte) (int, error) { return 0, errNotLinux() }
+
+// Write fails.
+func (*Link) Write([]byte) (int, error) { return 0, errNotLinux() }
+
+// Close has nothing to close.
+func (*Link) Close() error { return nil }
+
+// Ended never is.
+func (*Link) Ended() <-chan struct{} { return nil }
+
+// Outcome is why.
+func (*Link) Outcome() error { return errNotLinux() }
+
 // Probe says that nothing can be confined.
 func Probe([]string) error { return errNotLinux() }
 
