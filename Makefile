@@ -24,8 +24,9 @@ BENCHTIME ?= 1s
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/appserver, a static binary
+build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver ./cmd/appserver
+	ln -sf appserver bin/codex
 
 mac: ## build bin/appserver-mac, which serves all but commands
 	CGO_ENABLED=0 GOOS=darwin $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver
@@ -72,8 +73,9 @@ crash: ## run the crash tests CRASHCOUNT times
 bench: ## run the benchmarks of the whole server, and of captures of worktrees
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree
 
-conformance: ## compare the schema files with those of the reference implementation
+conformance: ## compare with the reference implementation, let its clients use the server, and run all tests by its schema
 	bash .ci/conformance
+	bash .ci/conformance $(MAKE) test
 
 clean: ## remove what was built
 	rm -rf bin

@@ -26,6 +26,7 @@ func recipient(m core.Message) (protocol.Caller, bool) {
 
 // seeMessage checks the i-th message of a step.
 func (w *witness) seeMessage(m *machine, in core.Input, out core.Output, i int, message core.Message) {
+	w.hearReference(message)
 	switch message := message.(type) {
 	case core.Notice:
 		w.hear(m, out, i, message)

@@ -66,6 +66,9 @@ type Sample struct {
 	ID     EffectID
 	TurnID string
 	Prompt *Prompt
+	// Answered is when the client was last answered that the turn has its input. It may
+	// listen to what the turn says from a moment later only.
+	Answered time.Time
 }
 
 // RunTool runs a command.

@@ -44,11 +44,12 @@ func (s *step) sample() {
 	id := s.newEffect()
 	t.sample, t.calls = &sampling{effect: id, revision: s.revision, items: len(s.items)}, nil
 	t.samples = append(t.samples, id)
+	answered := t.notBefore.Add(-s.options.CompletedFloor)
 	if r != nil {
-		s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.reviewRequest(r)})
+		s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.reviewRequest(r), Answered: answered})
 		return
 	}
-	s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.Prompt()})
+	s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.Prompt(), Answered: answered})
 }
 
 // current is the model request that the effect belongs to, nil when it is not

@@ -53,5 +53,5 @@ func anyResult(t *rapid.T, id core.EffectID) core.Input {
 
 // serverAsks is a question of a server, at any time.
 func (e *explorer) serverAsks(t *rapid.T) {
-	e.run(t, core.ServerAsks{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form", Message: "?", Schema: json.RawMessage(`{}`)})
+	e.run(t, core.ServerAsks{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form", Message: "?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
 }

@@ -64,6 +64,18 @@ const (
 	KindCheckpointsOff     Kind = "checkpointsOff"
 	KindWorktree           Kind = "worktree"
 	KindMemoryUnavailable  Kind = "memoryUnavailable"
+	KindFileNotFound       Kind = "fileNotFound"
+	KindFileExists         Kind = "fileExists"
+	KindFileType           Kind = "fileType"
+	KindFileTooLarge       Kind = "fileTooLarge"
+	KindFileAccess         Kind = "fileAccess"
+	KindFile               Kind = "file"
+	KindWatchExists        Kind = "watchExists"
+	KindSearchNotFound     Kind = "searchNotFound"
+	KindCommand            Kind = "command"
+	KindCommandExists      Kind = "commandExists"
+	KindCommandNotFound    Kind = "commandNotFound"
+	KindNotConfined        Kind = "notConfined"
 )
 
 // Error is an error answer: {"code": ..., "message": ..., "data": {"kind": ...}}. The

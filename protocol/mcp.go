@@ -163,8 +163,8 @@ type McpResourceReadResponse struct {
 	OriginCallID *string           `json:"originCallId"`
 }
 
-// McpServerReloadParams has no members.
-type McpServerReloadParams struct{}
+// McpServerRefreshParams has no members. Its name is that of the answer in the reference implementation.
+type McpServerRefreshParams struct{}
 
 // MethodElicitation asks the user for what an MCP server wants to know, or whether a tool
 // may be called.
@@ -190,8 +190,8 @@ type McpServerElicitationRequestParams struct {
 // accepted form. Meta of {"persist": "session"} accepts the tool for the session.
 type McpServerElicitationRequestResponse struct {
 	Action  string          `json:"action" oneof:"accept decline cancel"`
-	Content json.RawMessage `json:"content"`
-	Meta    json.RawMessage `json:"_meta"`
+	Content json.RawMessage `json:"content,omitempty"`
+	Meta    json.RawMessage `json:"_meta,omitempty"`
 }
 
 // The words of McpServerElicitationRequestResponse.Action.

@@ -91,7 +91,24 @@ type Handler interface {
 	ListMcpServerStatus(to Caller, p *ListMcpServerStatusParams) error
 	McpServerToolCall(to Caller, p *McpServerToolCallParams) error
 	McpResourceRead(to Caller, p *McpResourceReadParams) error
-	McpServerReload(to Caller, p *McpServerReloadParams) error
+	McpServerRefresh(to Caller, p *McpServerRefreshParams) error
+	FsReadFile(to Caller, p *FsReadFileParams) error
+	FsWriteFile(to Caller, p *FsWriteFileParams) error
+	FsCreateDirectory(to Caller, p *FsCreateDirectoryParams) error
+	FsGetMetadata(to Caller, p *FsGetMetadataParams) error
+	FsReadDirectory(to Caller, p *FsReadDirectoryParams) error
+	FsRemove(to Caller, p *FsRemoveParams) error
+	FsCopy(to Caller, p *FsCopyParams) error
+	FsWatch(to Caller, p *FsWatchParams) error
+	FsUnwatch(to Caller, p *FsUnwatchParams) error
+	FuzzyFileSearch(to Caller, p *FuzzyFileSearchParams) error
+	FuzzyFileSearchSessionStart(to Caller, p *FuzzyFileSearchSessionStartParams) error
+	FuzzyFileSearchSessionUpdate(to Caller, p *FuzzyFileSearchSessionUpdateParams) error
+	FuzzyFileSearchSessionStop(to Caller, p *FuzzyFileSearchSessionStopParams) error
+	CommandExec(to Caller, p *CommandExecParams) error
+	CommandExecWrite(to Caller, p *CommandExecWriteParams) error
+	CommandExecResize(to Caller, p *CommandExecResizeParams) error
+	CommandExecTerminate(to Caller, p *CommandExecTerminateParams) error
 	ServerDiagnostics(to Caller, p *ServerDiagnosticsParams) error
 }
 
@@ -296,7 +313,7 @@ func Methods() []Method {
 			"Calls a tool of an MCP server, outside of the conversation."),
 		method[McpResourceReadParams, McpResourceReadResponse]("mcpServer/resource/read", Handler.McpResourceRead,
 			"Reads a resource of an MCP server."),
-		method[McpServerReloadParams, Empty]("config/mcpServer/reload", Handler.McpServerReload,
+		method[McpServerRefreshParams, Empty]("config/mcpServer/reload", Handler.McpServerRefresh,
 			"Reads the configuration again, and connects to the MCP servers that it names."),
 		method[ThreadMemoryModeSetParams, Empty]("thread/memoryMode/set", Handler.ThreadMemoryModeSet,
 			"Turns the memory of a conversation off, and on again.").own(),
@@ -310,6 +327,40 @@ func Methods() []Method {
 			"Forgets what is named.").own(),
 		method[MemoryResetParams, Empty]("memory/reset", Handler.MemoryReset,
 			"Forgets everything.").own(),
+		method[FsReadFileParams, FsReadFileResponse]("fs/readFile", Handler.FsReadFile,
+			"Reads a file."),
+		method[FsWriteFileParams, Empty]("fs/writeFile", Handler.FsWriteFile,
+			"Writes a file."),
+		method[FsCreateDirectoryParams, Empty]("fs/createDirectory", Handler.FsCreateDirectory,
+			"Makes a directory."),
+		method[FsGetMetadataParams, FsGetMetadataResponse]("fs/getMetadata", Handler.FsGetMetadata,
+			"Tells what is at a path."),
+		method[FsReadDirectoryParams, FsReadDirectoryResponse]("fs/readDirectory", Handler.FsReadDirectory,
+			"Lists a directory."),
+		method[FsRemoveParams, Empty]("fs/remove", Handler.FsRemove,
+			"Removes a file, or a directory with what is in it."),
+		method[FsCopyParams, Empty]("fs/copy", Handler.FsCopy,
+			"Copies a file, or a directory with what is in it."),
+		method[FsWatchParams, FsWatchResponse]("fs/watch", Handler.FsWatch,
+			"Begins to tell of changes of a file or a directory."),
+		method[FsUnwatchParams, Empty]("fs/unwatch", Handler.FsUnwatch,
+			"Ends a watch."),
+		method[FuzzyFileSearchParams, FuzzyFileSearchResponse]("fuzzyFileSearch", Handler.FuzzyFileSearch,
+			"Finds files by parts of their paths."),
+		method[FuzzyFileSearchSessionStartParams, Empty]("fuzzyFileSearch/sessionStart", Handler.FuzzyFileSearchSessionStart,
+			"Begins a search that takes one query after the other.").own(),
+		method[FuzzyFileSearchSessionUpdateParams, Empty]("fuzzyFileSearch/sessionUpdate", Handler.FuzzyFileSearchSessionUpdate,
+			"Asks a search something else.").own(),
+		method[FuzzyFileSearchSessionStopParams, Empty]("fuzzyFileSearch/sessionStop", Handler.FuzzyFileSearchSessionStop,
+			"Ends a search.").own(),
+		method[CommandExecParams, CommandExecResponse]("command/exec", Handler.CommandExec,
+			"Runs a command without a thread.").experimental("permissionProfile"),
+		method[CommandExecWriteParams, Empty]("command/exec/write", Handler.CommandExecWrite,
+			"Writes to the input of a command."),
+		method[CommandExecResizeParams, Empty]("command/exec/resize", Handler.CommandExecResize,
+			"Gives the terminal of a command another size."),
+		method[CommandExecTerminateParams, Empty]("command/exec/terminate", Handler.CommandExecTerminate,
+			"Ends a command."),
 		method[ServerDiagnosticsParams, ServerDiagnosticsResponse]("server/diagnostics", Handler.ServerDiagnostics,
 			"Tells how the server is: its memory, clients, threads, index and sandbox.").own(),
 	}

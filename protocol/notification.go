@@ -258,6 +258,10 @@ func Notifications() []NotificationRow {
 		notification[MemoryIndexProgressNotification]("The files of a repository are being read for the memory.").own(),
 		notification[McpServerStatusUpdatedNotification]("How the connection of a thread to an MCP server is."),
 		notification[SkillsChangedNotification]("skills/list would answer something else than before."),
+		notification[FsChangedNotification]("Something that is watched has changed."),
+		notification[FuzzyFileSearchSessionUpdatedNotification]("What a search has found so far."),
+		notification[FuzzyFileSearchSessionCompletedNotification]("A search has looked everywhere."),
+		notification[CommandExecOutputDeltaNotification]("A piece of the output of a command without a thread."),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
 	}

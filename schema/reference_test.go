@@ -106,6 +106,7 @@ const (
 	foreign      = "kept as it is where a rollout of the reference implementation has it"
 	neverWritten = "the reference implementation leaves it out where it has none, and we never have one"
 	ofTrims      = "of our own trim points and compactions"
+	ofServers    = "handed on as the MCP server wrote it"
 	jsonRPC      = "every message is JSON-RPC 2.0; the reference implementation leaves it out"
 )
 
@@ -146,6 +147,7 @@ var deliberately = map[string]string{
 	"InitializeCapabilities.requiredHumanApproval":          "approval requests always go to the user",
 	"InitializeCapabilities.slashCommands":                  "of our own slash commands",
 	"TurnCompletedNotification.metadata":                    "of our own diffs",
+	"CommandExecParams.permissionProfile":                   "of the experimental surface",
 	"ThreadForkParams.beforeTurnId":                         "of the experimental surface",
 	"ThreadForkParams.path":                                 "of the experimental surface",
 	"ThreadListParams.ancestorThreadId":                     "of the experimental surface",
@@ -174,6 +176,17 @@ var deliberately = map[string]string{
 	"CommandExecutionRequestApprovalParams.availableDecisions":              "of the experimental surface, but written by the reference implementation to all",
 	"CommandExecutionRequestApprovalParams.kind=*":                          notServed,
 	"ApprovalDecision{applyNetworkPolicyAmendment}":                         "never offered",
+
+	"McpResourceReadParams._meta":                 "not looked at",
+	"McpResourceReadParams.target":                "not looked at: what is read is that of the thread's server",
+	"McpResourceReadResponse.contents":            ofServers,
+	"McpServerElicitationRequestParams.mode=form": "one type here, variants there",
+	"McpServerStatus.resourceTemplates":           ofServers,
+	"McpServerStatus.resources":                   ofServers,
+	"McpServerStatus.tools":                       ofServers,
+	"McpToolCallItem.appContext":                  alwaysNull,
+	"McpToolCallItem.mcpAppResourceUri":           "older versions of the reference wrote it",
+	"McpToolCallItem.mcpAppUi":                    alwaysNull,
 
 	"AgentMessageItem.delivery":                  alwaysNull,
 	"AgentMessageItem.memoryCitation":            alwaysNull,

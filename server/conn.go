@@ -26,6 +26,8 @@ type conn struct {
 	lost   error                  // of the write that failed; to be read once out is drained
 	client atomic.Pointer[client] // nil before initialize
 
+	// ended is told that input or output is at its end.
+	ended       func()
 	released    chan struct{} // closed when the connection is to end for good
 	releaseOnce sync.Once
 
@@ -34,17 +36,15 @@ type conn struct {
 	questions map[uint64]*question // asked, and neither answered nor resolved
 }
 
-func newConn(s *Server, id uint64, in io.Reader, out io.Writer) *conn {
+func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
 	c := &conn{
 		id: id, server: s, log: s.log.With(zap.Uint64("conn", id)),
 		out:       newOutbox(s.limits.congestion),
 		released:  make(chan struct{}),
 		questions: map[uint64]*question{},
 	}
-	c.stream = &stream{
-		conn: c, out: out, encoder: newEncoder(),
-		lines: lineReader{in: in, max: s.limits.line},
-	}
+	c.ended = s.ended
+	c.stream = &stream{conn: c, out: out, encoder: newEncoder(), source: in}
 	return c
 }
 
@@ -69,7 +69,7 @@ func (c *conn) end(err error) {
 		c.log.Warn("connection broken", zap.Error(err))
 	}
 	c.mu.Unlock()
-	c.server.ended()
+	c.ended()
 }
 
 func (c *conn) failure() error {

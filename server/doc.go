@@ -4,7 +4,7 @@
 //
 // # Framing
 //
-// A message is a line of JSON in UTF-8, ended by LF or CRLF; the last line needs no
+// With [Server.Serve] a message is a line of JSON in UTF-8, ended by LF or CRLF; the last line needs no
 // end. A byte order mark at the very start and blank lines are passed over. A line
 // has at most 64 MiB; a longer one is skipped to its end. Messages are read with or
 // without the member jsonrpc and written with it. Invalid UTF-8 inside of strings is
@@ -42,6 +42,12 @@
 // The outbox has no limit of its own. [Server.Congested] tells producers of
 // notifications to wait while more than 8 MiB are queued, until less than half of
 // that is.
+//
+// # Clients that leave
+//
+// A connection of [Server.ServeFrames] ends with its input or its output: there may be
+// others, so EOF does not tell of it. [Server.OnLeave] does, once nothing reaches it any
+// more; answers that are still to come to it are dropped.
 //
 // # Shutdown
 //

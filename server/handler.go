@@ -12,14 +12,36 @@ import (
 )
 
 // Methods serves the method table: the engine has the methods of threads and turns,
-// the lobby those that need none.
+// the lobby those that need none, the machine those that act on it without a thread.
 type Methods struct {
 	*engine.Engine
 	Lobby
+	Machine
 }
 
 // NewMethods serves with these parts.
-func NewMethods(e *engine.Engine, l Lobby) protocol.Handler { return Methods{e, l} }
+func NewMethods(e *engine.Engine, l Lobby, m Machine) protocol.Handler { return Methods{e, l, m} }
+
+// Machine is where files and commands are.
+type Machine interface {
+	FsReadFile(to protocol.Caller, p *protocol.FsReadFileParams) error
+	FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) error
+	FsCreateDirectory(to protocol.Caller, p *protocol.FsCreateDirectoryParams) error
+	FsGetMetadata(to protocol.Caller, p *protocol.FsGetMetadataParams) error
+	FsReadDirectory(to protocol.Caller, p *protocol.FsReadDirectoryParams) error
+	FsRemove(to protocol.Caller, p *protocol.FsRemoveParams) error
+	FsCopy(to protocol.Caller, p *protocol.FsCopyParams) error
+	FsWatch(to protocol.Caller, p *protocol.FsWatchParams) error
+	FsUnwatch(to protocol.Caller, p *protocol.FsUnwatchParams) error
+	FuzzyFileSearch(to protocol.Caller, p *protocol.FuzzyFileSearchParams) error
+	FuzzyFileSearchSessionStart(to protocol.Caller, p *protocol.FuzzyFileSearchSessionStartParams) error
+	FuzzyFileSearchSessionUpdate(to protocol.Caller, p *protocol.FuzzyFileSearchSessionUpdateParams) error
+	FuzzyFileSearchSessionStop(to protocol.Caller, p *protocol.FuzzyFileSearchSessionStopParams) error
+	CommandExec(to protocol.Caller, p *protocol.CommandExecParams) error
+	CommandExecWrite(to protocol.Caller, p *protocol.CommandExecWriteParams) error
+	CommandExecResize(to protocol.Caller, p *protocol.CommandExecResizeParams) error
+	CommandExecTerminate(to protocol.Caller, p *protocol.CommandExecTerminateParams) error
+}
 
 // Catalog is what is configured.
 type Catalog interface {

@@ -46,6 +46,8 @@ type Server struct {
 	eof     chan struct{} // closed at the first end of an input or output
 	eofOnce sync.Once
 
+	left func(conn uint64) // set by OnLeave; nil where nobody wants to know
+
 	mu      sync.RWMutex
 	last    uint64
 	conns   map[uint64]*conn
@@ -72,7 +74,7 @@ func (s *Server) Handle(h protocol.Handler) { s.handler = h }
 // before the end of the input, or while a write is stuck, a goroutine stays with
 // in, or out, until its owner closes it.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	c, err := s.connect(in, out)
+	c, err := s.connect(&lineReader{in: in, max: s.limits.line}, out)
 	if err != nil {
 		return err
 	}
@@ -164,7 +166,7 @@ func (s *Server) conn(id uint64) *conn {
 	return s.conns[id]
 }
 
-func (s *Server) connect(in io.Reader, out io.Writer) (*conn, error) {
+func (s *Server) connect(in source, out io.Writer) (*conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.drained {
@@ -178,6 +180,9 @@ func (s *Server) connect(in io.Reader, out io.Writer) (*conn, error) {
 
 func (s *Server) disconnect(c *conn) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.conns, c.id)
+	s.mu.Unlock()
+	if s.left != nil {
+		s.left(c.id)
+	}
 }

@@ -13,6 +13,11 @@ import (
 	"appserver/protocol"
 )
 
+// source is where the messages of a client come from: bytes that hold one message, or a
+// batch, valid until the next call. errLineTooLong and a *protocol.Error tell of one that
+// cannot be read, and the call after goes on behind it; other errors are final.
+type source interface{ next() ([]byte, error) }
+
 // stream is the connection as jsonrpc2 sees it. jsonrpc2 reads stubs: messages with
 // numbers of ours for ids and without bodies. restore, called by jsonrpc2 right
 // after, puts the bodies back. The way out is the same in reverse: jsonrpc2 sends
@@ -21,7 +26,7 @@ type stream struct {
 	conn *conn
 
 	// Of the goroutine that reads.
-	lines   lineReader
+	source  source
 	waiting []incoming // messages of the last line that jsonrpc2 has not seen
 	current envelope   // the message that jsonrpc2 saw last
 
@@ -55,18 +60,18 @@ func (s *stream) ReadObject(v any) error {
 // readLine reads a line into waiting, or refuses it. Its error is the input's.
 func (s *stream) readLine() error {
 	s.current = envelope{}
-	line, err := s.lines.next()
-	if s.conn.isReleased() {
-		return io.EOF
-	}
-	if err != nil && !errors.Is(err, errLineTooLong) {
-		return err
-	}
+	line, err := s.source.next()
+	limits := s.conn.server.limits
 	var refusal *protocol.Error
-	if err != nil {
-		refusal = protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a line of more than %d bytes", s.lines.max)
-	} else {
-		s.waiting, refusal = unpack(line, s.conn.server.limits.batch, s.waiting[:0])
+	switch {
+	case s.conn.isReleased():
+		return io.EOF
+	case errors.Is(err, errLineTooLong):
+		refusal = protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a line of more than %d bytes", limits.line)
+	case err == nil:
+		s.waiting, refusal = unpack(line, limits.batch, s.waiting[:0])
+	case !errors.As(err, &refusal):
+		return err
 	}
 	if refusal != nil {
 		s.conn.refuse(incoming{err: refusal})

@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 		if dir, err := buildDir(); err == nil {
 			_ = os.RemoveAll(dir)
 		}
+		if err := reportWire(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
 		os.Exit(code)
 	}))
 }
@@ -84,10 +88,12 @@ type client struct {
 	exited   chan struct{}
 	err      error // of the exit, once exited is closed
 	lastID   int
+	stamped  bool                         // messages carry "jsonrpc", which other servers insist on
 	reading  sync.Mutex                   // held by stopReading
 	onAsk    func(message) any            // answers requests of the server; nil leaves them open
 	onLine   func(direction, line string) // told what was sent, "->", and looked at, "<-"
 	seen     []message
+	wire     *wire
 }
 
 // serverCommand is the binary with a home and arguments.
@@ -147,14 +153,23 @@ func startOffline(t testing.TB, home string, args ...string) *client {
 // dial starts a server process and talks to it.
 func dial(t testing.TB, cmd *exec.Cmd) *client {
 	t.Helper()
+	return connect(t, cmd, newWire(t))
+}
+
+// connect starts a process that speaks JSON-RPC line by line.
+func connect(t testing.TB, cmd *exec.Cmd, w *wire) *client {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	c := &client{t: t, cmd: cmd, in: in, out: out, messages: make(chan message, 1<<16), exited: make(chan struct{})}
+	c := &client{t: t, cmd: cmd, wire: w, in: &checkedInput{in, w}, out: out, messages: make(chan message, 1<<16), exited: make(chan struct{})}
 	go c.read(out)
-	t.Cleanup(c.kill)
+	t.Cleanup(func() {
+		c.kill()
+		c.wire.end(t)
+	})
 	return c
 }
 
@@ -167,6 +182,7 @@ func (c *client) read(out io.Reader) {
 		if err != nil {
 			break
 		}
+		c.wire.line(true, line)
 		m := message{line: string(line[:len(line)-1])}
 		if json.Unmarshal(line, &m) == nil {
 			c.messages <- m
@@ -224,6 +240,9 @@ func (c *client) write(line string) {
 
 func (c *client) send(m object) {
 	c.t.Helper()
+	if c.stamped {
+		m["jsonrpc"] = "2.0"
+	}
 	b, err := json.Marshal(m)
 	require.NoError(c.t, err)
 	c.write(string(b))

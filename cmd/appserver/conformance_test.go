@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -25,51 +24,19 @@ import (
 
 func referenceSchemas(t *testing.T) *conform.Schemas {
 	t.Helper()
-	dir := os.Getenv("REFERENCE_SCHEMA")
-	require.NotEmpty(t, dir, "set REFERENCE_SCHEMA to the folder of the reference's schema files")
-	s, err := conform.Load(os.DirFS(dir))
+	s, err := loadReference()
 	require.NoError(t, err)
+	require.NotNil(t, s, "set REFERENCE_SCHEMA to the folder of the reference's schema files")
 	return s
 }
 
-// conforms checks what the server wrote.
-func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) {
+// conforms checks what the server wrote, and tells how many messages.
+func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) int {
 	t.Helper()
-	report := conform.ValidateTranscript(reference, single(lines))
+	report := conform.ValidateTranscript(reference, lines)
 	require.Positive(t, report.Checked)
-	// Its params are none, so that nothing tells the name of its answer, which is {}.
-	report.Unchecked = slices.DeleteFunc(report.Unchecked, func(method string) bool { return method == "config/mcpServer/reload" })
-	require.Empty(t, report.Unchecked, "the reference has no schemas for these methods")
-	for _, problem := range report.Problems {
-		t.Error(problem)
-	}
-}
-
-// single takes batches apart. What the client sends with an id and no method becomes
-// a request: it is answered as one.
-func single(lines []conform.Line) (messages []conform.Line) {
-	for _, line := range lines {
-		var elements []json.RawMessage
-		if json.Unmarshal(line.Message, &elements) != nil {
-			elements = []json.RawMessage{line.Message}
-		}
-		for _, element := range elements {
-			messages = append(messages, conform.Line{Number: line.Number, FromServer: line.FromServer, Message: element})
-			if id := idOfMalformed(element); id != nil && !line.FromServer {
-				messages[len(messages)-1].Message = fmt.Appendf(nil, `{"id":%s,"method":"malformed"}`, id)
-			}
-		}
-	}
-	return messages
-}
-
-// idOfMalformed is nil where the message is what it should be, or has no id.
-func idOfMalformed(raw json.RawMessage) json.RawMessage {
-	var m struct{ ID, Method, Result, Error json.RawMessage }
-	if json.Unmarshal(raw, &m) != nil || m.Result != nil || m.Error != nil || strings.HasPrefix(string(m.Method), `"`) {
-		return nil
-	}
-	return m.ID
+	mustConform(t, report)
+	return report.Checked
 }
 
 func TestReferenceTakesTranscripts(t *testing.T) {
@@ -165,6 +132,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.call("thread/turns/list", object{"threadId": id, "limit": 2})
 	c.call("thread/items/list", object{"threadId": id, "limit": 2})
 	readLists(c, home)
+	actOnTheMachine(c, project)
 	askTheClient(c)
 	c.call("config/read", object{"includeLayers": true})
 	c.call("config/value/write", object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
@@ -226,6 +194,35 @@ func readLists(c *client, home string) {
 	}
 	c.call("skills/extraRoots/set", object{"extraRoots": []string{filepath.Join(home, "more")}})
 	c.call("skills/list", object{"cwds": []string{home}})
+}
+
+// actOnTheMachine works with files and commands without a thread.
+func actOnTheMachine(c *client, dir string) {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	c.call("fs/createDirectory", object{"path": at("machine"), "recursive": true})
+	c.call("fs/watch", object{"watchId": "w", "path": at("machine")})
+	c.call("fs/writeFile", object{"path": at("machine/file"), "dataBase64": "aGk="})
+	c.heard("fs/changed")
+	c.call("fs/unwatch", object{"watchId": "w"})
+	c.call("fs/readFile", object{"path": at("machine/file")})
+	c.refused("fs/readFile", object{"path": at("none")})
+	c.call("fs/getMetadata", object{"path": at("machine")})
+	c.call("fs/readDirectory", object{"path": at("machine")})
+	c.call("fs/copy", object{"sourcePath": at("machine"), "destinationPath": at("copied"), "recursive": true})
+	c.call("fs/remove", object{"path": at("copied"), "recursive": true, "force": false})
+	c.call("fuzzyFileSearch", object{"query": "file", "roots": []string{dir}, "cancellationToken": "t"})
+	c.call("fuzzyFileSearch/sessionStart", object{"sessionId": "s", "roots": []string{dir}})
+	c.call("fuzzyFileSearch/sessionUpdate", object{"sessionId": "s", "query": "file"})
+	c.heard("fuzzyFileSearch/sessionCompleted")
+	c.call("fuzzyFileSearch/sessionStop", object{"sessionId": "s"})
+	full := object{"type": "dangerFullAccess"}
+	c.call("command/exec", object{"command": []string{"echo", "hi"}, "sandboxPolicy": full, "env": object{"A": "1", "B": nil}, "outputBytesCap": 10, "timeoutMs": 20_000})
+	shell := c.ask("command/exec", object{"command": []string{"cat"}, "processId": "p", "tty": true, "size": object{"rows": 5, "cols": 50}, "sandboxPolicy": full})
+	c.call("command/exec/resize", object{"processId": "p", "size": object{"rows": 6, "cols": 60}})
+	c.call("command/exec/write", object{"processId": "p", "deltaBase64": "aGkK"})
+	c.heard("command/exec/outputDelta")
+	c.call("command/exec/terminate", object{"processId": "p"})
+	c.untilAnswer(shell)
 }
 
 // forkAndRevert has a thread go two ways, one of them back.

@@ -49,7 +49,7 @@ func openDesk(o *options, log *zap.Logger) (*desk, error) {
 	parts.Model, parts.Outbox, parts.Version = &model.Router{}, d, protocol.Level
 	parts.Originator = func(uint64) string { return "appserver" }
 	d.engine = engine.New(parts)
-	d.handler = server.NewMethods(d.engine, server.Lobby{})
+	d.handler = server.NewMethods(d.engine, server.Lobby{}, nil)
 	return d, nil
 }
 

@@ -119,7 +119,7 @@ func (f *fakeServers) Status(_ context.Context, _, name string, full bool) []pro
 	}
 	state := "connected"
 	s := protocol.McpServerStatus{
-		Name: "docs", RuntimeStatus: &state, Tools: map[string]json.RawMessage{"look": json.RawMessage(`{"name":"look"}`)},
+		Name: "docs", RuntimeStatus: &state, Tools: map[string]json.RawMessage{"look": json.RawMessage(`{"name":"look","inputSchema":{"type":"object"}}`)},
 		Resources: []json.RawMessage{}, ResourceTemplates: []json.RawMessage{}, AuthStatus: "unsupported",
 	}
 	if full {

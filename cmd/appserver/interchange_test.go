@@ -49,8 +49,8 @@ func (x *interchange) reference() *client {
 	x.t.Helper()
 	path := os.Getenv("REFERENCE_BINARY")
 	require.NotEmpty(x.t, path, "set REFERENCE_BINARY to the program of the reference implementation")
-	c := dial(x.t, processCommand(x.t, x.home, path, "app-server",
-		"-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"))
+	c := connect(x.t, processCommand(x.t, x.home, path, "app-server",
+		"-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"), nil)
 	c.initialize()
 	return c
 }

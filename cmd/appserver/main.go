@@ -1,6 +1,9 @@
 // Command appserver speaks the Codex app-server protocol on standard input and
 // output, runs a coding agent, and keeps each conversation as a rollout file.
 //
+// With --listen it serves any number of clients on a socket instead. Under the name codex it
+// takes the command lines that clients of the reference implementation begin it with.
+//
 // While it serves, standard output carries protocol messages only; logs go to standard
 // error. It exits 0 when its input ends or it is told to stop, 1 when it cannot start,
 // and 2 when it is called wrongly.
@@ -8,8 +11,9 @@
 // # Goroutines
 //
 // The main goroutine waits for a reason to end, and then ends the server in order.
-// One serves the connection and ends when it is drained; one waits for signals, one
-// for the end of the parent process, and both end with the main goroutine.
+// One serves the connection, or accepts connections, and ends when they are drained, or not
+// accepted any more; one waits for signals, one for the end of the parent process, and both
+// end with the main goroutine. The command proxy has one for each direction.
 package main
 
 import (
@@ -18,6 +22,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"appserver/core/tool"
 	"appserver/protocol"
@@ -43,7 +48,7 @@ func main() {
 			os.Exit(tool.Confine(os.Args[2:]))
 		}
 	}
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // streams are the standard streams of a command.
@@ -61,6 +66,8 @@ type subcommand struct {
 func commands() []subcommand {
 	return []subcommand{
 		{"app-server", "serve a client on standard input and output (the default)", serve},
+		{"proxy", "join standard input and output to a server's Unix socket: --sock PATH", proxy},
+		{"login", "status: whether the model provider has its key", login},
 		{"context", "show and edit what the model is sent of a stored thread", contextCommand},
 		{"rollout", "look for damage and secrets in the files of threads, mend them, and let old ones go", rolloutCommand},
 		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
@@ -73,9 +80,15 @@ func commands() []subcommand {
 // usageError is a command line that makes no sense.
 type usageError struct{ error }
 
+// codexName is the name of the reference implementation's program.
+const codexName = "codex"
+
+// run takes the name of the program first.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	s := streams{in, out, errs}
-	err := dispatch(args, s)
+	o := defaults()
+	o.codex = filepath.Base(args[0]) == codexName
+	err := dispatch(args[1:], s, o)
 	var usage usageError
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
@@ -89,8 +102,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 }
 
 // dispatch takes options before and after the command's name.
-func dispatch(args []string, s streams) error {
-	o := defaults()
+func dispatch(args []string, s streams, o *options) error {
 	rest, err := o.parse(args, s.err)
 	if err != nil {
 		return err
@@ -98,20 +110,32 @@ func dispatch(args []string, s streams) error {
 	if o.version {
 		return printVersion(nil, s, o)
 	}
-	name := "app-server"
 	if len(rest) > 0 {
-		name, rest = rest[0], rest[1:]
+		return command(rest, s, o)
 	}
-	for _, c := range commands() {
-		if c.name == name {
-			return c.run(rest, s, o)
-		}
+	if o.codex {
+		return usageError{errors.New("this codex is appserver, which has no user interface of its own: run codex app-server")}
 	}
-	return usageError{fmt.Errorf("there is no command %q", name)}
+	return serve(nil, s, o)
 }
 
-func printVersion(_ []string, s streams, _ *options) error {
-	// Clients of the reference implementation look for its name and version.
+// command runs the command that the first argument names.
+func command(args []string, s streams, o *options) error {
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(args[1:], s, o)
+		}
+	}
+	return usageError{fmt.Errorf("there is no command %q", args[0])}
+}
+
+func printVersion(_ []string, s streams, o *options) error {
+	// Clients of the reference implementation look for its name and version; some for
+	// nothing else, where they take the program for it.
+	if o.codex {
+		_, err := fmt.Fprintf(s.out, "codex-cli %s\n", protocol.Level)
+		return err
+	}
 	_, err := fmt.Fprintf(s.out, "codex-cli %s (appserver %s)\n", protocol.Level, version)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"appserver/protocol"
@@ -14,14 +15,18 @@ import (
 
 // options are the flags that commands share.
 type options struct {
-	overrides  list
-	provider   string
-	logLevel   string
-	logFormat  string
-	listen     string
-	source     string
-	parentExit bool
+	overrides list
+	provider  string
+	logLevel  string
+	logFormat string
+	transport transport
+	source    string
+	// parentExit is nil where no flag sets it.
+	parentExit *bool
 	version    bool
+	// codex is set where the program is called by the name of the reference
+	// implementation's.
+	codex bool
 }
 
 type list []string
@@ -39,11 +44,9 @@ func (l *list) Set(v string) error {
 func defaults() *options {
 	return &options{
 		logLevel: envOr("APPSERVER_LOG", "warn"), logFormat: envOr("LOG_FORMAT", "console"),
-		listen: listenStdio, source: protocol.SourceVSCode, parentExit: true,
+		transport: transport{url: listenStdio, skew: defaultSkew}, source: protocol.SourceVSCode,
 	}
 }
-
-const listenStdio = "stdio://"
 
 // parse reads flags up to the first other argument. What they do not set stays.
 func (o *options) parse(args []string, errs io.Writer) (rest []string, err error) {
@@ -69,15 +72,37 @@ func (o *options) defineShared(flags *flag.FlagSet) {
 func (o *options) defineConfig(flags *flag.FlagSet) {
 	flags.Var(&o.overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
 	flags.Var(&o.overrides, "config", "the same as -c `KEY=VALUE`")
+	for name, value := range map[string]string{"enable": "true", "disable": "false"} {
+		flags.Func(name, "the same as -c features.`NAME`="+value, func(feature string) error {
+			return o.overrides.Set("features." + feature + "=" + value)
+		})
+	}
 }
 
 func (o *options) define(flags *flag.FlagSet) {
 	o.defineShared(flags)
-	flags.StringVar(&o.listen, "listen", o.listen, "where to listen; only stdio:// is served")
+	o.transport.define(flags)
 	flags.Func("session-source", "what `KIND` of client begins threads: vscode, cli, exec, mcp or a word of its own (default vscode, which many clients list only)", o.setSource)
-	flags.BoolVar(&o.parentExit, "exit-with-parent", o.parentExit, "end when the parent process has ended")
+	flags.BoolFunc("exit-with-parent", "end when the parent process has ended (default true on stdio://)", o.setParentExit)
 	flags.BoolVar(&o.version, "version", o.version, "print the version")
+	flags.BoolVar(&o.version, "V", o.version, "the same as --version")
+	flags.Bool("strict-config", false, "accepted and ignored: settings without effect are told as warnings")
 	flags.Bool("analytics-default-enabled", false, "accepted and ignored: nothing is sent anywhere")
+}
+
+func (o *options) setParentExit(value string) error {
+	end, err := strconv.ParseBool(value)
+	o.parentExit = &end
+	return err
+}
+
+// endsWithParent is settled by the transport where no flag does: who starts a server for
+// others may leave it.
+func (o *options) endsWithParent() bool {
+	if o.parentExit != nil {
+		return *o.parentExit
+	}
+	return o.transport.isStdio()
 }
 
 func (o *options) setSource(kind string) error {

@@ -15,9 +15,11 @@ import (
 
 	"go.uber.org/zap"
 
+	"appserver/core"
 	"appserver/core/checkpoint"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/host"
 	"appserver/core/model"
 	"appserver/core/token"
 	"appserver/core/tool"
@@ -27,6 +29,7 @@ import (
 	"appserver/rollout"
 	"appserver/rollout/index"
 	"appserver/server"
+	"appserver/server/listen"
 )
 
 const (
@@ -45,11 +48,14 @@ func serve(args []string, s streams, o *options) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 {
-		return usageError{fmt.Errorf("unexpected argument %q", rest[0])}
+	switch {
+	case o.version:
+		return printVersion(nil, s, o)
+	case len(rest) > 0:
+		return beside(rest, s, o)
 	}
-	if o.listen != listenStdio {
-		return usageError{fmt.Errorf("cannot listen on %q: only stdio:// is served", o.listen)}
+	if err := o.transport.check(); err != nil {
+		return err
 	}
 	keepSecrets()
 	boundGarbage()
@@ -61,7 +67,20 @@ func serve(args []string, s streams, o *options) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	return p.run(s, reasonsToStop(ctx, o))
+	stop := reasonsToStop(ctx, o) // before anybody hears that the server listens
+	if p.listener, err = o.transport.listener(p.server, s.err); err != nil {
+		return err
+	}
+	return p.run(s, stop)
+}
+
+// beside runs a command that the reference implementation has under app-server.
+func beside(args []string, s streams, o *options) error {
+	switch args[0] {
+	case "generate-json-schema", "generate-ts", "proxy":
+		return command(args, s, o)
+	}
+	return usageError{fmt.Errorf("unexpected argument %q", args[0])}
 }
 
 // garbagePercent is how much garbage may stand beside what is in use: with the runtime's
@@ -78,7 +97,10 @@ func boundGarbage() {
 // process is a running server.
 type process struct {
 	server *server.Server
-	engine *engine.Engine
+	// listener is nil where the only client is on standard input and output.
+	listener *listen.Listener
+	engine   *engine.Engine
+	host     *host.Host
 	// index is nil where it is turned off.
 	index *index.Index
 	// servers is nil where no turns are run.
@@ -159,7 +181,8 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 func join(live *config.Live, own *setup, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
-	p.Clients = srv.Clients
+	p.AnswerLead = p.CompletedFloor / 2
+	p.Clients, p.Connected = srv.Clients, srv.Connected
 	p.WantsChanges = func(conn uint64) bool {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
@@ -173,11 +196,29 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	e.Retain(retentionOf(c.History))
+	machine := machineOf(srv, live, own, p.Tools)
+	srv.OnLeave(func(conn uint64) {
+		e.Leave(conn)
+		machine.Gone(conn)
+	})
 	srv.Handle(server.NewMethods(e, server.Lobby{
 		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, Aside: e.Aside, Warnings: c.Warnings, Home: own.home, Cwd: own.cwd, Version: version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-	}))
-	return &process{server: srv, engine: e, index: ix, models: own.models, log: p.Log}
+	}, machine))
+	return &process{server: srv, engine: e, host: machine, index: ix, models: own.models, log: p.Log}
+}
+
+// machineOf serves files, searches and commands of clients. Tools that run no commands of
+// clients are none.
+func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) *host.Host {
+	runner, _ := tools.(host.Runner)
+	return host.New(host.Options{
+		Outbox: out, Runner: runner, Cwd: own.cwd,
+		Policy:      func() protocol.SandboxPolicy { return own.defaults(live.Current()).Sandbox },
+		Profile:     func(mode protocol.SandboxMode) protocol.SandboxPolicy { return live.Current().SandboxPolicy(mode) },
+		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
+		Confined:    func() bool { return own.confinement().Enforced },
+	})
 }
 
 // indexOf is the index over the rollouts; nil where it is turned off.
@@ -264,10 +305,13 @@ func offlineScript(path, home string) (*model.Script, error) {
 // parent process. A goroutine waits for either; it ends with ctx.
 func reasonsToStop(ctx context.Context, o *options) <-chan string {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	signal.Ignore(syscall.SIGPIPE)
 	var orphaned <-chan struct{}
-	if o.parentExit {
+	if o.endsWithParent() {
 		orphaned = parentExit(ctx)
 	}
 	reasons := make(chan string, 1)
@@ -283,20 +327,27 @@ func reasonsToStop(ctx context.Context, o *options) <-chan string {
 	return reasons
 }
 
-// run serves until the client's input ends, or there is a reason to stop; then it
-// ends in order.
+// run serves until the client's input ends where there is no other client, or there is a
+// reason to stop; then it ends in order.
 func (p *process) run(s streams, stop <-chan string) error {
 	served := make(chan error, 1)
-	go func() { served <- p.server.Serve(context.Background(), s.in, s.out) }()
+	go func() { served <- p.serve(s) }()
 	select {
 	case reason := <-stop:
 		p.log.Info("stopping", zap.String("reason", reason))
 	case <-p.server.EOF():
 		p.log.Info("the client has ended its input")
 	case err := <-served:
-		return err
+		return errors.Join(err, p.close())
 	}
 	return p.close()
+}
+
+func (p *process) serve(s streams) error {
+	if p.listener != nil {
+		return p.listener.Serve()
+	}
+	return p.server.Serve(context.Background(), s.in, s.out)
 }
 
 // close ends the server: no more requests, answers to those that were accepted, an
@@ -304,15 +355,18 @@ func (p *process) run(s streams, stop <-chan string) error {
 func (p *process) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
+	err := p.stopListening()
 	p.server.StopIntake()
 	p.models.Close()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
-	err := errors.Join(p.server.Quiesce(quiesce), p.engine.Close(ctx))
+	err = errors.Join(err, p.server.Quiesce(quiesce))
+	p.host.Stop()
+	err = errors.Join(err, p.engine.Close(ctx), p.host.Close(ctx))
 	if p.servers != nil {
 		err = errors.Join(err, p.servers.Close(ctx))
 	}
-	err = errors.Join(err, p.server.Drain(ctx))
+	err = errors.Join(err, p.server.Drain(ctx), p.awaitClients(ctx))
 	if p.index != nil {
 		err = errors.Join(err, p.index.Close(ctx))
 	}

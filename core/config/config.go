@@ -185,7 +185,7 @@ type Context struct {
 // Compat holds what is done for the sake of particular clients.
 type Compat struct {
 	// TurnCompletedFloor is the least time between the answer of turn/start and
-	// the turn's turn/completed.
+	// the turn's turn/completed. Half of it lies before the model's first words.
 	TurnCompletedFloor time.Duration `key:"turn_completed_floor_ms" min:"0" max:"60000"`
 }
 

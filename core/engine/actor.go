@@ -89,6 +89,8 @@ type actor struct {
 	// long, and nothing was under way.
 	left   []uint64
 	lonely *time.Timer
+	// deserted holds a token when a connection has ended.
+	deserted chan struct{}
 	// idle is ready while there is something to do that nobody waits for.
 	idle <-chan struct{}
 }
@@ -96,7 +98,7 @@ type actor struct {
 func newActor(e *Engine, id string) *actor {
 	return &actor{
 		engine: e, id: id,
-		requests: make(chan request, mailbox), results: make(chan result, resultBuffer),
+		requests: make(chan request, mailbox), results: make(chan result, resultBuffer), deserted: make(chan struct{}, 1),
 		quit: make(chan struct{}), gone: make(chan struct{}),
 		effects: map[core.EffectID]*running{}, journal: ephemeral{},
 	}
@@ -106,6 +108,7 @@ func (a *actor) stop() { a.quitOnce.Do(func() { close(a.quit) }) }
 
 func (a *actor) run() {
 	defer close(a.gone)
+	a.dismiss()
 	for {
 		results := a.results
 		clear := a.congestion()
@@ -118,6 +121,8 @@ func (a *actor) run() {
 		case r := <-results:
 			a.take(r)
 		case <-clear:
+		case <-a.deserted:
+			a.dismiss()
 		case <-a.idle:
 			a.describe()
 		case <-a.abandoned():
@@ -361,7 +366,7 @@ func (a *actor) say(messages []core.Message) {
 		case core.ContextChanged:
 			a.tellContext(m)
 		case core.Notice:
-			for _, conn := range a.subscribers {
+			for _, conn := range a.audience(m.Notification) {
 				out.Notify(conn, m.Notification)
 			}
 		case core.Request:
@@ -375,7 +380,7 @@ func (a *actor) say(messages []core.Message) {
 }
 
 func (a *actor) subscribe(conn uint64) {
-	if !a.subscribed(conn) {
+	if !a.subscribed(conn) && !a.engine.isGone(conn) {
 		a.subscribers = append(a.subscribers, conn)
 		a.left = slices.DeleteFunc(a.left, func(c uint64) bool { return c == conn })
 	}

@@ -86,7 +86,7 @@ func (a *actor) archiveStored(to protocol.Caller) {
 		return
 	}
 	a.engine.Outbox.Reply(to, protocol.Empty{})
-	a.engine.Outbox.Notify(to.Conn, protocol.ThreadArchivedNotification{ThreadID: a.id})
+	a.sayTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
 }
 
 // findOpen is the path of a rollout that is not archived.
@@ -117,7 +117,7 @@ func (a *actor) unarchive(to protocol.Caller) {
 		return
 	}
 	a.engine.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
-	a.engine.Outbox.Notify(to.Conn, protocol.ThreadUnarchivedNotification{ThreadID: a.id})
+	a.sayTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
 }
 
 // bringBack reads the rollout before it moves it, so that what cannot be shown stays.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -153,11 +154,30 @@ func (a *actor) postTerminal(id core.EffectID, r result) {
 
 func (a *actor) sample(e core.Sample) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
-		answer, err := a.engine.Model.Stream(ctx, e.Prompt, func(p core.Piece) { emit(core.ModelPiece{Effect: e.ID, Piece: p}) })
+		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.AnswerLead)) })
+		answer, err := a.engine.Model.Stream(ctx, e.Prompt, func(p core.Piece) {
+			lead()
+			emit(core.ModelPiece{Effect: e.ID, Piece: p})
+		})
+		lead()
 		if err != nil {
 			return core.SampleFailed{Effect: e.ID, Err: modelError(err)}
 		}
 		return core.SampleDone{Effect: e.ID, Answer: answer}
+	}
+}
+
+// waitUntil waits for a time, or the end of ctx.
+func waitUntil(ctx context.Context, at time.Time) {
+	wait := time.Until(at)
+	if wait <= 0 {
+		return
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -130,6 +130,29 @@ func TestCompletedFloor(t *testing.T) {
 	})
 }
 
+// TestAnswerLead checks that a model which answers at once says nothing until the client
+// has had time to listen, and that an interrupt
+// does not wait for that.
+func TestAnswerLead(t *testing.T) {
+	const lead = 25 * time.Millisecond
+	bubble(t, func(t *testing.T, r *rig) {
+		r.AnswerLead = lead
+		id := r.begin(1)
+		said := func(text string) bool { return strings.Contains(strings.Join(r.unasked(1), "\n"), text) }
+		for _, words := range []string{"hello", "more"} {
+			r.turn(1, id, "say "+words)
+			time.Sleep(lead - time.Millisecond)
+			require.False(t, said(`"delta":"`+words), "%s came too early", words)
+			time.Sleep(time.Millisecond)
+			require.True(t, said(`"delta":"`+words), "%s did not come", words)
+		}
+		r.turn(1, id, "say late")
+		r.ask(1, interrupt(id, ""))
+		require.Equal(t, []string{"completed", "completed", "interrupted"}, r.ends(1))
+		require.False(t, said(`"delta":"late`))
+	})
+}
+
 // TestEffectsEndWithTheirThread checks that the effects of a thread that was loaded
 // anew are cancelled, and that nothing they say later counts.
 func TestEffectsEndWithTheirThread(t *testing.T) {

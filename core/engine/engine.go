@@ -168,8 +168,13 @@ type Parts struct {
 	// Clients are the connections that are told what concerns no connection in particular;
 	// nil stands for none.
 	Clients func() []uint64
+	// Connected is false for a connection that has ended, of which Leave is told then; nil
+	// stands for connections that all stay.
+	Connected func(conn uint64) bool
 	// CompletedFloor is core.Options.CompletedFloor of every thread.
 	CompletedFloor time.Duration
+	// AnswerLead is how long the answer to turn/start is ahead of all that the model says.
+	AnswerLead time.Duration
 }
 
 // maxReaders is how many requests read the disk at once.

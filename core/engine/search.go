@@ -67,7 +67,9 @@ func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
 func (e *Engine) watch(conn uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.watchers[conn] = true
+	if !e.isGone(conn) {
+		e.watchers[conn] = true
+	}
 }
 
 // IndexProgress tells those who list or search how many files have been read.

@@ -218,9 +218,9 @@ func serverFailure(err error) error {
 	return protocol.Internal(protocol.KindMcpServer, "%v", err)
 }
 
-// McpServerReload reads the configuration again, and has every thread connect to the
+// McpServerRefresh reads the configuration again, and has every thread connect to the
 // servers that it names now; those that had failed are tried at once.
-func (e *Engine) McpServerReload(to protocol.Caller, _ *protocol.McpServerReloadParams) error {
+func (e *Engine) McpServerRefresh(to protocol.Caller, _ *protocol.McpServerRefreshParams) error {
 	return e.withServers(to, nil, func(context.Context) (any, error) {
 		if err := e.Servers.Reload(); err != nil {
 			return nil, err

@@ -172,7 +172,7 @@ func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerAsks {
 		q.Mode = "form"
 	}
 	if q.Mode == "form" {
-		q.Schema, _ = json.Marshal(p.RequestedSchema) // what was read as JSON can be written
+		q.Schema = formSchema(p.RequestedSchema)
 	}
 	if len(p.Meta) > 0 {
 		q.Meta, _ = json.Marshal(p.Meta)

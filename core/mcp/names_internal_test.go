@@ -131,8 +131,23 @@ func TestMetaAndStructureAreKeptWhole(t *testing.T) {
 func TestQuestionsAreFormsOrAddresses(t *testing.T) {
 	form := asking(1, "s", &sdk.ElicitParams{Message: "Name?", RequestedSchema: map[string]any{"type": "object"}, Meta: sdk.Meta{"a": 1}})
 	require.Equal(t, "form", form.Mode)
-	require.JSONEq(t, `{"type":"object"}`, string(form.Schema))
+	require.JSONEq(t, `{"type":"object","properties":{}}`, string(form.Schema))
 	require.JSONEq(t, `{"a":1}`, string(form.Meta))
 	url := asking(2, "s", &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"})
 	require.Equal(t, core.ServerAsks{Question: 2, Server: "s", Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"}, url)
+}
+
+// What clients do not know of forms is left out, and what they count on is there.
+func TestFormsHaveWhatClientsKnow(t *testing.T) {
+	for given, want := range map[string]string{
+		`null`: `{"type":"object","properties":{}}`,
+		`5`:    `{"type":"object","properties":{}}`,
+		`{"properties":[],"required":null,"additionalProperties":false}`:                                                                                                 `{"type":"object","properties":{}}`,
+		`{"$schema":"s","type":"object","title":"T","required":["n"],"properties":{"n":{"type":"string","pattern":"a","minLength":1,"default":null},"x":true}}`:          `{"$schema":"s","type":"object","required":["n"],"properties":{"n":{"type":"string","minLength":1}}}`,
+		`{"type":"object","properties":{"c":{"type":"string","enum":["a"],"enumNames":["A"]},"m":{"type":"array","items":{"enum":["a"],"type":"string"},"minItems":1}}}`: `{"type":"object","properties":{"c":{"type":"string","enum":["a"],"enumNames":["A"]},"m":{"type":"array","items":{"enum":["a"],"type":"string"},"minItems":1}}}`,
+	} {
+		var schema any
+		require.NoError(t, json.Unmarshal([]byte(given), &schema))
+		require.JSONEq(t, want, string(formSchema(schema)), given)
+	}
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package tool
 
 import (
@@ -12,17 +14,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// Program is a program that is talked to through its standard input and output. Env is
-// its whole environment.
-type Program struct {
-	Argv []string
-	Dir  string
-	Env  []string
-	// Said gets what it writes to its standard error, line by line and bounded; it must not
-	// block for long.
-	Said func(line string)
-}
 
 const (
 	// saidLine is how many bytes of a line of standard error are passed on, saidLines how

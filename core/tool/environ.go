@@ -43,6 +43,11 @@ func BaseEnv(environ []string, secrets ...string) []string {
 // PASSWD, PASSPHRASE or CREDENTIAL in them and those that are excluded, sets its own, and
 // of all that keeps what is included, in this order.
 func environment(base []string, p core.EnvironmentPolicy) []string {
+	return append(inheritance(base, p), plainOutput...)
+}
+
+// inheritance is what the policy makes of the base, without what plainOutput sets.
+func inheritance(base []string, p core.EnvironmentPolicy) []string {
 	var kept []string
 	for _, entry := range base {
 		name, _, _ := strings.Cut(entry, "=")
@@ -61,7 +66,7 @@ func environment(base []string, p core.EnvironmentPolicy) []string {
 			return !matches(p.IncludeOnly, name)
 		})
 	}
-	return append(kept, plainOutput...)
+	return kept
 }
 
 // inherited tells whether a variable of the server is passed on.

@@ -23,6 +23,44 @@ func (*Shell) Run(context.Context, core.Command, <-chan string, func(string), fu
 	return core.ToolResult{Failure: errNotLinux().Error()}
 }
 
+// Exec runs nothing.
+func (*Shell) Exec(context.Context, Exec, func(*Inlet)) Exit {
+	return Exit{Failure: errNotLinux().Error()}
+}
+
+// Inlet is of no command.
+type Inlet struct{}
+
+// Write fails.
+func (*Inlet) Write([]byte) (int, error) { return 0, errNotLinux() }
+
+// Close fails.
+func (*Inlet) Close() error { return errNotLinux() }
+
+// Resize fails.
+func (*Inlet) Resize(Size) error { return errNotLinux() }
+
+// Connect starts nothing.
+func (*Shell) Connect(Program) (*Link, error) { return nil, errNotLinux() }
+
+// Link is to no program.
+type Link struct{}
+
+// Read fails.
+func (*Link) Read([]byte) (int, error) { return 0, errNotLinux() }
+
+// Write fails.
+func (*Link) Write([]byte) (int, error) { return 0, errNotLinux() }
+
+// Close has nothing to close.
+func (*Link) Close() error { return nil }
+
+// Ended never is.
+func (*Link) Ended() <-chan struct{} { return nil }
+
+// Outcome is why.
+func (*Link) Outcome() error { return errNotLinux() }
+
 // Probe says that nothing can be confined.
 func Probe([]string) error { return errNotLinux() }
 

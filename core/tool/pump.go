@@ -21,14 +21,34 @@ const (
 	lastWait  = 20 * time.Millisecond
 )
 
+// source is what a command's output is read from.
+type source struct {
+	pipe      *os.File
+	lastReads int
+}
+
+// read reads from the pipe. When hurry was called it takes what is there, but does
+// not wait for processes that got away with the other end.
+func (p *source) read(buf []byte) (int, error) {
+	n, err := p.pipe.Read(buf)
+	if !errors.Is(err, os.ErrDeadlineExceeded) || p.lastReads == 0 {
+		return n, err
+	}
+	p.lastReads--
+	p.pipe.SetReadDeadline(time.Now().Add(lastWait))
+	return p.pipe.Read(buf)
+}
+
+// hurry tells that the command has ended: what is in the pipe is the rest.
+func (p *source) hurry() { p.pipe.SetReadDeadline(time.Now()) }
+
 // pump carries a command's output from its pipe to the transcript and the caller.
 type pump struct {
-	pipe   *os.File
+	source
 	output func(text string)
 	// wire is how many bytes may still be passed on; negative when it has been said
 	// that there are more.
 	wire, wireLimit int
-	lastReads       int
 	// done is closed when everything has been passed on.
 	done chan struct{}
 
@@ -39,7 +59,7 @@ type pump struct {
 
 func newPump(pipe *os.File, keep, wire int, output func(string)) *pump {
 	return &pump{
-		pipe: pipe, output: output, wire: wire, wireLimit: wire, lastReads: lastReads,
+		source: source{pipe, lastReads}, output: output, wire: wire, wireLimit: wire,
 		done: make(chan struct{}), transcript: excerpt.Text{Limit: keep},
 	}
 }
@@ -62,18 +82,6 @@ func (p *pump) run(started func()) {
 			return
 		}
 	}
-}
-
-// read reads from the pipe. When hurry was called it takes what is there, but does
-// not wait for processes that got away with the other end.
-func (p *pump) read(buf []byte) (int, error) {
-	n, err := p.pipe.Read(buf)
-	if !errors.Is(err, os.ErrDeadlineExceeded) || p.lastReads == 0 {
-		return n, err
-	}
-	p.lastReads--
-	p.pipe.SetReadDeadline(time.Now().Add(lastWait))
-	return p.pipe.Read(buf)
 }
 
 // keep adds to the transcript and passes on; false when the pump is closed.
@@ -110,9 +118,6 @@ func (p *pump) open() bool {
 	defer p.mu.Unlock()
 	return !p.closed
 }
-
-// hurry tells that the command has ended: what is in the pipe is the rest.
-func (p *pump) hurry() { p.pipe.SetReadDeadline(time.Now()) }
 
 // close gives the transcript and keeps the pump from calling output again. A call
 // that has not returned yet is left behind.

@@ -78,7 +78,7 @@ func (s *Shell) wireLimit(c core.Command) int {
 }
 
 // or is the limit, or the default where it is not set.
-func or[T int | time.Duration](limit, standard T) T {
+func or[T int | uint16 | time.Duration](limit, standard T) T {
 	if limit <= 0 {
 		return standard
 	}

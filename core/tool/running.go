@@ -28,6 +28,8 @@ type running struct {
 	output *os.File
 	// tty is set where output is a terminal's, which is typed on by writing to it.
 	tty bool
+	// size is that of the terminal.
+	size Size
 	// supervised is set where cmd is a supervisor. It writes a report when it has
 	// ended all that the command left behind.
 	supervised bool
@@ -125,21 +127,30 @@ func (p *running) reported() string {
 
 // outcome is the exit code or the failure.
 func (p *running) outcome() core.ToolResult {
+	status, failure := p.waitStatus()
+	if failure != "" {
+		return core.ToolResult{Failure: failure}
+	}
+	return outcomeOf(status)
+}
+
+// waitStatus is how the command ended, or why that is not known.
+func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 	state := p.cmd.ProcessState
 	switch {
 	case state == nil:
-		return core.ToolResult{Failure: notDying(p.pid()).Error()}
+		return 0, notDying(p.pid()).Error()
 	case !p.supervised:
-		return outcomeOf(state.Sys().(syscall.WaitStatus))
+		return state.Sys().(syscall.WaitStatus), ""
 	case p.status == "":
 		result := outcomeOf(state.Sys().(syscall.WaitStatus))
-		return core.ToolResult{Failure: cmp.Or(result.Failure, state.String()) + ", and its supervisor with it"}
+		return 0, cmp.Or(result.Failure, state.String()) + ", and its supervisor with it"
 	}
-	status, err := strconv.ParseUint(p.status, 10, 32)
+	number, err := strconv.ParseUint(p.status, 10, 32)
 	if err != nil {
-		return core.ToolResult{Failure: p.status}
+		return 0, p.status
 	}
-	return outcomeOf(syscall.WaitStatus(status))
+	return syscall.WaitStatus(number), ""
 }
 
 // notDying is the failure of a command that runs on.

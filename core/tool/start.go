@@ -26,13 +26,26 @@ const markName = "APPSERVER_COMMAND"
 
 // start starts a command. Errors say what was missing and what to do.
 func (s *Shell) start(c core.Command) (*running, error) {
+	p, err := s.prepare(c, environment(s.Env, c.Environment))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.launch(); err != nil {
+		p.output.Close()
+		p.report.Close()
+		return nil, startFailure(c.Argv[0], err)
+	}
+	return p, nil
+}
+
+// prepare is a command that can be started.
+func (s *Shell) prepare(c core.Command, env []string) (*running, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("no command to run: the argument vector names no program")
 	}
 	if err := checkDirectory(c.Cwd); err != nil {
 		return nil, err
 	}
-	env := environment(s.Env, c.Environment)
 	program, err := lookPath(c.Argv[0], env)
 	if err != nil {
 		return nil, err
@@ -59,11 +72,6 @@ func (s *Shell) start(c core.Command) (*running, error) {
 		p.supervise(s.Supervisor, p.grace)
 	} else {
 		p.cmd.SysProcAttr.Setctty = c.TTY
-	}
-	if err := p.launch(); err != nil {
-		p.output.Close()
-		p.report.Close()
-		return nil, startFailure(c.Argv[0], err)
 	}
 	return p, nil
 }
@@ -115,7 +123,7 @@ func (p *running) spawn() error {
 // outlet is what the process writes to, and what is read of it.
 func (p *running) outlet() (out, in *os.File, err error) {
 	if p.tty {
-		return openTerminal()
+		return openTerminal(p.size)
 	}
 	return os.Pipe()
 }

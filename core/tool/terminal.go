@@ -11,18 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalSize is that of terminals, which nobody looks at.
-var terminalSize = pty.Winsize{Rows: 24, Cols: 80}
+// The size of terminals, which nobody looks at, unless a client does.
+const (
+	usualRows = 24
+	usualCols = 80
+)
 
 // openTerminal is a terminal: what the server reads and types, and what the command has.
 // At its end reads fail with EIO.
-func openTerminal() (ours, theirs *os.File, err error) {
+func openTerminal(s Size) (ours, theirs *os.File, err error) {
 	blocking, theirs, err := pty.Open()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer blocking.Close()
-	if err = pty.Setsize(theirs, &terminalSize); err == nil {
+	if err = pty.Setsize(theirs, &pty.Winsize{Rows: or(s.Rows, usualRows), Cols: or(s.Cols, usualCols)}); err == nil {
 		ours, err = pollable(blocking)
 	}
 	if err != nil {

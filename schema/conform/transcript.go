@@ -61,9 +61,9 @@ func (p Problem) Error() string { return fmt.Sprintf("line %d: %s: %v", p.Line, 
 // must be in the transcript too. Ids of requests may be used again once they are
 // answered.
 func ValidateTranscript(reference *Schemas, lines []Line) Report {
-	v := &validation{schemas: reference, names: messageNames(), pending: map[string]string{}}
+	v := validation{schemas: reference, names: messageNames(), pending: map[string]string{}}
 	for _, line := range lines {
-		v.line(line)
+		v.batch(line)
 	}
 	return v.report
 }
@@ -75,6 +75,17 @@ type validation struct {
 	report  Report
 }
 
+// batch takes messages apart that came as one.
+func (v *validation) batch(line Line) {
+	var elements []json.RawMessage
+	if json.Unmarshal(line.Message, &elements) != nil || len(elements) == 0 {
+		elements = []json.RawMessage{line.Message}
+	}
+	for _, element := range elements {
+		v.line(Line{line.Number, line.FromServer, element})
+	}
+}
+
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -84,12 +95,13 @@ type message struct {
 }
 
 func (v *validation) line(line Line) {
+	if !line.FromServer {
+		v.asked(line)
+		return
+	}
 	var m message
 	err := json.Unmarshal(line.Message, &m)
 	switch {
-	case !line.FromServer && err == nil && m.Method != "" && m.ID != nil:
-		v.pending[string(m.ID)] = m.Method
-	case !line.FromServer:
 	case err != nil:
 		v.problem(line, "not a message", err)
 	case m.Method != "":
@@ -101,6 +113,20 @@ func (v *validation) line(line Line) {
 		method := v.answered(line, m)
 		v.check(line, method, v.names["result of "+method], m.Result)
 	}
+}
+
+// asked keeps what a line of the client asks for. Whatever has an id and is no answer is
+// answered as a request, though its method be no text.
+func (v *validation) asked(line Line) {
+	var m struct{ ID, Method, Result, Error json.RawMessage }
+	if json.Unmarshal(line.Message, &m) != nil || m.ID == nil {
+		return
+	}
+	method := "malformed"
+	if json.Unmarshal(m.Method, &method) != nil && (m.Result != nil || m.Error != nil) {
+		return
+	}
+	v.pending[string(m.ID)] = method
 }
 
 // answered is the method of the request that m answers. An error without id

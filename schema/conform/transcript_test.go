@@ -91,6 +91,17 @@ func TestAnswerComesOnce(t *testing.T) {
 	require.Equal(t, 3, report.Problems[0].Line)
 }
 
+func TestBatches(t *testing.T) {
+	report := validate(t,
+		`-> [{"id":1,"method":"turn/interrupt","params":{}},{"id":2,"method":7},{"id":3,"result":{}},{"id":4}]`,
+		`<- [{"id":2,"error":{"code":-32600,"message":"no"}},{"id":1,"result":{}},{"id":4,"error":{"code":-32600,"message":"no"}}]`,
+		`<- {"id":3,"result":{}}`,
+		`<- []`)
+	require.Len(t, report.Problems, 2)
+	require.ErrorContains(t, report.Problems[0], "line 3: answer: no request with id 3")
+	require.ErrorContains(t, report.Problems[1], "line 4: not a message")
+}
+
 func TestErrorAnswers(t *testing.T) {
 	s := schemas(t, map[string]string{"JSONRPCErrorError.json": `{"type":"object","properties":{"code":{"type":"integer"}},"required":["code","message"]}`})
 	report := conform.ValidateTranscript(s, conform.ParseTranscript(strings.Join([]string{

@@ -219,7 +219,7 @@ func (r *reflector) number(t reflect.Type) *Node {
 		return &Node{Type: Kinds{"integer"}, Format: "int64"}
 	case reflect.Int32:
 		return &Node{Type: Kinds{"integer"}, Format: "int32"}
-	case reflect.Uint32, reflect.Uint64:
+	case reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return &Node{Type: Kinds{"integer"}, Format: t.Kind().String(), Minimum: new(int)}
 	}
 	r.problems = append(r.problems, fmt.Errorf("%s has no schema: use another type, or teach reflector.number", t))

@@ -223,7 +223,41 @@ export type ClientRequest =
   /** Reads a resource of an MCP server. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/resource/read"; params: McpResourceReadParams }
   /** Reads the configuration again, and connects to the MCP servers that it names. */
-  | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerReloadParams | null }
+  | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerRefreshParams | null }
+  /** Reads a file. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readFile"; params: FsReadFileParams }
+  /** Writes a file. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/writeFile"; params: FsWriteFileParams }
+  /** Makes a directory. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/createDirectory"; params: FsCreateDirectoryParams }
+  /** Tells what is at a path. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/getMetadata"; params: FsGetMetadataParams }
+  /** Lists a directory. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readDirectory"; params: FsReadDirectoryParams }
+  /** Removes a file, or a directory with what is in it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/remove"; params: FsRemoveParams }
+  /** Copies a file, or a directory with what is in it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/copy"; params: FsCopyParams }
+  /** Begins to tell of changes of a file or a directory. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/watch"; params: FsWatchParams }
+  /** Ends a watch. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fs/unwatch"; params: FsUnwatchParams }
+  /** Finds files by parts of their paths. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch"; params: FuzzyFileSearchParams }
+  /** Begins a search that takes one query after the other. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch/sessionStart"; params: FuzzyFileSearchSessionStartParams }
+  /** Asks a search something else. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch/sessionUpdate"; params: FuzzyFileSearchSessionUpdateParams }
+  /** Ends a search. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch/sessionStop"; params: FuzzyFileSearchSessionStopParams }
+  /** Runs a command without a thread. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec"; params: CommandExecParams }
+  /** Writes to the input of a command. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec/write"; params: CommandExecWriteParams }
+  /** Gives the terminal of a command another size. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec/resize"; params: CommandExecResizeParams }
+  /** Ends a command. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec/terminate"; params: CommandExecTerminateParams }
   /** Tells how the server is: its memory, clients, threads, index and sandbox. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "server/diagnostics"; params?: ServerDiagnosticsParams | null };
 
@@ -273,6 +307,84 @@ export type CommandAction =
   | { type: "listFiles"; command: string; path: string | null }
   | { type: "search"; command: string; query: string | null; path: string | null }
   | { type: "unknown"; command: string };
+
+/** CommandExecOutputDeltaNotification is a piece of a command's output, in base64. */
+export interface CommandExecOutputDeltaNotification {
+  processId: string;
+  stream: "stdout" | "stderr";
+  deltaBase64: string;
+  /** CapReached is set where the rest of the stream is not told. */
+  capReached: boolean;
+}
+
+/** CommandExecParams runs a command, an argument vector, without a thread. The answer comes with its end. It ends with the connection, too. */
+export interface CommandExecParams {
+  command: Array<string>;
+  /** ProcessID is the connection's own name for it. Without one it can neither be streamed nor be written to. */
+  processId?: string | null;
+  /** TTY runs it on a terminal, with both streams. */
+  tty?: boolean | null;
+  /** StreamStdin lets it read what command/exec/write writes; else its input is empty. */
+  streamStdin?: boolean | null;
+  /** StreamStdoutStderr tells its output as it comes, and not in the answer. */
+  streamStdoutStderr?: boolean | null;
+  /** OutputBytesCap is how many bytes of each stream are told, 1 MiB by default. */
+  outputBytesCap?: number | null;
+  disableOutputCap?: boolean | null;
+  disableTimeout?: boolean | null;
+  /** TimeoutMs ends it, after ten seconds by default. */
+  timeoutMs?: number | null;
+  /** Cwd is the server's own by default. */
+  cwd?: string | null;
+  /** Env are variables to set, or with null to leave out. */
+  env?: { [key: string]: string | null } | null;
+  /** Size is that of the terminal. */
+  size?: CommandExecTerminalSize | null;
+  /** SandboxPolicy is the configured one by default. */
+  sandboxPolicy?: SandboxPolicy | null;
+  /** PermissionProfile names one of permissionProfile/list in its place. Only with the capability experimentalApi. */
+  permissionProfile?: string | null;
+}
+
+/** CommandExecResizeParams gives a command's terminal another size. */
+export interface CommandExecResizeParams {
+  processId: string;
+  size: CommandExecTerminalSize;
+}
+
+/** The answer to command/exec/resize. */
+export type CommandExecResizeResponse = Record<string, never>;
+
+/** CommandExecResponse is the end of a command: 124 where its time was over, 128 and the signal where one ended it. The output is empty where it was streamed. */
+export interface CommandExecResponse {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** CommandExecTerminalSize is in characters. */
+export interface CommandExecTerminalSize {
+  rows: number;
+  cols: number;
+}
+
+/** CommandExecTerminateParams ends a command. */
+export interface CommandExecTerminateParams {
+  processId: string;
+}
+
+/** The answer to command/exec/terminate. */
+export type CommandExecTerminateResponse = Record<string, never>;
+
+/** CommandExecWriteParams writes to a command's input, in base64, closes it, or both. */
+export interface CommandExecWriteParams {
+  processId: string;
+  deltaBase64?: string | null;
+  closeStdin?: boolean | null;
+}
+
+/** The answer to command/exec/write. */
+export type CommandExecWriteResponse = Record<string, never>;
 
 /** CommandExecutionItem is a command that the agent ran, or wanted to run. Command is a line that a shell would take, Cwd an absolute path. AggregatedOutput holds both standard output and standard error, cut in the middle where it is long. The members that are null where the command did not run, or has not ended, are ProcessID, AggregatedOutput, ExitCode and DurationMs, which is in milliseconds. */
 export interface CommandExecutionItem {
@@ -812,7 +924,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -905,6 +1017,170 @@ export interface FileUpdateChange {
   path: string;
   kind: { type: "add" } | { type: "delete" } | { type: "update"; move_path: string | null };
   diff: string;
+}
+
+/** FsChangedNotification tells what has changed below a watch since the last one. The path of the watch itself stands for everything, where there was too much to tell. */
+export interface FsChangedNotification {
+  watchId: string;
+  changedPaths: Array<string>;
+}
+
+/** FsCopyParams copies a file, a link or, with Recursive, a directory. A file takes the place of another; a directory is merged into one that is there. */
+export interface FsCopyParams {
+  sourcePath: string;
+  destinationPath: string;
+  recursive?: boolean | null;
+}
+
+/** The answer to fs/copy. */
+export type FsCopyResponse = Record<string, never>;
+
+/** FsCreateDirectoryParams makes a directory. Recursive, true by default, makes those above it, too, and takes one that is there already. */
+export interface FsCreateDirectoryParams {
+  path: string;
+  recursive?: boolean | null;
+}
+
+/** The answer to fs/createDirectory. */
+export type FsCreateDirectoryResponse = Record<string, never>;
+
+/** FsGetMetadataParams names what to look at. */
+export interface FsGetMetadataParams {
+  path: string;
+}
+
+/** FsGetMetadataResponse is what is at a path. Of a link it tells what it leads to, but for IsSymlink. Times are Unix milliseconds, 0 where they are not known. */
+export interface FsGetMetadataResponse {
+  isDirectory: boolean;
+  isFile: boolean;
+  isSymlink: boolean;
+  createdAtMs: number;
+  modifiedAtMs: number;
+}
+
+/** FsReadDirectoryEntry is a name in a directory, and what it leads to. Links that lead nowhere are not listed. */
+export interface FsReadDirectoryEntry {
+  fileName: string;
+  isDirectory: boolean;
+  isFile: boolean;
+}
+
+/** FsReadDirectoryParams names a directory to list. */
+export interface FsReadDirectoryParams {
+  path: string;
+}
+
+/** FsReadDirectoryResponse is what is in a directory itself, by name. */
+export interface FsReadDirectoryResponse {
+  entries: Array<FsReadDirectoryEntry>;
+}
+
+/** FsReadFileParams names a file to read. */
+export interface FsReadFileParams {
+  path: string;
+}
+
+/** FsReadFileResponse is what a file holds, in base64. */
+export interface FsReadFileResponse {
+  dataBase64: string;
+}
+
+/** FsRemoveParams removes a file, a link or a directory. Recursive, true by default, removes what is in a directory; Force, true by default, takes it that there is nothing. */
+export interface FsRemoveParams {
+  path: string;
+  recursive?: boolean | null;
+  force?: boolean | null;
+}
+
+/** The answer to fs/remove. */
+export type FsRemoveResponse = Record<string, never>;
+
+/** FsUnwatchParams ends a watch. */
+export interface FsUnwatchParams {
+  watchId: string;
+}
+
+/** The answer to fs/unwatch. */
+export type FsUnwatchResponse = Record<string, never>;
+
+/** FsWatchParams asks to be told of changes of a file, or of a directory and what is in it itself. The connection's own WatchID names the watch. */
+export interface FsWatchParams {
+  watchId: string;
+  path: string;
+}
+
+/** FsWatchResponse is the path that changes are told of. */
+export interface FsWatchResponse {
+  path: string;
+}
+
+/** FsWriteFileParams gives a file another content, in base64, or makes it. */
+export interface FsWriteFileParams {
+  path: string;
+  dataBase64: string;
+}
+
+/** The answer to fs/writeFile. */
+export type FsWriteFileResponse = Record<string, never>;
+
+/** FuzzyFileSearchParams looks for files and directories below Roots whose path is like Query. A later search of the connection with the same CancellationToken ends this one. */
+export interface FuzzyFileSearchParams {
+  query: string;
+  roots: Array<string>;
+  cancellationToken?: string | null;
+}
+
+/** FuzzyFileSearchResponse is what was found, what fits best first. */
+export interface FuzzyFileSearchResponse {
+  files: Array<FuzzyFileSearchResult>;
+}
+
+/** FuzzyFileSearchResult is a path below a root, as the client wrote that. Indices are the characters of Path that fit, by their places. Scores compare within one answer only. */
+export interface FuzzyFileSearchResult {
+  root: string;
+  path: string;
+  match_type: "file" | "directory";
+  file_name: string;
+  score: number;
+  indices: Array<number>;
+}
+
+/** FuzzyFileSearchSessionCompletedNotification tells that the last sessionUpdated has all that there is for the query. */
+export interface FuzzyFileSearchSessionCompletedNotification {
+  sessionId: string;
+}
+
+/** FuzzyFileSearchSessionStartParams begins a search that takes one query after the other. The files are those of this moment. The connection's own SessionID names it; one that has the name already ends. */
+export interface FuzzyFileSearchSessionStartParams {
+  sessionId: string;
+  roots: Array<string>;
+}
+
+/** The answer to fuzzyFileSearch/sessionStart. */
+export type FuzzyFileSearchSessionStartResponse = Record<string, never>;
+
+/** FuzzyFileSearchSessionStopParams ends a session. */
+export interface FuzzyFileSearchSessionStopParams {
+  sessionId: string;
+}
+
+/** The answer to fuzzyFileSearch/sessionStop. */
+export type FuzzyFileSearchSessionStopResponse = Record<string, never>;
+
+/** FuzzyFileSearchSessionUpdateParams asks a session something else. */
+export interface FuzzyFileSearchSessionUpdateParams {
+  sessionId: string;
+  query: string;
+}
+
+/** The answer to fuzzyFileSearch/sessionUpdate. */
+export type FuzzyFileSearchSessionUpdateResponse = Record<string, never>;
+
+/** FuzzyFileSearchSessionUpdatedNotification is what a session has found for its query so far. */
+export interface FuzzyFileSearchSessionUpdatedNotification {
+  sessionId: string;
+  query: string;
+  files: Array<FuzzyFileSearchResult>;
 }
 
 /** GatewayAuth tells where the key of a provider comes from: from the variable EnvKey, from nowhere, or from headers and tokens in the configuration, which are not told. */
@@ -1109,8 +1385,8 @@ export interface McpServerElicitationRequestParams {
 /** McpServerElicitationRequestResponse is the user's answer. Content has the values of an accepted form. Meta of {"persist": "session"} accepts the tool for the session. */
 export interface McpServerElicitationRequestResponse {
   action: "accept" | "decline" | "cancel";
-  content: unknown;
-  _meta: unknown;
+  content?: unknown;
+  _meta?: unknown;
 }
 
 /** McpServerInfo is what a server calls itself. */
@@ -1123,11 +1399,11 @@ export interface McpServerInfo {
   websiteUrl: string | null;
 }
 
-/** McpServerReloadParams has no members. */
-export type McpServerReloadParams = Record<string, never>;
+/** McpServerRefreshParams has no members. Its name is that of the answer in the reference implementation. */
+export type McpServerRefreshParams = Record<string, never>;
 
 /** The answer to config/mcpServer/reload. */
-export type McpServerReloadResponse = Record<string, never>;
+export type McpServerRefreshResponse = Record<string, never>;
 
 /** McpServerStatus is an MCP server: how its connection is, and what it has. Tools, resources and the server's own words are as the Model Context Protocol has them. RuntimeStatus is null where no thread was asked about. HTTPOrigin is the scheme and host of a server that is reached by HTTP. ToolsError is why there are no tools. */
 export interface McpServerStatus {
@@ -1553,6 +1829,14 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "mcpServer/startupStatus/updated"; params: McpServerStatusUpdatedNotification }
   /** skills/list would answer something else than before. */
   | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification }
+  /** Something that is watched has changed. */
+  | { jsonrpc: "2.0"; method: "fs/changed"; params: FsChangedNotification }
+  /** What a search has found so far. */
+  | { jsonrpc: "2.0"; method: "fuzzyFileSearch/sessionUpdated"; params: FuzzyFileSearchSessionUpdatedNotification }
+  /** A search has looked everywhere. */
+  | { jsonrpc: "2.0"; method: "fuzzyFileSearch/sessionCompleted"; params: FuzzyFileSearchSessionCompletedNotification }
+  /** A piece of the output of a command without a thread. */
+  | { jsonrpc: "2.0"; method: "command/exec/outputDelta"; params: CommandExecOutputDeltaNotification }
   /** Something the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification }
   /** A setting has no effect. */
@@ -2868,7 +3152,41 @@ export interface Methods {
   /** Reads a resource of an MCP server. */
   "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
   /** Reads the configuration again, and connects to the MCP servers that it names. */
-  "config/mcpServer/reload": { params: McpServerReloadParams; result: McpServerReloadResponse };
+  "config/mcpServer/reload": { params: McpServerRefreshParams; result: McpServerRefreshResponse };
+  /** Reads a file. */
+  "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
+  /** Writes a file. */
+  "fs/writeFile": { params: FsWriteFileParams; result: FsWriteFileResponse };
+  /** Makes a directory. */
+  "fs/createDirectory": { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
+  /** Tells what is at a path. */
+  "fs/getMetadata": { params: FsGetMetadataParams; result: FsGetMetadataResponse };
+  /** Lists a directory. */
+  "fs/readDirectory": { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
+  /** Removes a file, or a directory with what is in it. */
+  "fs/remove": { params: FsRemoveParams; result: FsRemoveResponse };
+  /** Copies a file, or a directory with what is in it. */
+  "fs/copy": { params: FsCopyParams; result: FsCopyResponse };
+  /** Begins to tell of changes of a file or a directory. */
+  "fs/watch": { params: FsWatchParams; result: FsWatchResponse };
+  /** Ends a watch. */
+  "fs/unwatch": { params: FsUnwatchParams; result: FsUnwatchResponse };
+  /** Finds files by parts of their paths. */
+  fuzzyFileSearch: { params: FuzzyFileSearchParams; result: FuzzyFileSearchResponse };
+  /** Begins a search that takes one query after the other. */
+  "fuzzyFileSearch/sessionStart": { params: FuzzyFileSearchSessionStartParams; result: FuzzyFileSearchSessionStartResponse };
+  /** Asks a search something else. */
+  "fuzzyFileSearch/sessionUpdate": { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
+  /** Ends a search. */
+  "fuzzyFileSearch/sessionStop": { params: FuzzyFileSearchSessionStopParams; result: FuzzyFileSearchSessionStopResponse };
+  /** Runs a command without a thread. */
+  "command/exec": { params: CommandExecParams; result: CommandExecResponse };
+  /** Writes to the input of a command. */
+  "command/exec/write": { params: CommandExecWriteParams; result: CommandExecWriteResponse };
+  /** Gives the terminal of a command another size. */
+  "command/exec/resize": { params: CommandExecResizeParams; result: CommandExecResizeResponse };
+  /** Ends a command. */
+  "command/exec/terminate": { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
   /** Tells how the server is: its memory, clients, threads, index and sandbox. */
   "server/diagnostics": { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
 }

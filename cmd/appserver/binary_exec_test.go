@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// unconfinedExec are params of a command that the kernel does not confine.
+func unconfinedExec(script string, more object) object {
+	params := object{"command": []string{"bash", "-c", script}, "sandboxPolicy": object{"type": "dangerFullAccess"}}
+	for name, value := range more {
+		params[name] = value
+	}
+	return params
+}
+
+// screen is what a command without a thread has written, as far as it was read.
+type screen struct {
+	c    *client
+	id   string
+	read int // bytes that were waited for
+}
+
+// until reads up to where the command has written a text.
+func (s *screen) until(text string) {
+	s.c.t.Helper()
+	for {
+		if at := strings.Index(s.text()[s.read:], text); at >= 0 {
+			s.read += at + len(text)
+			return
+		}
+		s.c.until(func(m message) bool { return m.Method == "command/exec/outputDelta" })
+	}
+}
+
+func (s *screen) text() string {
+	var said strings.Builder
+	for _, m := range s.c.seen {
+		if m.Method == "command/exec/outputDelta" && gjson.GetBytes(m.Params, "processId").Str == s.id {
+			piece, err := base64.StdEncoding.DecodeString(gjson.GetBytes(m.Params, "deltaBase64").Str)
+			require.NoError(s.c.t, err)
+			said.Write(piece)
+		}
+	}
+	return said.String()
+}
+
+func TestBinaryRunsCommandsWithoutAThread(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	dir := t.TempDir()
+	got := c.call("command/exec", unconfinedExec(`pwd; echo "$A" >&2; exit 3`, object{"cwd": dir, "env": object{"A": "b c"}}))
+	require.JSONEq(t, `{"exitCode":3,"stdout":"`+dir+`\n","stderr":"b c\n"}`, string(got))
+	got = c.call("command/exec", unconfinedExec("echo in; sleep 600", object{"timeoutMs": 500}))
+	require.JSONEq(t, `{"exitCode":124,"stdout":"in\n","stderr":""}`, string(got))
+	require.JSONEq(t, `{"exitCode":0,"stdout":"","stderr":""}`, string(c.call("command/exec", unconfinedExec("cat", nil))), "its input is empty")
+	fails := c.refused("command/exec", object{"command": []string{"no-such-program"}, "sandboxPolicy": object{"type": "dangerFullAccess"}})
+	require.Equal(t, "command", fails.Data.Kind)
+	require.Contains(t, fails.Message, "failed to spawn command")
+	c.close()
+}
+
+// TestBinaryTalksToACommandOnATerminal types at a shell that is on a terminal, as people do.
+func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	id := c.ask("command/exec", object{
+		"command": []string{"bash", "--norc", "--noprofile", "-i"}, "processId": "sh", "tty": true, "size": object{"rows": 12, "cols": 34},
+		"disableTimeout": true, "sandboxPolicy": object{"type": "dangerFullAccess"}, "env": object{"PS1": "ready> "},
+	})
+	sh := &screen{c: c, id: "sh"}
+	sh.until("ready> ")
+	write := func(text string) {
+		c.call("command/exec/write", object{"processId": "sh", "deltaBase64": base64.StdEncoding.EncodeToString([]byte(text))})
+	}
+	write("stty size; tty | cut -c1-5\n")
+	sh.until("12 34\r\n/dev/")
+	c.call("command/exec/resize", object{"processId": "sh", "size": object{"rows": 20, "cols": 99}})
+	write("stty size\n")
+	sh.until("20 99\r\n")
+	write("echo $((1+1)) winks; sleep 600\n")
+	sh.until("2 winks\r\n")
+	write("\x03")
+	sh.until("ready> ")
+	write("echo back $((40+2))\n")
+	sh.until("back 42")
+	c.call("command/exec/write", object{"processId": "sh", "closeStdin": true})
+	require.EqualValues(t, 0, gjson.GetBytes(c.untilAnswer(id).Result, "exitCode").Int())
+	require.Equal(t, "commandNotFound", c.refused("command/exec/write", object{"processId": "sh", "closeStdin": true}).Data.Kind)
+	c.close()
+}
+
+// TestBinaryConfinesCommandsWithoutAThread: by the configured policy, and where the kernel
+// confines nothing they are refused.
+func TestBinaryConfinesCommandsWithoutAThread(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	c := startOffline(t, home)
+	touch := object{"command": []string{"touch", "made"}, "cwd": dir}
+	enforced := gjson.GetBytes(c.call("server/diagnostics", object{}), "sandbox.enforced").Bool()
+	if !enforced {
+		require.Equal(t, "notConfined", c.refused("command/exec", touch).Data.Kind)
+		require.NoFileExists(t, filepath.Join(dir, "made"))
+		c.close()
+		return
+	}
+	require.NotZero(t, gjson.GetBytes(c.call("command/exec", touch), "exitCode").Int(), "read-only is the default")
+	require.NoFileExists(t, filepath.Join(dir, "made"))
+	touch["sandboxPolicy"] = object{"type": "workspaceWrite"}
+	require.Zero(t, gjson.GetBytes(c.call("command/exec", touch), "exitCode").Int())
+	require.FileExists(t, filepath.Join(dir, "made"))
+	escape := object{"command": []string{"touch", filepath.Join(home, "made")}, "cwd": dir, "sandboxPolicy": object{"type": "workspaceWrite"}}
+	require.NotZero(t, gjson.GetBytes(c.call("command/exec", escape), "exitCode").Int())
+	require.NoFileExists(t, filepath.Join(home, "made"))
+	c.close()
+}
+
+// pidOf waits until a script has written its process id.
+func pidOf(t *testing.T, file string) int {
+	t.Helper()
+	var pid int
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	}, patience, 10*time.Millisecond)
+	return pid
+}
+
+// TestBinaryEndsCommandsWithTheClient: however it goes, nothing of its commands is left.
+func TestBinaryEndsCommandsWithTheClient(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*client){
+		"end of input": func(c *client) { c.close() },
+		"signal":       func(c *client) { c.signal(syscall.SIGTERM); c.awaitExit() },
+		"kill":         func(c *client) { c.kill() },
+		"terminate": func(c *client) {
+			c.call("command/exec/terminate", object{"processId": "p"})
+			c.until(func(m message) bool { return gjson.GetBytes(m.Result, "exitCode").Exists() })
+			c.close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pid")
+			c := startOffline(t, t.TempDir())
+			c.ask("command/exec", unconfinedExec("setsid sleep 600 & echo $! >"+file+"; trap '' TERM; sleep 600", object{"processId": "p", "disableTimeout": true}))
+			pid := pidOf(t, file)
+			end(c)
+			require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, patience, 10*time.Millisecond)
+		})
+	}
+}
+
+// TestBinaryStreamsToWhoReads: a command that writes more than the client reads waits, the
+// server keeps little of it, and all of it comes in order before the answer.
+func TestBinaryStreamsToWhoReads(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	resume := c.stopReading()
+	id := c.ask("command/exec", unconfinedExec("seq 1 3000000", object{"processId": "p", "streamStdoutStderr": true, "disableOutputCap": true, "disableTimeout": true}))
+	resume()
+	var out strings.Builder
+	answer := c.until(func(m message) bool {
+		if m.Method == "command/exec/outputDelta" {
+			piece, err := base64.StdEncoding.DecodeString(gjson.GetBytes(m.Params, "deltaBase64").Str)
+			require.NoError(t, err)
+			out.Write(piece)
+		}
+		return string(m.ID) == id && m.Method == ""
+	})
+	require.JSONEq(t, `{"exitCode":0,"stdout":"","stderr":""}`, string(answer.Result))
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	require.Len(t, lines, 3_000_000)
+	for i, line := range lines {
+		if line != strconv.Itoa(i+1) {
+			require.Fail(t, "out of order", "line %d is %q", i+1, line)
+		}
+	}
+	c.close()
+}

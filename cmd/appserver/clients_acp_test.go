@@ -1,0 +1,269 @@
+//go:build reference
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const acpProgram = "@agentclientprotocol/codex-acp/dist/index.js"
+
+// acp is an editor that speaks the Agent Client Protocol with codex-acp, as Zed and the
+// JetBrains do.
+type acp struct {
+	*client
+	session string
+}
+
+// acpOpened is what an editor is told of a session when it opens.
+type acpOpened struct {
+	SessionID string
+	Models    struct {
+		CurrentModelID  string
+		AvailableModels []struct{ ModelID string }
+	}
+	Modes struct{ CurrentModeID string }
+}
+
+// acpUpdate is what an editor shows of a session.
+type acpUpdate struct {
+	SessionUpdate string
+	ToolCallID    string
+	Status        string
+	CurrentModeID string
+	Content       json.RawMessage
+}
+
+func (w *workshop) acp() *acp {
+	w.t.Helper()
+	a := &acp{client: w.start(installed(w.t, acpProgram))}
+	a.call("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}})
+	return a
+}
+
+func (a *acp) open(cwd string) acpOpened {
+	a.t.Helper()
+	return a.openWith(object{"cwd": cwd, "mcpServers": []object{}})
+}
+
+func (a *acp) openWith(params object) (o acpOpened) {
+	a.t.Helper()
+	require.NoError(a.t, json.Unmarshal(a.call("session/new", params), &o))
+	a.session = o.SessionID
+	return o
+}
+
+// prompt begins a turn, and gives the id of its request.
+func (a *acp) prompt(text string) string {
+	a.t.Helper()
+	return a.ask("session/prompt", object{"sessionId": a.session, "prompt": []object{{"type": "text", "text": text}}})
+}
+
+// stopped waits for the end of a turn, and tells why it ended.
+func (a *acp) stopped(prompt string) string {
+	a.t.Helper()
+	m := a.untilAnswer(prompt)
+	require.Nil(a.t, m.Error, m.line)
+	var r struct{ StopReason string }
+	require.NoError(a.t, json.Unmarshal(m.Result, &r))
+	return r.StopReason
+}
+
+// turn gives what was shown of a turn that must end by itself.
+func (a *acp) turn(text string) []acpUpdate {
+	a.t.Helper()
+	begin := len(a.seen)
+	require.Equal(a.t, "end_turn", a.stopped(a.prompt(text)))
+	return a.updates(a.seen[begin:])
+}
+
+func (a *acp) updates(messages []message) (updates []acpUpdate) {
+	a.t.Helper()
+	for _, m := range messages {
+		var p struct {
+			SessionID string
+			Update    acpUpdate
+		}
+		if m.Method != "session/update" {
+			continue
+		}
+		require.NoError(a.t, json.Unmarshal(m.Params, &p))
+		require.Equal(a.t, a.session, p.SessionID)
+		updates = append(updates, p.Update)
+	}
+	return updates
+}
+
+// shownText is the texts of one kind of update, put together.
+func shownText(updates []acpUpdate, kind string) string {
+	var b strings.Builder
+	for _, u := range updates {
+		var content struct{ Text string }
+		if u.SessionUpdate == kind && json.Unmarshal(u.Content, &content) == nil {
+			b.WriteString(content.Text)
+		}
+	}
+	return b.String()
+}
+
+// callStates are the tool calls, by what is said of each in the end.
+func callStates(updates []acpUpdate) (statuses []string) {
+	places := map[string]int{}
+	for _, u := range updates {
+		if u.ToolCallID == "" {
+			continue
+		}
+		at, known := places[u.ToolCallID]
+		if !known {
+			at = len(statuses)
+			places[u.ToolCallID], statuses = at, append(statuses, "")
+		}
+		if u.Status != "" {
+			statuses[at] = u.Status
+		}
+	}
+	return statuses
+}
+
+// permit answers what codex-acp asks the user by the option of a kind.
+func (a *acp) permit(kind string) (asked *int) {
+	asked = new(int)
+	a.onAsk = func(m message) any {
+		*asked++
+		var p struct {
+			Options []struct{ OptionID, Kind string }
+		}
+		require.NoError(a.t, json.Unmarshal(m.Params, &p), m.line)
+		for _, o := range p.Options {
+			if o.Kind == kind {
+				return object{"outcome": object{"outcome": "selected", "optionId": o.OptionID}}
+			}
+		}
+		require.Fail(a.t, "no such option", "%s in %s", kind, m.line)
+		return nil
+	}
+	return asked
+}
+
+// touches is a step that makes a file outside of the sandbox, which the user must permit.
+func touches(match, path string) string {
+	return fmt.Sprintf(`{"match":%q,"toolCalls":[{"name":"shell","arguments":{"command":"touch %s && echo made","sandbox_permissions":"require_escalated","justification":"May I?"}}]}`, match, path)
+}
+
+// TestReferenceClientACP is a day of an editor: prompts, permissions, a cancellation, a
+// failure, other modes and models, and a session that another process takes up again.
+func TestReferenceClientACP(t *testing.T) {
+	w := scriptedWorkshop(t, `{"steps":[
+		{"match":"greet","deltas":["Hello, ","world."]},
+		`+touches("allow it", "allowed")+`,{"match":"allow it","text":"It is there."},
+		`+touches("reject it", "rejected")+`,{"match":"reject it","text":"Then not."},
+		{"match":"patch it","toolCalls":[{"name":"apply_patch","arguments":{"input":"*** Begin Patch\n*** Add File: patched\n+one\n*** End Patch"}}]},{"match":"patch it","text":"Patched."},
+		{"match":"wait","toolCalls":[{"name":"shell","arguments":{"command":"sleep 600","timeout_ms":700000}}]},
+		{"match":"go on","text":"Still here."},
+		{"match":"fail","error":{"status":400,"message":"no such model here"}},
+		{"match":"refuse","error":{"status":401,"message":"the key is wrong"}}]}`)
+	a := w.acp()
+	opened := a.open(w.project)
+	require.Len(t, opened.Models.AvailableModels, 3, "one model with three efforts")
+	a.call("session/set_mode", object{"sessionId": a.session, "modeId": "read-only"})
+
+	require.Equal(t, "Hello, world.", shownText(a.turn("greet"), "agent_message_chunk"))
+	permitAndReject(a, w)
+	cancelAndFail(a)
+	chooseAnother(a)
+	a.client.close()
+
+	takeUp(w, a.session)
+	w.conforms("codex-acp 2.6.0")
+}
+
+// permitAndReject has commands run, and patches written, if the user permits it.
+func permitAndReject(a *acp, w *workshop) {
+	asked := a.permit("allow_once")
+	shown := a.turn("allow it")
+	require.Equal(a.t, 1, *asked)
+	require.Equal(a.t, []string{"completed"}, callStates(shown))
+	require.Equal(a.t, "It is there.", shownText(shown, "agent_message_chunk"))
+	require.FileExists(a.t, filepath.Join(w.project, "allowed"))
+
+	asked = a.permit("reject_once")
+	shown = a.turn("reject it")
+	require.Equal(a.t, 1, *asked)
+	require.Equal(a.t, []string{"failed"}, callStates(shown))
+	require.Equal(a.t, "Then not.", shownText(shown, "agent_message_chunk"))
+	require.NoFileExists(a.t, filepath.Join(w.project, "rejected"))
+
+	asked = a.permit("allow_once")
+	shown = a.turn("patch it")
+	require.Equal(a.t, 1, *asked, "a mode that reads only asks for patches")
+	require.Equal(a.t, []string{"completed"}, callStates(shown))
+	require.FileExists(a.t, filepath.Join(w.project, "patched"))
+}
+
+// cancelAndFail ends turns otherwise than well; the session goes on.
+func cancelAndFail(a *acp) {
+	a.permit("allow_once")
+	waits := a.prompt("wait")
+	a.until(func(m message) bool { return strings.Contains(m.line, `"sessionUpdate":"tool_call"`) })
+	a.send(object{"method": "session/cancel", "params": object{"sessionId": a.session}})
+	require.Equal(a.t, "cancelled", a.stopped(waits))
+	require.Equal(a.t, "Still here.", shownText(a.turn("go on"), "agent_message_chunk"))
+
+	require.Contains(a.t, shownText(a.turn("fail"), "agent_message_chunk"), "no such model here")
+	refused := a.untilAnswer(a.prompt("refuse"))
+	require.NotNil(a.t, refused.Error, refused.line)
+	require.Equal(a.t, "Authentication required", refused.Error.Message)
+}
+
+// chooseAnother takes another mode and another effort of the model.
+func chooseAnother(a *acp) {
+	a.call("session/set_mode", object{"sessionId": a.session, "modeId": "agent-full-access"})
+	a.call("session/set_model", object{"sessionId": a.session, "modelId": "offline[high]"})
+	require.NotEmpty(a.t, shownText(a.turn("as you are"), "agent_message_chunk"))
+}
+
+// takeUp has another process list the session, show what was said, and go on with it.
+func takeUp(w *workshop, session string) {
+	a := w.acp()
+	listed := a.call("session/list", object{})
+	require.Contains(a.t, string(listed), session)
+	a.session = session
+	begin := len(a.seen)
+	a.call("session/load", object{"sessionId": session, "cwd": w.project, "mcpServers": []object{}})
+	shown := a.updates(a.seen[begin:])
+	require.Contains(a.t, shownText(shown, "user_message_chunk"), "greet")
+	require.Contains(a.t, shownText(shown, "agent_message_chunk"), "Hello, world.It is there.Then not.Patched.Still here.")
+	require.Equal(a.t, []string{"completed", "failed", "completed", "failed"}, callStates(shown))
+	require.NotEmpty(a.t, shownText(a.turn("once more"), "agent_message_chunk"))
+	a.call("session/close", object{"sessionId": session})
+	a.call("session/delete", object{"sessionId": session})
+	require.NotContains(a.t, string(a.call("session/list", object{})), session)
+	a.client.close()
+}
+
+// TestReferenceClientACPServers: an editor brings an MCP server along, and the user permits
+// its tool for good.
+func TestReferenceClientACPServers(t *testing.T) {
+	program, err := mcpProgram()
+	require.NoError(t, err)
+	w := scriptedWorkshop(t, `{"steps":[
+		{"match":"use it","toolCalls":[{"name":"mcp__docs__write"}]},{"match":"use it","text":"Written."},
+		{"match":"once more","toolCalls":[{"name":"mcp__docs__write"}]},{"match":"once more","text":"Written again."}]}`)
+	a := w.acp()
+	a.openWith(object{"cwd": w.project, "mcpServers": []object{{"name": "docs", "command": program, "args": []string{}, "env": []object{}}}})
+	asked := a.permit("allow_always")
+	for _, text := range []string{"use it", "once more"} {
+		shown := a.turn(text)
+		require.Equal(t, []string{"completed"}, callStates(shown))
+		require.Contains(t, shownText(shown, "agent_message_chunk"), "Written")
+	}
+	require.Equal(t, 1, *asked)
+	a.client.close()
+	w.conforms("codex-acp 2.6.0 with an MCP server")
+}

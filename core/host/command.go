@@ -1,0 +1,300 @@
+package host
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"appserver/core"
+	"appserver/core/tool"
+	"appserver/protocol"
+)
+
+const (
+	// usualTimeout and usualCap hold for commands that say nothing else.
+	usualTimeout = 10 * time.Second
+	usualCap     = 1 << 20
+	// maxKept is how many bytes of a stream an answer holds, also without a cap.
+	maxKept = 16 << 20
+	// maxCommands is how many commands of a connection run at a time.
+	maxCommands = 64
+	// maxTyped is how many bytes may wait to be read by a command.
+	maxTyped = 16 << 20
+)
+
+// command is a command that runs, or is about to.
+type command struct {
+	desk *desk
+	id   string // the client's, or one of our own that no client can have
+	// cancel ends it.
+	cancel context.CancelFunc
+	// input is set where it may be written to.
+	input, tty, streamed bool
+	out, err             capture
+	// begun is closed when inlet is set, or it has ended.
+	begun chan struct{}
+
+	mu    sync.Mutex
+	inlet *tool.Inlet
+	ended bool
+	// typed are writes that wait for those before them, of so many bytes.
+	typed   []func()
+	waiting int
+	typing  bool
+}
+
+// capture is one stream of a command's output: what is kept of it, or how much was told.
+type capture struct {
+	name string
+	// left is how many bytes may be kept or told, -1 where there is no limit.
+	left int64
+	kept []byte
+}
+
+// CommandExec runs a command.
+func (h *Host) CommandExec(to protocol.Caller, p *protocol.CommandExecParams) error {
+	d, err := h.desk(to.Conn)
+	if err != nil {
+		return err
+	}
+	if err := checkExec(p); err != nil {
+		return err
+	}
+	e, err := h.exec(p)
+	if err != nil {
+		return err
+	}
+	c := &command{
+		desk: d, input: p.StreamStdin || p.TTY, tty: p.TTY, streamed: p.StreamStdoutStderr || p.TTY, begun: make(chan struct{}),
+		out: newCapture(protocol.StreamStdout, p), err: newCapture(protocol.StreamStderr, p),
+	}
+	e.Output = c.output
+	ctx, err := d.admit(c, to, p.ProcessID)
+	if err != nil {
+		return err
+	}
+	err = h.run(func() {
+		exit := h.Runner.Exec(ctx, e, c.start)
+		h.answer(to, c.end(exit), failure(exit))
+	})
+	if err != nil {
+		c.end(tool.Exit{})
+	}
+	return err
+}
+
+func failure(exit tool.Exit) error {
+	if exit.Failure == "" {
+		return nil
+	}
+	return protocol.Internal(protocol.KindCommand, "failed to spawn command: %s", exit.Failure)
+}
+
+// checkExec refuses what does not go together.
+func checkExec(p *protocol.CommandExecParams) error {
+	streams := p.TTY || p.StreamStdin || p.StreamStdoutStderr
+	switch {
+	case len(p.Command) == 0:
+		return protocol.InvalidParams("command", "command must not be empty")
+	case streams && p.ProcessID == nil:
+		return protocol.InvalidParams("processId", "command/exec tty or streaming requires a client-supplied processId")
+	case p.OutputBytesCap != nil && p.DisableOutputCap:
+		return protocol.InvalidParams("outputBytesCap", "command/exec cannot set both outputBytesCap and disableOutputCap")
+	case p.TimeoutMs != nil && p.DisableTimeout:
+		return protocol.InvalidParams("timeoutMs", "command/exec cannot set both timeoutMs and disableTimeout")
+	case p.TimeoutMs != nil && *p.TimeoutMs < 0:
+		return protocol.InvalidParams("timeoutMs", "command/exec timeoutMs must be non-negative, got %d", *p.TimeoutMs)
+	case p.Size != nil && !p.TTY:
+		return protocol.InvalidParams("size", "command/exec size requires tty: true")
+	case p.Size != nil:
+		return checkSize(*p.Size)
+	}
+	for name := range p.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return protocol.InvalidParams("env", "%q is no name of a variable", name)
+		}
+	}
+	return nil
+}
+
+func checkSize(s protocol.CommandExecTerminalSize) error {
+	if s.Rows == 0 || s.Cols == 0 {
+		return protocol.InvalidParams("size", "command/exec size rows and cols must be greater than 0")
+	}
+	return nil
+}
+
+// exec is the command for the runner.
+func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
+	cwd := h.Cwd
+	if p.Cwd != nil {
+		if cwd = *p.Cwd; !filepath.IsAbs(cwd) {
+			cwd = filepath.Join(h.Cwd, cwd)
+		}
+	}
+	policy, err := h.policy(p)
+	if err == nil {
+		err = h.checkPolicy(policy)
+	}
+	if err != nil {
+		return tool.Exec{}, err
+	}
+	e := tool.Exec{
+		Command: core.Command{
+			Argv: p.Command, Cwd: cwd, Workspace: cwd, Timeout: timeout(p), Sandbox: policy, Environment: h.Environment(), TTY: p.TTY,
+		},
+		Env: p.Env, Input: p.StreamStdin,
+	}
+	if p.Size != nil {
+		e.Size = tool.Size(*p.Size)
+	}
+	return e, nil
+}
+
+// policy is what a command may touch.
+func (h *Host) policy(p *protocol.CommandExecParams) (protocol.SandboxPolicy, error) {
+	switch {
+	case p.SandboxPolicy != nil && p.PermissionProfile != nil:
+		return protocol.SandboxPolicy{}, protocol.InvalidParams("permissionProfile", "`permissionProfile` cannot be combined with `sandboxPolicy`")
+	case p.SandboxPolicy != nil:
+		return *p.SandboxPolicy, nil
+	case p.PermissionProfile == nil:
+		return h.Policy(), nil
+	}
+	mode, known := map[string]protocol.SandboxMode{
+		":read-only": protocol.SandboxReadOnly, ":workspace": protocol.SandboxWorkspaceWrite, ":danger-full-access": protocol.SandboxDangerFullAccess,
+	}[*p.PermissionProfile]
+	if !known {
+		return protocol.SandboxPolicy{}, protocol.InvalidParams("permissionProfile", "invalid permission profile %q: permissionProfile/list has those that there are", *p.PermissionProfile)
+	}
+	return h.Profile(mode), nil
+}
+
+// checkPolicy refuses what would not be enforced: nobody is asked here.
+func (h *Host) checkPolicy(policy protocol.SandboxPolicy) error {
+	if h.Runner == nil {
+		return protocol.Refuse(protocol.KindCommand, "this server runs no commands")
+	}
+	switch policy.SandboxPolicyVariant.(type) {
+	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
+		return nil
+	}
+	if h.Confined() {
+		return nil
+	}
+	return protocol.Refuse(protocol.KindNotConfined,
+		"commands are not confined here, so this one was not run: pass sandboxPolicy {\"type\":\"dangerFullAccess\"} to run it all the same; server/diagnostics tells why")
+}
+
+func timeout(p *protocol.CommandExecParams) time.Duration {
+	switch {
+	case p.DisableTimeout:
+		return 0
+	case p.TimeoutMs == nil:
+		return usualTimeout
+	}
+	ms := min(*p.TimeoutMs, int64(time.Duration(1<<62)/time.Millisecond))
+	return max(time.Duration(ms)*time.Millisecond, 1) // 0 would be none
+}
+
+func newCapture(name string, p *protocol.CommandExecParams) capture {
+	c := capture{name: name, left: usualCap}
+	switch {
+	case p.OutputBytesCap != nil:
+		c.left = int64(min(*p.OutputBytesCap, 1<<62))
+	case p.DisableOutputCap:
+		c.left = -1
+	}
+	if !p.StreamStdoutStderr && !p.TTY && (c.left < 0 || c.left > maxKept) {
+		c.left = maxKept
+	}
+	return c
+}
+
+// admit gives a command its name, and its end.
+func (d *desk) admit(c *command, to protocol.Caller, id *string) (context.Context, error) {
+	c.id = fmt.Sprintf("\x00%d", to.Request)
+	if id != nil {
+		c.id = *id
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.commands[c.id] != nil:
+		return nil, protocol.Refuse(protocol.KindCommandExists, "duplicate active command/exec process id: %q", c.id)
+	case len(d.commands) >= maxCommands:
+		return nil, protocol.Refuse(protocol.KindOverloaded, "%d commands run: end one with command/exec/terminate", maxCommands)
+	}
+	d.commands[c.id] = c
+	ctx, cancel := context.WithCancel(d.ctx)
+	c.cancel = cancel
+	return ctx, nil
+}
+
+func (c *command) start(inlet *tool.Inlet) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inlet = inlet
+	close(c.begun)
+}
+
+// output keeps a piece of output, or tells it once the client has room. Each stream has a
+// capture of its own.
+func (c *command) output(stderr bool, piece []byte) {
+	stream := &c.out
+	if stderr {
+		stream = &c.err
+	}
+	if stream.left == 0 {
+		return
+	}
+	full := stream.left > 0 && int64(len(piece)) >= stream.left
+	if full {
+		piece = piece[:stream.left]
+	}
+	if stream.left > 0 {
+		stream.left -= int64(len(piece))
+	}
+	if !c.streamed {
+		c.keep(stream, piece)
+		return
+	}
+	c.desk.awaitRoom()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.desk.host.Outbox.Notify(c.desk.conn, protocol.CommandExecOutputDeltaNotification{
+			ProcessID: c.id, Stream: stream.name, DeltaBase64: base64.StdEncoding.EncodeToString(piece), CapReached: full,
+		})
+	}
+}
+
+func (c *command) keep(stream *capture, piece []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		stream.kept = append(stream.kept, piece...)
+	}
+}
+
+// end forgets a command, and gives the answer.
+func (c *command) end(exit tool.Exit) protocol.CommandExecResponse {
+	c.cancel()
+	c.desk.mu.Lock()
+	delete(c.desk.commands, c.id)
+	c.desk.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	if c.inlet == nil {
+		close(c.begun)
+	}
+	return protocol.CommandExecResponse{ExitCode: int32(exit.Code), Stdout: text(c.out.kept), Stderr: text(c.err.kept)}
+}
+
+// text is output as text, with U+FFFD for what is not UTF-8.
+func text(kept []byte) string { return strings.ToValidUTF8(string(kept), "\uFFFD") }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package host
+
+// createdAt is not known here.
+func createdAt(string) int64 { return 0 }

@@ -1,0 +1,194 @@
+package host
+
+import (
+	"encoding/base64"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"appserver/protocol"
+)
+
+const (
+	// maxFile is how many bytes of a file are read: as base64 they fill the longest line that
+	// the server takes, so that what was read can be written.
+	maxFile = 48 << 20
+	// maxEntries is how many names of a directory are listed.
+	maxEntries = 100_000
+)
+
+// FsReadFile reads a file.
+func (h *Host) FsReadFile(to protocol.Caller, p *protocol.FsReadFileParams) error {
+	path, err := absolute("path", p.Path)
+	if err != nil {
+		return err
+	}
+	return h.inOrder(to, func(*desk) (any, error) {
+		data, err := readFile(path)
+		return protocol.FsReadFileResponse{DataBase64: base64.StdEncoding.EncodeToString(data)}, err
+	})
+}
+
+func readFile(path string) ([]byte, error) {
+	file, info, err := openRegular(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info.Size() > maxFile {
+		return nil, tooLarge(path)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = tooLarge(path)
+	}
+	return data, fileError(path, err)
+}
+
+func tooLarge(path string) error {
+	return protocol.Refuse(protocol.KindFileTooLarge, "%s has more than %d bytes: read it in parts with command/exec", path, maxFile)
+}
+
+// FsWriteFile writes a file. Where the disk fails, a part may have been written.
+func (h *Host) FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) error {
+	path, err := absolute("path", p.Path)
+	if err != nil {
+		return err
+	}
+	data, err := base64.StdEncoding.Strict().DecodeString(p.DataBase64)
+	if err != nil {
+		return protocol.InvalidParams("dataBase64", "fs/writeFile requires valid base64 dataBase64: %v", err)
+	}
+	return h.inOrder(to, func(*desk) (any, error) { return protocol.Empty{}, writeFile(path, data) })
+}
+
+func writeFile(path string, data []byte) error {
+	file, _, err := openRegular(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return fileError(path, err)
+}
+
+// FsCreateDirectory makes a directory.
+func (h *Host) FsCreateDirectory(to protocol.Caller, p *protocol.FsCreateDirectoryParams) error {
+	path, err := absolute("path", p.Path)
+	if err != nil {
+		return err
+	}
+	return h.inOrder(to, func(*desk) (any, error) {
+		if yes(p.Recursive) {
+			return protocol.Empty{}, fileError(path, makeAll(path))
+		}
+		return protocol.Empty{}, fileError(path, os.Mkdir(path, 0o777))
+	})
+}
+
+// makeAll is os.MkdirAll, but that a file in the place of the last directory exists.
+func makeAll(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return syscall.EEXIST
+	}
+	return os.MkdirAll(path, 0o777)
+}
+
+// yes is a switch that is on by default.
+func yes(set *bool) bool { return set == nil || *set }
+
+// FsGetMetadata looks at a path.
+func (h *Host) FsGetMetadata(to protocol.Caller, p *protocol.FsGetMetadataParams) error {
+	path, err := absolute("path", p.Path)
+	if err != nil {
+		return err
+	}
+	return h.inOrder(to, func(*desk) (any, error) {
+		m, err := metadata(path)
+		return m, fileError(path, err)
+	})
+}
+
+func metadata(path string) (m protocol.FsGetMetadataResponse, err error) {
+	itself, err := os.Lstat(path)
+	if err != nil {
+		return m, err
+	}
+	target, err := os.Stat(path)
+	if err != nil {
+		return m, err
+	}
+	return protocol.FsGetMetadataResponse{
+		IsDirectory: target.IsDir(), IsFile: target.Mode().IsRegular(), IsSymlink: itself.Mode()&os.ModeSymlink != 0,
+		CreatedAtMs: createdAt(path), ModifiedAtMs: max(target.ModTime().UnixMilli(), 0),
+	}, nil
+}
+
+// FsReadDirectory lists a directory.
+func (h *Host) FsReadDirectory(to protocol.Caller, p *protocol.FsReadDirectoryParams) error {
+	path, err := absolute("path", p.Path)
+	if err != nil {
+		return err
+	}
+	return h.inOrder(to, func(*desk) (any, error) {
+		entries, err := listDirectory(path)
+		return protocol.FsReadDirectoryResponse{Entries: entries}, fileError(path, err)
+	})
+}
+
+func listDirectory(path string) ([]protocol.FsReadDirectoryEntry, error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, syscall.ENOTDIR
+	}
+	found, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > maxEntries {
+		return nil, protocol.Refuse(protocol.KindFileTooLarge, "%s has %d entries, more than %d: list it with command/exec", path, len(found), maxEntries)
+	}
+	entries := []protocol.FsReadDirectoryEntry{}
+	for _, entry := range found {
+		mode := entry.Type()
+		if mode&os.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(path, entry.Name()))
+			if err != nil {
+				continue
+			}
+			mode = info.Mode()
+		}
+		entries = append(entries, protocol.FsReadDirectoryEntry{FileName: entry.Name(), IsDirectory: mode.IsDir(), IsFile: mode.IsRegular()})
+	}
+	return entries, nil
+}
+
+// FsRemove removes what is at a path.
+func (h *Host) FsRemove(to protocol.Caller, p *protocol.FsRemoveParams) error {
+	path, err := absolute("path", p.Path)
+	if err != nil {
+		return err
+	}
+	if path == "/" {
+		return protocol.InvalidParams("path", "the root of the file system is not removed")
+	}
+	return h.inOrder(to, func(*desk) (any, error) {
+		err := remove(path, yes(p.Recursive))
+		if yes(p.Force) && kindOf(err) == protocol.KindFileNotFound {
+			err = nil
+		}
+		return protocol.Empty{}, fileError(path, err)
+	})
+}
+
+func remove(path string, recursive bool) error {
+	if _, err := os.Lstat(path); err != nil || !recursive {
+		if err == nil {
+			err = os.Remove(path)
+		}
+		return err
+	}
+	return os.RemoveAll(path)
+}

@@ -1,0 +1,222 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"appserver/core"
+	"appserver/core/find"
+	"appserver/core/tool"
+	"appserver/protocol"
+)
+
+// Outbox takes what clients are told.
+type Outbox interface {
+	Reply(to protocol.Caller, result any)
+	Refuse(to protocol.Caller, err *protocol.Error)
+	Notify(conn uint64, n protocol.Notification)
+	// Congested is nil while a client reads, else closed when it has caught up.
+	Congested(conn uint64) <-chan struct{}
+}
+
+// Runner runs commands.
+type Runner interface {
+	Exec(ctx context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit
+}
+
+// Options say what a host works with.
+type Options struct {
+	Outbox Outbox
+	// Runner is nil where no commands are run.
+	Runner Runner
+	// Cwd is where relative paths of commands and searches begin.
+	Cwd string
+	// Policy and Environment are those of commands that say nothing else, Profile the
+	// configured policy of a mode.
+	Policy      func() protocol.SandboxPolicy
+	Profile     func(mode protocol.SandboxMode) protocol.SandboxPolicy
+	Environment func() core.EnvironmentPolicy
+	// Confined tells whether the kernel confines commands.
+	Confined func() bool
+}
+
+// Host serves the methods. It is safe for concurrent use.
+type Host struct {
+	Options
+	finder *find.Finder
+	watch  watcher
+	work   sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	// desks are what connections have begun; nil for those that are gone.
+	desks map[uint64]*desk
+}
+
+// New makes a host, before any search of another runs.
+func New(o Options) *Host {
+	h := &Host{Options: o, finder: find.New(), desks: map[uint64]*desk{}}
+	h.watch.host = h
+	return h
+}
+
+// desk is what one connection has begun.
+type desk struct {
+	host *Host
+	conn uint64
+	// ctx ends with the connection.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	pending []func()
+	working bool
+	// searches are those that a token cancels, sessions those with a name.
+	searches map[string]*search
+	sessions map[string]*session
+	commands map[string]*command
+}
+
+// desk finds what a connection has begun, or begins it.
+func (h *Host) desk(conn uint64) (*desk, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d, known := h.desks[conn]
+	if h.closed || known && d == nil {
+		return nil, protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down, or the connection has ended")
+	}
+	if d == nil {
+		d = &desk{
+			host: h, conn: conn, searches: map[string]*search{}, sessions: map[string]*session{}, commands: map[string]*command{},
+		}
+		d.ctx, d.cancel = context.WithCancel(context.Background())
+		h.desks[conn] = d
+	}
+	return d, nil
+}
+
+// Gone ends what a connection has begun. It does not wait.
+func (h *Host) Gone(conn uint64) {
+	h.mu.Lock()
+	d := h.desks[conn]
+	h.desks[conn] = nil
+	h.mu.Unlock()
+	if d != nil {
+		d.cancel()
+		h.watch.drop(conn)
+	}
+}
+
+// Stop ends everything and refuses the rest. It does not wait.
+func (h *Host) Stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for _, d := range h.desks {
+		if d != nil {
+			d.cancel()
+		}
+	}
+}
+
+// Close stops, and waits for the end of everything, at most until ctx ends.
+func (h *Host) Close(ctx context.Context) error {
+	h.Stop()
+	h.watch.close()
+	done := make(chan struct{})
+	go func() {
+		h.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("host: files, searches or commands did not end in time: %w", ctx.Err())
+	}
+}
+
+// run does something for a connection beside everything else.
+func (h *Host) run(do func()) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
+	}
+	h.work.Add(1)
+	go func() {
+		defer h.work.Done()
+		do()
+	}()
+	return nil
+}
+
+// inOrder does a file operation of a connection after those that came before it.
+func (h *Host) inOrder(to protocol.Caller, do func(d *desk) (any, error)) error {
+	d, err := h.desk(to.Conn)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending = append(d.pending, func() {
+		d.awaitRoom()
+		answer, err := do(d)
+		h.answer(to, answer, err)
+	})
+	if d.working {
+		return nil
+	}
+	d.working = true
+	return h.run(d.catchUp)
+}
+
+// catchUp does what is pending.
+func (d *desk) catchUp() {
+	for {
+		d.mu.Lock()
+		if len(d.pending) == 0 {
+			d.working = false
+			d.mu.Unlock()
+			return
+		}
+		do := d.pending[0]
+		d.pending = d.pending[1:]
+		d.mu.Unlock()
+		do()
+	}
+}
+
+// awaitRoom waits while the client does not take what it was told.
+func (d *desk) awaitRoom() {
+	for {
+		room := d.host.Outbox.Congested(d.conn)
+		if room == nil {
+			return
+		}
+		select {
+		case <-room:
+		case <-d.ctx.Done():
+			return
+		}
+	}
+}
+
+func (h *Host) answer(to protocol.Caller, answer any, err error) {
+	if err == nil {
+		h.Outbox.Reply(to, answer)
+		return
+	}
+	h.Outbox.Refuse(to, coded(err))
+}
+
+// coded is a refusal as it is, and anything else one of the machine.
+func coded(err error) *protocol.Error {
+	var e *protocol.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return protocol.Internal(protocol.KindInternal, "%v", err)
+}

@@ -1,0 +1,134 @@
+package host
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"appserver/core/find"
+	"appserver/protocol"
+)
+
+const (
+	// maxFound is how many paths an answer has.
+	maxFound = 50
+	// maxRoots is how many folders one search has.
+	maxRoots = 64
+	// maxSessions is how many searches a connection can have open.
+	maxSessions = 32
+)
+
+// rooted are paths below a root, as the client wrote that.
+type rooted struct {
+	root  string
+	paths []find.Path
+}
+
+// search is a search that a later one ends.
+type search struct{ cancel context.CancelFunc }
+
+// FuzzyFileSearch finds files. One that is ended finds nothing.
+func (h *Host) FuzzyFileSearch(to protocol.Caller, p *protocol.FuzzyFileSearchParams) error {
+	d, err := h.desk(to.Conn)
+	if err != nil {
+		return err
+	}
+	if err := checkRoots(p.Roots); err != nil {
+		return err
+	}
+	ctx, end := d.supersede(p.CancellationToken)
+	err = h.run(func() {
+		defer end()
+		query := find.NewQuery(p.Query)
+		var found []match
+		if !query.Empty() {
+			found = rank(ctx, query, h.walkAll(ctx, p.Roots))
+		}
+		d.awaitRoom()
+		h.Outbox.Reply(to, protocol.FuzzyFileSearchResponse{Files: results(found)})
+	})
+	if err != nil {
+		end()
+	}
+	return err
+}
+
+func checkRoots(roots []string) error {
+	if len(roots) > maxRoots {
+		return protocol.InvalidParams("roots", "`roots` names %d folders, more than %d", len(roots), maxRoots)
+	}
+	return nil
+}
+
+// supersede ends the search that has the token, and begins one in its place. End forgets it.
+func (d *desk) supersede(token *string) (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(d.ctx)
+	if token == nil {
+		return ctx, cancel
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if before := d.searches[*token]; before != nil {
+		before.cancel()
+	}
+	own := &search{cancel}
+	d.searches[*token] = own
+	return ctx, func() {
+		cancel()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.searches[*token] == own {
+			delete(d.searches, *token)
+		}
+	}
+}
+
+// walkAll walks all roots.
+func (h *Host) walkAll(ctx context.Context, roots []string) []rooted {
+	var all []rooted
+	for _, root := range roots {
+		r := rooted{root: root}
+		h.finder.Walk(ctx, h.absoluteRoot(root), func(paths []find.Path) { r.paths = append(r.paths, paths...) })
+		all = append(all, r)
+	}
+	return all
+}
+
+func (h *Host) absoluteRoot(root string) string {
+	if filepath.IsAbs(root) {
+		return root
+	}
+	return filepath.Join(h.Cwd, root)
+}
+
+// match is a path that fits, below a root.
+type match struct {
+	find.Match
+	root string
+}
+
+// rank gives the best of all roots.
+func rank(ctx context.Context, query find.Query, all []rooted) (best []match) {
+	for _, r := range all {
+		for _, m := range query.Rank(ctx, r.paths, maxFound) {
+			best = append(best, match{m, r.root})
+		}
+	}
+	slices.SortStableFunc(best, func(a, b match) int { return a.Compare(b.Match) })
+	return best[:min(len(best), maxFound)]
+}
+
+// results are matches for the wire.
+func results(found []match) []protocol.FuzzyFileSearchResult {
+	files := []protocol.FuzzyFileSearchResult{}
+	for _, m := range found {
+		kind := protocol.MatchFile
+		if m.Directory {
+			kind = protocol.MatchDirectory
+		}
+		files = append(files, protocol.FuzzyFileSearchResult{
+			Root: m.root, Path: m.Name, MatchType: kind, FileName: filepath.Base(m.Name), Score: m.Score, Indices: m.Indices,
+		})
+	}
+	return files
+}

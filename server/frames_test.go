@@ -1,0 +1,188 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"appserver/protocol"
+)
+
+// frames is a client in memory whose messages are kept apart.
+type frames struct {
+	in   chan any // a message, or an error
+	mu   sync.Mutex
+	said []string
+	full error // what writing gives
+}
+
+// Next is what was put in.
+func (f *frames) Next() ([]byte, error) {
+	switch m := (<-f.in).(type) {
+	case string:
+		return []byte(m), nil
+	case error:
+		return nil, m
+	}
+	return nil, io.EOF // closed
+}
+
+// Write keeps what is said.
+func (f *frames) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.full != nil {
+		return 0, f.full
+	}
+	f.said = append(f.said, strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")...)
+	return len(b), nil
+}
+
+func (f *frames) hear() []string {
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	said := f.said
+	f.said = nil
+	return said
+}
+
+// hall is a server with clients of that kind.
+type hall struct {
+	*Server
+	left   []uint64
+	served sync.WaitGroup
+	errs   []error
+}
+
+func newHall() *hall {
+	h := &hall{Server: New(zap.NewNop())}
+	h.Handle(newFake(h.Server))
+	h.OnLeave(func(conn uint64) {
+		if h.Connected(conn) {
+			panic("told too early")
+		}
+		h.left = append(h.left, conn)
+	})
+	return h
+}
+
+func (h *hall) enter() *frames {
+	f := &frames{in: make(chan any, 16)}
+	h.served.Go(func() {
+		h.errs = append(h.errs, h.ServeFrames(context.Background(), f))
+		close(f.in)
+	})
+	synctest.Wait()
+	return f
+}
+
+func (h *hall) end(t *testing.T) {
+	require.NoError(t, h.Drain(context.Background()))
+	h.served.Wait()
+}
+
+// TestFramesAreMessages: each is one, whatever line ends it holds, and a refused one has an
+// answer.
+func TestFramesAreMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall()
+		f := h.enter()
+		f.in <- strings.ReplaceAll(initializeLine, ",", ",\n")
+		require.Equal(t, []string{initializeAnswer}, f.hear())
+		f.in <- `{"id":1,"method":"model/list","params":{}}` + "\n" + `{"id":2,"method":"model/list","params":{}}`
+		f.in <- protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a bad frame")
+		f.in <- ""
+		f.in <- `{"id":3,"method":"model/list","params":{}}`
+		said := f.hear()
+		require.Len(t, said, 3)
+		require.Contains(t, said[0], `"code":-32700`)
+		require.Equal(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: a bad frame","data":{"kind":"invalidRequest"}}}`, said[1])
+		require.Equal(t, `{"jsonrpc":"2.0","id":3,"result":{"model":"m"}}`, said[2])
+		h.end(t)
+		require.Equal(t, []error{nil}, h.errs)
+	})
+}
+
+// TestFramesEndAlone: the end of one client is not that of the server, nor of another.
+func TestFramesEndAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall()
+		a, b, c := h.enter(), h.enter(), h.enter()
+		for _, f := range []*frames{a, b, c} {
+			f.in <- initializeLine
+			require.Equal(t, []string{initializeAnswer}, f.hear())
+		}
+		require.Equal(t, []uint64{1, 2, 3}, h.Clients())
+		a.in <- io.EOF
+		synctest.Wait()
+		require.Equal(t, []uint64{1}, h.left)
+		broken := errors.New("broken")
+		b.mu.Lock()
+		b.full = broken
+		b.mu.Unlock()
+		h.Notify(2, protocol.WarningNotification{Message: "hello"})
+		synctest.Wait()
+		require.Equal(t, []uint64{1, 2}, h.left)
+		require.Equal(t, []uint64{3}, h.Clients())
+		select {
+		case <-h.EOF():
+			t.Fatal("the server goes on")
+		default:
+		}
+		h.Notify(1, protocol.WarningNotification{Message: "nobody hears"})
+		h.Ask(1, 7, "x", nil, func(json.RawMessage, error) {})
+		c.in <- `{"id":1,"method":"model/list","params":{}}`
+		require.Len(t, c.hear(), 1)
+		h.end(t)
+		require.Equal(t, []uint64{1, 2, 3}, h.left)
+		require.Len(t, h.errs, 3)
+		require.NoError(t, errors.Join(h.errs[0], h.errs[2]))
+		require.ErrorIs(t, h.errs[1], broken)
+		require.ErrorIs(t, h.ServeFrames(context.Background(), &frames{}), errShutDown)
+	})
+}
+
+// TestFramesThatLeaveFreeWhoWaits for them to read.
+func TestFramesThatLeaveFreeWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall()
+		stuck := &stuckFrames{frames: frames{in: make(chan any, 1)}, release: make(chan struct{})}
+		h.served.Go(func() {
+			_ = h.ServeFrames(context.Background(), stuck)
+			close(stuck.in)
+		})
+		stuck.in <- initializeLine
+		synctest.Wait()
+		for h.Congested(1) == nil {
+			h.Notify(1, protocol.WarningNotification{Message: strings.Repeat("x", 1<<20)})
+		}
+		room := h.Congested(1)
+		close(stuck.release)
+		<-room
+		synctest.Wait()
+		require.Equal(t, []uint64{1}, h.left)
+		require.Nil(t, h.Congested(1))
+		h.end(t)
+	})
+}
+
+// stuckFrames takes nothing until it breaks.
+type stuckFrames struct {
+	frames
+	release chan struct{}
+}
+
+// Write fails once it is released.
+func (f *stuckFrames) Write([]byte) (int, error) {
+	<-f.release
+	return 0, io.ErrClosedPipe
+}

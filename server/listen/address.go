@@ -1,0 +1,58 @@
+package listen
+
+import (
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"strings"
+)
+
+// Address is where to listen: one of its members is set.
+type Address struct {
+	// Path is that of a Unix socket.
+	Path string
+	// Port is of a loopback address; the number 0 stands for any that is free.
+	Port netip.AddrPort
+}
+
+const (
+	schemeUnix = "unix://"
+	schemeWS   = "ws://"
+)
+
+// Parse reads unix://, unix://PATH and ws://IP:PORT. A unix:// without a path is the
+// socket that clients look for in home.
+func Parse(url, home string) (Address, error) {
+	if path, ok := strings.CutPrefix(url, schemeUnix); ok {
+		return parseUnix(path, home)
+	}
+	host, ok := strings.CutPrefix(url, schemeWS)
+	if !ok {
+		return Address{}, fmt.Errorf("unsupported --listen URL %q; expected stdio://, unix://, unix://PATH or ws://IP:PORT", url)
+	}
+	port, err := netip.ParseAddrPort(strings.TrimSuffix(host, "/"))
+	switch {
+	case err != nil:
+		return Address{}, fmt.Errorf("invalid websocket --listen URL %q; expected ws://IP:PORT", url)
+	case !port.Addr().IsLoopback():
+		return Address{}, fmt.Errorf("refusing to listen on %s, which other machines reach: use ws://127.0.0.1:PORT, and an SSH tunnel from elsewhere", port)
+	}
+	return Address{Port: port}, nil
+}
+
+func parseUnix(path, home string) (Address, error) {
+	if path == "" {
+		path = filepath.Join(ControlDir(home), "app-server-control.sock")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return Address{}, err
+	}
+	if max(len(path), len(filepath.Dir(path))+madePath) > maxSocketPath {
+		return Address{}, fmt.Errorf("the path of a socket has %d bytes at most: %s is too long", maxSocketPath, path)
+	}
+	return Address{Path: path}, nil
+}
+
+// ControlDir is the folder in home of what clients need to find a server.
+func ControlDir(home string) string { return filepath.Join(home, "app-server-control") }

@@ -1,0 +1,183 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	// handshakeTime is how long a client may take to say what it wants.
+	handshakeTime  = 10 * time.Second
+	maxHeaderBytes = 16 << 10
+	// Patience is how long a client may take nothing.
+	Patience = 10 * time.Second
+	// farewellTime is how long a client may take to close its end.
+	farewellTime = 250 * time.Millisecond
+	// unfragmentedHeader tells clients of the reference implementation how long a message
+	// may be in one frame. Here any may; they need to be told a number.
+	unfragmentedHeader = "X-Codex-Websocket-Max-Unfragmented-Message-Bytes"
+)
+
+// Options are what a Listener is made of.
+type Options struct {
+	Address Address
+	// Bearer is asked for the token of each client of a port. It must be set there.
+	Bearer Bearer
+	// Serve runs one connection, until the client leaves or is not to be served any more.
+	Serve func(context.Context, *Client) error
+	// Patience is how long a client may take nothing; 0 stands for Patience.
+	Patience time.Duration
+}
+
+// Listener accepts clients from New on, and serves them in Serve.
+type Listener struct {
+	Options
+	accept net.Listener
+	http   http.Server
+
+	mu    sync.Mutex
+	here  int           // clients
+	empty chan struct{} // closed when the last of them has gone; nil where nobody waits
+}
+
+// New takes the address.
+func New(o Options) (*Listener, error) {
+	if o.Patience == 0 {
+		o.Patience = Patience
+	}
+	l := &Listener{Options: o}
+	var err error
+	switch {
+	case o.Address.Path != "":
+		l.accept, err = listenUnix(o.Address.Path)
+	case o.Bearer == nil:
+		return nil, errors.New("listen: a port without a bearer token")
+	default:
+		l.accept, err = net.Listen("tcp", o.Address.Port.String())
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.http = http.Server{
+		Handler: l, ReadHeaderTimeout: handshakeTime, MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(io.Discard, "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, rawConn{}, c) },
+	}
+	return l, nil
+}
+
+// rawConn is the key of a request's connection in its context.
+type rawConn struct{}
+
+// Where is the address as clients write it.
+func (l *Listener) Where() string {
+	if l.Address.Path != "" {
+		return schemeUnix + l.Address.Path
+	}
+	return schemeWS + l.accept.Addr().String()
+}
+
+// Serve accepts until Stop. Its error is what else ended it.
+func (l *Listener) Serve() error {
+	if err := l.http.Serve(patientListener{l.accept, l.Patience}); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("accept clients on %s: %w", l.Where(), err)
+	}
+	return nil
+}
+
+// Stop ends accepting, and removes the socket. Clients stay.
+func (l *Listener) Stop() error {
+	// The socket is closed here, since the HTTP server does not know it before Serve.
+	err := errors.Join(l.http.Close(), l.accept.Close())
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Wait waits until all clients are gone, at most until ctx ends.
+func (l *Listener) Wait(ctx context.Context) error {
+	l.mu.Lock()
+	if l.here > 0 && l.empty == nil {
+		l.empty = make(chan struct{})
+	}
+	empty, here := l.empty, l.here
+	l.mu.Unlock()
+	if here == 0 {
+		return nil
+	}
+	select {
+	case <-empty:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("listen: clients are still there: %w", ctx.Err())
+	}
+}
+
+// ServeHTTP answers what asks for the server's health, and opens all others' connections.
+func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	port := l.Address.Path == ""
+	if port && len(r.Header.Values("Origin")) > 0 {
+		http.Error(w, "requests of web pages are refused", http.StatusForbidden)
+		return
+	}
+	if r.URL.Path == "/readyz" || r.URL.Path == "/healthz" {
+		return
+	}
+	if port {
+		if err := l.Bearer.admit(r.Header); err != nil {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, err.Error(), http.StatusUnauthorized)
+			return
+		}
+	}
+	l.open(w, r)
+}
+
+func (l *Listener) come() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.here++
+}
+
+func (l *Listener) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.here--
+	if l.here == 0 && l.empty != nil {
+		close(l.empty)
+		l.empty = nil
+	}
+}
+
+// open makes a request a connection, and runs it to its end.
+func (l *Listener) open(w http.ResponseWriter, r *http.Request) {
+	l.come()
+	defer l.leave()
+	w.Header().Set(unfragmentedHeader, fmt.Sprint(frameBytes))
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the Origin was looked at
+	if err != nil {
+		return // the client was told
+	}
+	ws.SetReadLimit(-1) // Client has its own
+	c := &Client{ws: ws}
+	_ = l.Options.Serve(context.WithoutCancel(r.Context()), c) // whoever serves tells of it
+	raw := r.Context().Value(rawConn{}).(net.Conn)
+	c.close(raw)
+}
+
+// Health is where the server's health can be asked for, "" where that is on a socket.
+func (l *Listener) Health() string {
+	if l.Address.Path != "" {
+		return ""
+	}
+	return "http://" + l.accept.Addr().String()
+}

@@ -1,0 +1,281 @@
+package listen
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"appserver/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestParse reads where to listen.
+func TestParse(t *testing.T) {
+	for url, want := range map[string]string{
+		"unix:///run/x.sock":        "/run/x.sock",
+		"unix:///run/../x":          "/x",
+		"unix://":                   "/home/app-server-control/app-server-control.sock",
+		"ws://127.0.0.1:80":         "127.0.0.1:80",
+		"ws://127.1.2.3:0/":         "127.1.2.3:0",
+		"ws://[::1]:65535":          "[::1]:65535",
+		"ws://[::ffff:127.0.0.1]:1": "[::ffff:127.0.0.1]:1",
+	} {
+		got, err := Parse(url, "/home")
+		require.NoError(t, err, url)
+		if got.Path == "" {
+			require.Equal(t, want, got.Port.String())
+		} else {
+			require.Equal(t, want, got.Path)
+		}
+	}
+	for _, url := range []string{
+		"", "stdio://", "unix:/x", "tcp://127.0.0.1:1", "wss://127.0.0.1:1", "ws://", "ws://127.0.0.1", "ws://:80", "ws://127.0.0.1:65536",
+		"ws://localhost:80", "ws://127.0.0.1:80/path", "ws://user@127.0.0.1:80", "ws://192.0.2.1:80", "ws://0.0.0.0:80", "ws://[::]:80",
+		"unix:///" + strings.Repeat("d", 90) + "/s", "unix:///" + strings.Repeat("x", 103),
+	} {
+		_, err := Parse(url, "/home")
+		require.Error(t, err, url)
+	}
+	relative, err := Parse("unix://x.sock", "/home")
+	require.NoError(t, err)
+	require.True(t, filepath.IsAbs(relative.Path))
+}
+
+// shortDir is a folder whose path leaves room for that of a socket.
+func shortDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "listen")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// TestSocketAtTheLongestPath that is taken can be reached.
+func TestSocketAtTheLongestPath(t *testing.T) {
+	dir := shortDir(t)
+	a, err := Parse("unix://"+filepath.Join(dir, strings.Repeat("x", maxSocketPath-len(dir)-1)), "")
+	require.NoError(t, err)
+	s, err := listenUnix(a.Path)
+	require.NoError(t, err)
+	c, err := net.Dial("unix", a.Path)
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(c.Close(), s.Close()))
+}
+
+// TestSocketHasOneServer of many that begin at once.
+func TestSocketHasOneServer(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	require.NoError(t, err)
+	left.SetUnlinkOnClose(false)
+	require.NoError(t, left.Close())
+	sockets, refused := make(chan *socket, 16), make(chan error, 16)
+	var all sync.WaitGroup
+	for range cap(sockets) {
+		all.Go(func() {
+			s, err := listenUnix(path)
+			sockets, refused := sockets, refused
+			if err != nil {
+				sockets = nil
+			} else {
+				refused = nil
+			}
+			select {
+			case sockets <- s:
+			case refused <- err:
+			}
+		})
+	}
+	all.Wait()
+	require.Len(t, sockets, 1)
+	for range len(refused) {
+		require.ErrorAs(t, <-refused, new(*InUseError))
+	}
+	s := <-sockets
+	info, err := os.Lstat(path)
+	require.NoError(t, err)
+	require.Equal(t, "Srw-------", info.Mode().String())
+	require.NoError(t, s.Close())
+	require.NoFileExists(t, path)
+}
+
+// TestSocketOfAnother is left alone: a link to a live one counts, one to nowhere does not,
+// and what has taken the place since is not removed.
+func TestSocketOfAnother(t *testing.T) {
+	dir := shortDir(t)
+	path, live := filepath.Join(dir, "s"), filepath.Join(dir, "live")
+	other, err := net.Listen("unix", live)
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(live, path))
+	_, err = listenUnix(path)
+	require.ErrorAs(t, err, new(*InUseError))
+	require.NoError(t, other.Close())
+	s, err := listenUnix(path)
+	require.NoError(t, err, "the link leads nowhere")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
+	require.NoError(t, s.Close())
+	require.FileExists(t, path)
+	_, err = listenUnix(path)
+	require.ErrorContains(t, err, "no socket")
+	_, err = listenUnix(filepath.Join(path, "s"))
+	require.Error(t, err, "a file is no folder")
+}
+
+// echoes is a listener whose server says to each client what it hears of it.
+func echoes(t *testing.T, o Options) *Listener {
+	o.Serve = func(_ context.Context, c *Client) error {
+		for {
+			message, err := c.Next()
+			var refused *protocol.Error
+			switch {
+			case errors.As(err, &refused):
+				message = []byte(refused.Message)
+			case err != nil:
+				return err
+			}
+			if _, err := c.Write(append(message, '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return serving(t, o)
+}
+
+func serving(t *testing.T, o Options) *Listener {
+	o.Address = Address{Path: filepath.Join(shortDir(t), "s")}
+	l, err := New(o)
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- l.Serve() }()
+	t.Cleanup(func() {
+		require.NoError(t, l.Stop())
+		require.NoError(t, <-served)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		require.NoError(t, l.Wait(ctx))
+		require.NoError(t, l.Stop(), "twice does no harm")
+	})
+	return l
+}
+
+// visit is a client.
+func visit(t *testing.T, l *Listener) *websocket.Conn {
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", l.Address.Path)
+	}}
+	ws, r, err := websocket.Dial(t.Context(), "ws://localhost/rpc", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
+	require.NoError(t, err)
+	require.Equal(t, "16777216", r.Header.Get("X-Codex-Websocket-Max-Unfragmented-Message-Bytes"))
+	ws.SetReadLimit(-1)
+	t.Cleanup(func() { _ = ws.CloseNow() })
+	return ws
+}
+
+// TestClientEchoes messages of all lengths, whole.
+func TestClientEchoes(t *testing.T) {
+	ws := visit(t, echoes(t, Options{}))
+	for _, n := range []int{0, 1, 125, 126, 1 << 16, keptBuffer + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7, 3} {
+		sent := bytes.Repeat([]byte("x"), n)
+		require.NoError(t, ws.Write(t.Context(), websocket.MessageText, sent))
+		kind, got, err := ws.Read(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, websocket.MessageText, kind)
+		require.True(t, bytes.Equal(sent, got), "%d bytes came back as %d", n, len(got))
+	}
+}
+
+// TestClientRefuses what is no message, and goes on behind it.
+func TestClientRefuses(t *testing.T) {
+	ws := visit(t, echoes(t, Options{}))
+	for _, c := range []struct {
+		kind    websocket.MessageType
+		message []byte
+		says    string
+	}{
+		{websocket.MessageBinary, []byte("{}"), "Invalid request: a binary message; messages are text"},
+		{websocket.MessageText, make([]byte, maxMessage+1), "Invalid request: a message of more than 67108864 bytes"},
+		{websocket.MessageText, []byte("next"), "next"},
+	} {
+		require.NoError(t, ws.Write(t.Context(), c.kind, c.message))
+		_, got, err := ws.Read(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, c.says, string(got))
+	}
+	require.NoError(t, ws.Ping(ws.CloseRead(t.Context())))
+}
+
+// TestClientSendsLinesAsMessages: what the server writes at once are several.
+func TestClientSendsLinesAsMessages(t *testing.T) {
+	l := serving(t, Options{Serve: func(_ context.Context, c *Client) error {
+		_, err := c.Write([]byte("one\ntwo\n\nfour\n"))
+		return err
+	}})
+	ws := visit(t, l)
+	for _, want := range []string{"one", "two", "", "four"} {
+		_, got, err := ws.Read(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+	_, _, err := ws.Read(t.Context())
+	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err))
+}
+
+// TestClientThatTakesNothing is given up after a while, and one that is slow is not.
+func TestClientThatTakesNothing(t *testing.T) {
+	ended := make(chan error, 1)
+	text := append(bytes.Repeat([]byte("x"), 8<<20), '\n')
+	l := serving(t, Options{Patience: 300 * time.Millisecond, Serve: func(_ context.Context, c *Client) error {
+		_, err := c.Write(text)
+		ended <- err
+		return err
+	}})
+	visit(t, l)
+	require.ErrorIs(t, <-ended, os.ErrDeadlineExceeded)
+
+	slow := visit(t, l)
+	_, message, err := slow.Reader(t.Context())
+	require.NoError(t, err)
+	taken, piece := 0, make([]byte, 256<<10)
+	for pause := time.NewTicker(20 * time.Millisecond); err == nil; <-pause.C {
+		var n int
+		n, err = io.ReadFull(message, piece)
+		taken += n
+	}
+	require.Equal(t, len(text)-1, taken)
+	require.NoError(t, <-ended)
+}
+
+// TestPortNeedsAToken whoever forgets to ask for one.
+func TestPortNeedsAToken(t *testing.T) {
+	_, err := New(Options{Address: Address{Port: netip.MustParseAddrPort("127.0.0.1:0")}})
+	require.ErrorContains(t, err, "without a bearer token")
+}
+
+// TestWaitGivesUp on clients that stay.
+func TestWaitGivesUp(t *testing.T) {
+	release := make(chan struct{})
+	l := serving(t, Options{Serve: func(context.Context, *Client) error {
+		<-release
+		return nil
+	}})
+	visit(t, l)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, l.Wait(ctx), context.DeadlineExceeded)
+	close(release)
+}
