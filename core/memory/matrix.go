@@ -9,7 +9,7 @@ import (
 const (
 	// exactRows is up to how many rows all are compared; of more, only those whose signs are
 	// near to the question's.
-	exactRows = 10_000
+	exactRows = 4000
 	// sketchShare is one in how many rows is compared then, and sketchRows how many at least.
 	sketchShare, sketchRows = 25, 2000
 )
