@@ -174,6 +174,26 @@ func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams
 	})
 }
 
+// MemoryWarning tells a client what is the matter with the memory, once.
+func (e *Engine) MemoryWarning(message string) {
+	if e.Clients == nil {
+		return
+	}
+	for _, conn := range e.Clients() {
+		e.warnOnce(conn, nil, []string{"memory: " + message})
+	}
+}
+
+// MemoryProgress tells every client how far the files of a repository are known.
+func (e *Engine) MemoryProgress(p protocol.MemoryCodeIndex) {
+	if e.Clients == nil {
+		return
+	}
+	for _, conn := range e.Clients() {
+		e.Outbox.Notify(conn, protocol.MemoryIndexProgressNotification{MemoryCodeIndex: p})
+	}
+}
+
 func (e *Engine) aboutMemory(to protocol.Caller, do func(context.Context, Memory) (any, error)) error {
 	if e.Memory == nil {
 		return protocol.Refuse(protocol.KindMemoryUnavailable, "this server has no memory")

@@ -22,7 +22,7 @@ const (
 	keepTime = time.Second
 )
 
-// Keeper is the memory of an engine. The zero value of Code knows no files.
+// Keeper is the memory of an engine.
 type Keeper struct {
 	Store  *memory.Store
 	Models Streamer
@@ -30,8 +30,7 @@ type Keeper struct {
 	Warn func(message string)
 	// Code tells how far the files of repositories are known, nil where they are not.
 	Code func() *protocol.MemoryCodeIndex
-	// Open is called with the repository of each thread that is reminded or searches, and does
-	// not wait; nil is not.
+	// Opened is told the repository of each search, and does not wait; nil is not.
 	Opened func(repo string)
 }
 
