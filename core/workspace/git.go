@@ -101,7 +101,7 @@ func RepositoryKey(cwd string) string {
 		return cwd
 	}
 	root := repositoryRoot(cwd)
-	linked := repo.common != repo.dir && against(repo.dir, readLine(filepath.Join(repo.dir, "gitdir"))) == filepath.Join(root, ".git")
+	linked := filepath.Dir(repo.dir) == filepath.Join(repo.common, "worktrees") && against(repo.dir, readLine(filepath.Join(repo.dir, "gitdir"))) == filepath.Join(root, ".git")
 	if !linked {
 		return root
 	}
