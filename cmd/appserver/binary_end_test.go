@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -85,6 +86,9 @@ func TestBinaryInterruptLeavesNothing(t *testing.T) {
 // and the next process finds the turn interrupted.
 func TestBinaryEndsInOrder(t *testing.T) {
 	t.Parallel()
+	// Who ignores SIGHUP, as under nohup, hands that on to the server, unless it is listened for.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	for name, end := range map[string]func(c *client){
 		"end of input": func(c *client) { require.NoError(t, c.in.Close()) },
 		"SIGTERM":      func(c *client) { c.signal(syscall.SIGTERM) },
