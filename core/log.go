@@ -174,7 +174,7 @@ var (
 	environmentMark  = []byte(`"<environment_context>`)
 	instructionsMark = []byte(`"<user_instructions>`)
 	foreignMark      = []byte(`"` + instructionsHead)
-	reminderMark     = []byte(`"` + reminderHead)
+	reminderMark     = []byte(`"` + protocol.ReminderHead)
 	idMark           = []byte(`"id":`)
 )
 

@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 
 	"appserver/core/digest"
+	"appserver/protocol"
 )
-
-// reminderHead begins the message that reminds the model of what is remembered.
-const reminderHead = "[memory:summary v1 |"
 
 const (
 	// leastBullet is how many characters a bullet has at least room for.
@@ -60,7 +58,7 @@ func reminderHeading(repo string, newest time.Time) string {
 		runes := []rune(repo)
 		repo = "…" + string(runes[n-longestKey+1:])
 	}
-	return fmt.Sprintf("%s repo=%s | ts=%s]", reminderHead, strings.Join(strings.Fields(repo), " "), newest.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s repo=%s | ts=%s]", protocol.ReminderHead, strings.Join(strings.Fields(repo), " "), newest.UTC().Format(time.RFC3339))
 }
 
 const bulletMark = "\n- "

@@ -14,6 +14,9 @@ const (
 	MemoryCode    = "code"
 )
 
+// ReminderHead begins the message that reminds the model of what is remembered.
+const ReminderHead = "[memory:summary v1 |"
+
 // LineMemoryMode is the type of a line with a StoredMemoryMode.
 const LineMemoryMode = "memory_mode"
 
