@@ -214,6 +214,21 @@ func TestATextThatIsRefusedKeepsNoOtherFromItsVector(t *testing.T) {
 	require.LessOrEqual(t, len(by.requests()), asked+1, "it is not asked for again")
 }
 
+func TestAnEmbedderThatRefusesEverythingFails(t *testing.T) {
+	by := newScripted()
+	by.answer(func(context.Context, []string) ([][]float32, error) { return nil, refusal{} })
+	r, _ := embedded(t, by)
+	r.append(row(1, "one", "text"))
+	require.Eventually(t, func() bool {
+		st, err := r.store.Status(t.Context())
+		require.NoError(t, err)
+		return st.Error == "the text is too long"
+	}, time.Minute, time.Millisecond)
+	st, err := r.store.Status(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, st.Embedded)
+}
+
 func TestVectorsOfAnotherModelDoNotCount(t *testing.T) {
 	by := newScripted()
 	r, _ := embedded(t, by)

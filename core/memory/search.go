@@ -79,8 +79,11 @@ func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, erro
 	if err != nil || !known {
 		return nil, err
 	}
-	words := terms(q.Text)
-	found, err := wordRanks(ctx, db.Read, repo, q.Kinds, words, max(depth, limit*2))
+	words, err := weigh(ctx, db.Read, terms(q.Text))
+	if err != nil {
+		return nil, err
+	}
+	found, err := wordRanks(ctx, db.Read, repo, q.Kinds, rarest(words), max(depth, limit*2))
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +91,7 @@ func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, erro
 	if err != nil {
 		return nil, err
 	}
-	weights, err := weigh(ctx, db.Read, words)
-	if err != nil {
-		return nil, err
-	}
-	return pick(ctx, db.Read, q, limit, fuse(found, close), weights)
+	return pick(ctx, db.Read, q, limit, fuse(found, close), words)
 }
 
 // findRepo is the key of a repository, 0 for all.
@@ -195,7 +194,7 @@ func fuse(found, close []near) []candidate {
 }
 
 // pick reads candidates until there are enough.
-func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate, weights map[string]float64) ([]Hit, error) {
+func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate, words []word) ([]Hit, error) {
 	read, err := db.PrepareContext(ctx, "SELECT "+rowColumns+" FROM rows JOIN repos ON repos.key = rows.repo WHERE rows.key = ?")
 	if err != nil {
 		return nil, err
@@ -217,7 +216,7 @@ func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate,
 		if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, hit.Kind) {
 			continue
 		}
-		hit.Match = match(hit.Row, weights)
+		hit.Match = match(hit.Row, words)
 		if q.Exclude == nil || !q.Exclude(hit) {
 			hits = append(hits, hit)
 		}
