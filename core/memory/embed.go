@@ -333,6 +333,9 @@ func (e *embedding) question(ctx context.Context, text string) []float32 {
 	if err == nil {
 		err = check(vectors, 1)
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no vector of a question came within %v", e.store.options.QueryTimeout)
+	}
 	e.note(err)
 	if err != nil {
 		return nil

@@ -183,7 +183,7 @@ func TestASlowEmbedderIsNotWaitedFor(t *testing.T) {
 	require.Len(t, hits, 1)
 	require.Zero(t, hits[0].Similarity)
 	require.NoError(t, r.store.Close())
-	require.Len(t, r.warned(), 1)
+	require.Equal(t, []string{"memory is searched by words alone: no vector of a question came within 1ms"}, r.warned())
 }
 
 // refusal is what an embedder says of a text that it does not take.
@@ -323,4 +323,26 @@ func TestCloseEndsAnEmbedderThatWorks(t *testing.T) {
 	<-begun
 	require.NoError(t, r.store.Close())
 	require.Empty(t, r.warned())
+}
+
+func TestVectorsOfEachRepositoryAreItsOwn(t *testing.T) {
+	by := newScripted()
+	r, _ := embedded(t, by)
+	other := r.other()
+	for n := range int64(4) {
+		theirs := row(n, fmt.Sprint("theirs ", n), fmt.Sprint("authentication ", n))
+		theirs.RepoKey = "/home/ann/other"
+		r.append(row(n, fmt.Sprint("ours ", n), fmt.Sprint("authentication ", n)), theirs)
+		await(t, r.store, 2*(n+1))
+		for _, s := range []*memory.Store{r.store, other} {
+			for of, count := range map[string]int64{repo: n + 1, "/home/ann/other": n + 1, "": 2 * (n + 1)} {
+				hits, err := s.Search(t.Context(), memory.Query{RepoKey: of, Text: "reauthenticating", Limit: 100})
+				require.NoError(t, err)
+				require.Len(t, hits, int(count), "%q", of)
+				for _, h := range hits {
+					require.Positive(t, h.Similarity)
+				}
+			}
+		}
+	}
 }

@@ -56,17 +56,25 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, nil
 	}
-	db, err := s.ready(ctx, false)
-	if err != nil || db == nil {
-		return nil, err
-	}
-	s.embeds.kick()
-	hits, err := s.find(ctx, db, q)
-	if err != nil {
+	hits, db, err := s.attempt(ctx, q)
+	if s.spoiled(db, err) {
+		hits, db, err = s.attempt(ctx, q)
 		s.spoiled(db, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("memory: search: %w", err)
 	}
 	return hits, nil
+}
+
+func (s *Store) attempt(ctx context.Context, q Query) ([]Hit, *database.DB, error) {
+	db, err := s.ready(ctx, false)
+	if err != nil || db == nil {
+		return nil, nil, err
+	}
+	s.embeds.kick()
+	hits, err := s.find(ctx, db, q)
+	return hits, db, err
 }
 
 func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, error) {
