@@ -314,3 +314,28 @@ func TestQuestionsAreNeverSyntax(t *testing.T) {
 	}
 	require.Equal(t, []string{"one"}, search(t, r.store, `-NEAR("needle*"`))
 }
+
+func TestWithoutADatabaseRowsAreKeptNevertheless(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	r := newRig(t, func(o *memory.Options) { o.Now = func() time.Time { return now } })
+	require.NoError(t, os.MkdirAll(r.path("memory.sqlite"), 0o700))
+	r.append(row(1, "one", "text"))
+	_, err := r.store.Search(t.Context(), memory.Query{Text: "text"})
+	require.ErrorContains(t, err, r.path("memory.sqlite")+" is no regular file")
+	_, _, err = r.store.List(t.Context(), memory.Filter{})
+	require.ErrorContains(t, err, "is no regular file")
+	st, err := r.store.Status(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, st.Error, "is no regular file")
+	require.Positive(t, st.Bytes)
+	r.append(row(2, "two", "text"))
+
+	require.NoError(t, os.Remove(r.path("memory.sqlite")))
+	_, err = r.store.Search(t.Context(), memory.Query{Text: "text"})
+	require.Error(t, err, "it is left alone for a moment")
+	now = now.Add(time.Minute)
+	require.Len(t, search(t, r.store, "text"), 2)
+	st, err = r.store.Status(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, st.Error)
+}

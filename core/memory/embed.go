@@ -26,6 +26,8 @@ const (
 	// embedLimit is how much of a text is embedded, in bytes: a quarter of it in tokens is what
 	// common models take.
 	embedLimit = 8000
+	// probe is a text that no embedder refuses which takes any.
+	probe = "test"
 	// maxQueries is how many questions' vectors are remembered.
 	maxQueries = 64
 )
@@ -219,28 +221,36 @@ func (e *embedding) bare(db *database.DB) (hashes [][]byte, texts []string, err 
 	return hashes, texts, rows.Err()
 }
 
-// embed asks for the vectors of texts; one that is refused has none.
+// embed asks for the vectors of texts; one that is refused has none, unless all are.
 func (e *embedding) embed(texts []string) ([][]float32, error) {
+	vectors, err := e.request(texts)
+	if err == nil || !refused(err) {
+		return vectors, err
+	}
+	if _, err := e.request([]string{probe}); err != nil {
+		return nil, err
+	}
+	each := make([][]float32, len(texts))
+	for i, text := range texts {
+		one, err := e.request([]string{text})
+		if err != nil && !refused(err) {
+			return nil, err
+		}
+		if err == nil {
+			each[i] = one[0]
+		}
+	}
+	return each, nil
+}
+
+func (e *embedding) request(texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(e.ctx, batchTimeout)
 	defer cancel()
 	vectors, err := e.embedder.Embed(ctx, texts)
-	switch {
-	case err == nil:
-		return vectors, check(vectors, len(texts))
-	case !refused(err):
+	if err != nil {
 		return nil, err
-	case len(texts) == 1:
-		return [][]float32{nil}, nil
 	}
-	var each [][]float32
-	for _, text := range texts {
-		one, err := e.embed([]string{text})
-		if err != nil {
-			return nil, err
-		}
-		each = append(each, one...)
-	}
-	return each, nil
+	return vectors, check(vectors, len(texts))
 }
 
 func refused(err error) bool {
@@ -322,6 +332,9 @@ func (e *embedding) question(ctx context.Context, text string) []float32 {
 	vectors, err := e.embedder.Embed(ctx, []string{text})
 	if err == nil {
 		err = check(vectors, 1)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no vector of a question came within %v", e.store.options.QueryTimeout)
 	}
 	e.note(err)
 	if err != nil {

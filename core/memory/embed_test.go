@@ -183,7 +183,7 @@ func TestASlowEmbedderIsNotWaitedFor(t *testing.T) {
 	require.Len(t, hits, 1)
 	require.Zero(t, hits[0].Similarity)
 	require.NoError(t, r.store.Close())
-	require.Len(t, r.warned(), 1)
+	require.Equal(t, []string{"memory is searched by words alone: no vector of a question came within 1ms"}, r.warned())
 }
 
 // refusal is what an embedder says of a text that it does not take.
@@ -212,6 +212,21 @@ func TestATextThatIsRefusedKeepsNoOtherFromItsVector(t *testing.T) {
 	require.NoError(t, r.store.Close())
 	require.Len(t, search(t, r.other(), "poison of another time"), 1)
 	require.LessOrEqual(t, len(by.requests()), asked+1, "it is not asked for again")
+}
+
+func TestAnEmbedderThatRefusesEverythingFails(t *testing.T) {
+	by := newScripted()
+	by.answer(func(context.Context, []string) ([][]float32, error) { return nil, refusal{} })
+	r, _ := embedded(t, by)
+	r.append(row(1, "one", "text"))
+	require.Eventually(t, func() bool {
+		st, err := r.store.Status(t.Context())
+		require.NoError(t, err)
+		return st.Error == "the text is too long"
+	}, time.Minute, time.Millisecond)
+	st, err := r.store.Status(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, st.Embedded)
 }
 
 func TestVectorsOfAnotherModelDoNotCount(t *testing.T) {
@@ -308,4 +323,26 @@ func TestCloseEndsAnEmbedderThatWorks(t *testing.T) {
 	<-begun
 	require.NoError(t, r.store.Close())
 	require.Empty(t, r.warned())
+}
+
+func TestVectorsOfEachRepositoryAreItsOwn(t *testing.T) {
+	by := newScripted()
+	r, _ := embedded(t, by)
+	other := r.other()
+	for n := range int64(4) {
+		theirs := row(n, fmt.Sprint("theirs ", n), fmt.Sprint("authentication ", n))
+		theirs.RepoKey = "/home/ann/other"
+		r.append(row(n, fmt.Sprint("ours ", n), fmt.Sprint("authentication ", n)), theirs)
+		await(t, r.store, 2*(n+1))
+		for _, s := range []*memory.Store{r.store, other} {
+			for of, count := range map[string]int64{repo: n + 1, "/home/ann/other": n + 1, "": 2 * (n + 1)} {
+				hits, err := s.Search(t.Context(), memory.Query{RepoKey: of, Text: "reauthenticating", Limit: 100})
+				require.NoError(t, err)
+				require.Len(t, hits, int(count), "%q", of)
+				for _, h := range hits {
+					require.Positive(t, h.Similarity)
+				}
+			}
+		}
+	}
 }

@@ -1,61 +1,82 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"math"
+	"slices"
 )
 
-// weigh gives each word of a question its weight: the fewer rows have it, the more it counts.
-func weigh(ctx context.Context, db *sql.DB, words []string) (map[string]float64, error) {
-	var rows float64
-	if err := db.QueryRowContext(ctx, "SELECT max(key) FROM rows").Scan(&sqlFloat{&rows}); err != nil {
+// maxPostings is how many rows the words of a search may have in all; of those that have more, the
+// rarest are looked for. What most rows have would take long, and tell little.
+const maxPostings = 20_000
+
+// word is a term of a question, in how many rows it is, and its weight: the fewer have it, the more
+// it counts.
+type word struct {
+	term   string
+	rows   int
+	weight float64
+}
+
+func weigh(ctx context.Context, db *sql.DB, terms []string) ([]word, error) {
+	var rows sql.NullFloat64
+	if err := db.QueryRowContext(ctx, "SELECT max(key) FROM rows").Scan(&rows); err != nil {
 		return nil, err
 	}
-	weights := make(map[string]float64, len(words))
-	for _, word := range words {
-		var have float64
-		err := db.QueryRowContext(ctx, "SELECT doc FROM vocabulary WHERE term = ?", word).Scan(&have)
+	words := make([]word, len(terms))
+	for i, term := range terms {
+		w := &words[i]
+		w.term = term
+		err := db.QueryRowContext(ctx, "SELECT doc FROM vocabulary WHERE term = ?", term).Scan(&w.rows)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
-		weights[word] = math.Log(1 + (rows+1)/(have+0.5))
+		w.weight = math.Log(1 + (rows.Float64+1)/(float64(w.rows)+0.5))
 	}
-	return weights, nil
+	return words, nil
 }
 
-// sqlFloat is a number that may be NULL, which is 0.
-type sqlFloat struct{ into *float64 }
-
-// Scan takes NULL for 0.
-func (f *sqlFloat) Scan(value any) error {
-	var n sql.NullFloat64
-	err := n.Scan(value)
-	*f.into = n.Float64
-	return err
+// rarest are the terms of the rarest words, one at least.
+func rarest(words []word) []string {
+	words = slices.Clone(words)
+	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(a.rows, b.rows) })
+	var terms []string
+	postings := 0
+	for _, w := range words {
+		if postings += w.rows; postings > maxPostings && len(terms) > 0 {
+			break
+		}
+		terms = append(terms, w.term)
+	}
+	return terms
 }
 
 // match is which part of the words a row has, by their weights.
-func match(r Row, weights map[string]float64) float64 {
-	has := map[string]bool{}
+func match(r Row, words []word) float64 {
+	if len(words) == 0 {
+		return 0
+	}
+	has := make(map[string]bool, len(words))
+	for _, w := range words {
+		has[w.term] = false
+	}
 	note := func(word string) {
 		term := stem(word)
-		if _, asked := weights[term]; asked {
+		if _, asked := has[term]; asked {
 			has[term] = true
 		}
 	}
 	eachWord(r.Title, note)
 	eachWord(r.Text, note)
 	all, got := 0.0, 0.0
-	for word, weight := range weights {
-		all += weight
-		if has[word] {
-			got += weight
+	for _, w := range words {
+		all += w.weight
+		if has[w.term] {
+			got += w.weight
 		}
-	}
-	if all == 0 {
-		return 0
 	}
 	return got / all
 }

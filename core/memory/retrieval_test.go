@@ -23,7 +23,7 @@ type quality struct {
 	missed      []string
 }
 
-// ask asks for every fact. kept is false for hits that do not count.
+// ask asks for every fact.
 func ask(t testing.TB, s *memory.Store) quality {
 	var q quality
 	for _, f := range facts() {
@@ -120,6 +120,53 @@ func await(t testing.TB, s *memory.Store, rows int64) {
 		require.NoError(t, err)
 		return st.Embedded == rows
 	}, time.Minute, 5*time.Millisecond)
+}
+
+// TestQuestionsAreAnswered has bounds a little below what the benchmark shows, so that a change
+// which harms retrieval fails.
+func TestQuestionsAreAnswered(t *testing.T) {
+	require.GreaterOrEqual(t, len(corpus()), 2000)
+	words := ask(t, filled(t, nil))
+	vectors := nearest(t, newGrams(1024))
+	both := ask(t, filled(t, newGrams(1024)))
+	t.Logf("words %.3f %.3f, vectors %.3f %.3f, both %.3f %.3f", words.recall, words.mrr, vectors.recall, vectors.mrr, both.recall, both.mrr)
+	require.GreaterOrEqual(t, words.questions, 200)
+	require.GreaterOrEqual(t, words.recall, 0.87)
+	require.GreaterOrEqual(t, words.mrr, 0.85)
+	require.GreaterOrEqual(t, both.recall, max(words.recall, vectors.recall)-0.01)
+	require.GreaterOrEqual(t, both.mrr, max(words.mrr, vectors.mrr)-0.01)
+	require.GreaterOrEqual(t, both.recall, 0.89)
+	require.GreaterOrEqual(t, both.mrr, 0.86)
+}
+
+// TestMatchTellsWhatIsMeant: what a question's words are in stands out from what small talk finds.
+func TestMatchTellsWhatIsMeant(t *testing.T) {
+	s := filled(t, nil)
+	found, meant := 0, 0
+	for _, f := range facts() {
+		for _, question := range f.questions {
+			hits, err := s.Search(t.Context(), memory.Query{RepoKey: repo, Text: question, Limit: 1})
+			require.NoError(t, err)
+			if len(hits) > 0 && hits[0].Title == f.title {
+				found++
+				if hits[0].Match >= 0.35 {
+					meant++
+				}
+			}
+		}
+	}
+	require.GreaterOrEqual(t, float64(meant)/float64(found), 0.85)
+	for _, talk := range []string{
+		"thanks, that looks good to me", "please continue with the next step", "ok", "hmm, I am not sure whether I like it", "explain the theory of relativity briefly",
+		"good morning, what shall we have for lunch", "write a poem about autumn leaves", "undo that and try another approach", "can you summarise what you did",
+	} {
+		hits, err := s.Search(t.Context(), memory.Query{RepoKey: repo, Text: talk, Limit: 1})
+		require.NoError(t, err)
+		for _, h := range hits {
+			t.Logf("%.2f %s: %s", h.Match, talk, h.Title)
+			require.Less(t, h.Match, 0.35, talk)
+		}
+	}
 }
 
 func BenchmarkRetrieval(b *testing.B) {

@@ -56,17 +56,25 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, nil
 	}
-	db, err := s.ready(ctx, false)
-	if err != nil || db == nil {
-		return nil, err
-	}
-	s.embeds.kick()
-	hits, err := s.find(ctx, db, q)
-	if err != nil {
+	hits, db, err := s.attempt(ctx, q)
+	if s.spoiled(db, err) {
+		hits, db, err = s.attempt(ctx, q)
 		s.spoiled(db, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("memory: search: %w", err)
 	}
 	return hits, nil
+}
+
+func (s *Store) attempt(ctx context.Context, q Query) ([]Hit, *database.DB, error) {
+	db, err := s.ready(ctx, false)
+	if err != nil || db == nil {
+		return nil, nil, err
+	}
+	s.embeds.kick()
+	hits, err := s.find(ctx, db, q)
+	return hits, db, err
 }
 
 func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, error) {
@@ -79,8 +87,11 @@ func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, erro
 	if err != nil || !known {
 		return nil, err
 	}
-	words := terms(q.Text)
-	found, err := wordRanks(ctx, db.Read, repo, q.Kinds, words, max(depth, limit*2))
+	words, err := weigh(ctx, db.Read, terms(q.Text))
+	if err != nil {
+		return nil, err
+	}
+	found, err := wordRanks(ctx, db.Read, repo, q.Kinds, rarest(words), max(depth, limit*2))
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +99,7 @@ func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, erro
 	if err != nil {
 		return nil, err
 	}
-	weights, err := weigh(ctx, db.Read, words)
-	if err != nil {
-		return nil, err
-	}
-	return pick(ctx, db.Read, q, limit, fuse(found, close), weights)
+	return pick(ctx, db.Read, q, limit, fuse(found, close), words)
 }
 
 // findRepo is the key of a repository, 0 for all.
@@ -195,7 +202,7 @@ func fuse(found, close []near) []candidate {
 }
 
 // pick reads candidates until there are enough.
-func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate, weights map[string]float64) ([]Hit, error) {
+func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate, words []word) ([]Hit, error) {
 	read, err := db.PrepareContext(ctx, "SELECT "+rowColumns+" FROM rows JOIN repos ON repos.key = rows.repo WHERE rows.key = ?")
 	if err != nil {
 		return nil, err
@@ -217,7 +224,7 @@ func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate,
 		if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, hit.Kind) {
 			continue
 		}
-		hit.Match = match(hit.Row, weights)
+		hit.Match = match(hit.Row, words)
 		if q.Exclude == nil || !q.Exclude(hit) {
 			hits = append(hits, hit)
 		}

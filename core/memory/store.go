@@ -241,14 +241,15 @@ func (s *Store) warnOnce(thing, message string) {
 }
 
 // spoiled moves a database aside in which an answer found damage, so that the next one has
-// another.
-func (s *Store) spoiled(db *database.DB, err error) {
-	if !database.Damaged(err) {
-		return
+// another; it is false where the error is of another kind.
+func (s *Store) spoiled(db *database.DB, err error) bool {
+	if db == nil || !database.Damaged(err) {
+		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.db == db {
 		s.asideLocked(err)
 	}
+	return true
 }
