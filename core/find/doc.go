@@ -1,0 +1,21 @@
+// Package find finds files by parts of their paths: it walks a directory, leaves out what git
+// ignores, and ranks the rest as the finders do that people know.
+//
+// # What is left out
+//
+// In a repository what its .gitignore files, its info/exclude and the user's own git/ignore
+// say, from the top of the repository on, also where the walk begins below; everywhere what
+// .ignore files say, which are stronger. The folder .git is left out, other hidden files are
+// not. Links to directories are followed once: not to where the walk is already.
+//
+// # What fits
+//
+// A query is words, all of which must fit, in any order and case. The characters of a word
+// appear in the path in their order. A word that begins with ' appears as it is, one with ^
+// begins the path, one that ends with $ ends it, one that begins with ! does not appear.
+//
+// # Goroutines
+//
+// A walk has a few, which read directories, and ranking has a few, which compare. They end
+// before the call returns, with the context at the latest, a read at its own end.
+package find

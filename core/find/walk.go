@@ -1,0 +1,177 @@
+package find
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+const (
+	// walkers is how many directories are read at a time.
+	walkers = 8
+	// maxPaths is how many paths a walk gives at most, maxDepth how deep it goes.
+	maxPaths = 1_000_000
+	maxDepth = 128
+)
+
+// Path is a file or a directory, relative to the root of a walk, with slashes.
+type Path struct {
+	Name      string
+	Directory bool
+}
+
+// walk is a walk under way.
+type walk struct {
+	ctx  context.Context
+	root string
+	// found gets the paths of one directory. It is called by one goroutine at a time.
+	found func([]Path)
+	busy  chan struct{} // holds a token for each goroutine
+	work  sync.WaitGroup
+
+	mu   sync.Mutex
+	left int // paths that may still be given
+}
+
+// Walk gives the paths below a directory, in no order, and returns when it has given all,
+// or ctx has ended. What cannot be read is passed over.
+func (f *Finder) Walk(ctx context.Context, root string, found func([]Path)) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return
+	}
+	w := &walk{ctx: ctx, root: root, found: found, busy: make(chan struct{}, walkers), left: maxPaths}
+	w.directory(place{rules: above(real, f.personal), real: real})
+	w.work.Wait()
+}
+
+// place is a directory to read: at is its path in the walk, real the one without links.
+type place struct {
+	rules    rules
+	at, real string
+	depth    int
+	hops     *hop
+}
+
+// hop is a link that a walk has followed, by the directory that it stands in.
+type hop struct {
+	from  string
+	outer *hop
+}
+
+// leadsBack tells whether a directory is one that the walk came through.
+func (p place) leadsBack(real string) bool {
+	if within(p.real, real) {
+		return true
+	}
+	for h := p.hops; h != nil; h = h.outer {
+		if within(h.from, real) {
+			return true
+		}
+	}
+	return false
+}
+
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// directory reads a directory, and those in it beside as many as may be read at a time.
+func (w *walk) directory(p place) {
+	if w.ctx.Err() != nil || p.depth > maxDepth {
+		return
+	}
+	dir := filepath.Join(w.root, p.at)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	p.rules = p.rules.with(dir, p.at, "", func(name string) bool {
+		return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
+	})
+	var paths []Path
+	var inner []place
+	for _, entry := range entries {
+		path, below, ok := w.entry(p, entry)
+		if !ok {
+			continue
+		}
+		paths = append(paths, path)
+		if path.Directory {
+			inner = append(inner, below)
+		}
+	}
+	if w.give(paths) {
+		for _, below := range inner {
+			w.enter(below)
+		}
+	}
+}
+
+// entry is the path of an entry; false where it is left out.
+func (w *walk) entry(p place, entry os.DirEntry) (path Path, below place, ok bool) {
+	name := entry.Name()
+	path.Name = name
+	if p.at != "" {
+		path.Name = p.at + "/" + name
+	}
+	below = place{rules: p.rules, at: path.Name, real: filepath.Join(p.real, name), depth: p.depth + 1, hops: p.hops}
+	mode := entry.Type()
+	if mode&os.ModeSymlink != 0 {
+		if mode, ok = p.follow(&below); !ok {
+			return path, below, false
+		}
+	}
+	path.Directory = mode.IsDir()
+	if name == ".git" || !path.Directory && !mode.IsRegular() {
+		return path, below, false
+	}
+	return path, below, !p.rules.ignored(path.Name, path.Directory)
+}
+
+// follow makes a link, below, what it leads to; false where it leads nowhere, or back.
+func (p place) follow(below *place) (os.FileMode, bool) {
+	real, err := filepath.EvalSymlinks(below.real)
+	if err != nil {
+		return 0, false
+	}
+	info, err := os.Stat(real)
+	if err != nil || info.IsDir() && p.leadsBack(real) {
+		return 0, false
+	}
+	below.real, below.hops = real, &hop{from: p.real, outer: p.hops}
+	return info.Mode(), true
+}
+
+// enter reads a directory in a goroutine of its own, or in this one.
+func (w *walk) enter(p place) {
+	select {
+	case w.busy <- struct{}{}:
+		w.work.Add(1)
+		go func() {
+			defer w.work.Done()
+			defer func() { <-w.busy }()
+			w.directory(p)
+		}()
+	default:
+		w.directory(p)
+	}
+}
+
+// give hands paths over; false where there have been too many.
+func (w *walk) give(paths []Path) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ctx.Err() != nil || w.left <= 0 {
+		return false
+	}
+	paths = paths[:min(len(paths), w.left)]
+	w.left -= len(paths)
+	if len(paths) > 0 {
+		w.found(paths)
+	}
+	return w.left > 0
+}
