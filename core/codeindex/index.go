@@ -99,7 +99,8 @@ const (
 type Status struct {
 	Repo  string
 	Phase Phase
-	// FilesDone of FilesTotal files were looked at; the rest is those that were left out.
+	// FilesDone of FilesTotal files were looked at: of all whose names do not say that they are
+	// to be left out.
 	FilesDone, FilesTotal int
 	// Chunks are kept in the sink, of files with so many Bytes.
 	Chunks int

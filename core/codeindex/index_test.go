@@ -71,7 +71,7 @@ func TestHostileFilesAreSkipped(t *testing.T) {
 		"gen.go: // Code generated"+" by x. DO NOT EDIT.\npackage x\n", "gen.py: #!/usr/bin/python\n# @gener"+"ated\n",
 		"go.sum: x\n", "web/package-lock.json: {}\n", "Cargo.lock: x\n",
 		".env: KEY=1\n", ".env.production: KEY=1\n", ".env.example: KEY=\n", "tls/server.pem: x\n",
-		"module/.git: gitdir: elsewhere\n", "module/a.go: package a\n")
+		"web/node_modules/x/a.js: x\n", "module/.git: gitdir: elsewhere\n", "module/a.go: package a\n")
 	require.NoError(t, os.Symlink(r.path("ok.txt"), r.path("link.txt")))
 	require.NoError(t, os.Symlink(".", r.path("loop")))
 	require.NoError(t, os.Symlink("/etc", r.path("outside")))
@@ -79,7 +79,7 @@ func TestHostileFilesAreSkipped(t *testing.T) {
 	s := r.looked()
 	want := map[codeindex.Reason]int{
 		codeindex.Large: 2, codeindex.Binary: 1, codeindex.Encoding: 2, codeindex.Generated: 4, codeindex.LockFile: 3,
-		codeindex.Private: 3, codeindex.NoFile: 4,
+		codeindex.Private: 3, codeindex.NoFile: 4, codeindex.Foreign: 1,
 	}
 	require.Equal(t, want, s.Skipped)
 	require.Equal(t, []string{".env.example", "late.txt", "ok.txt"}, keys(r.shelf.texts()))
@@ -209,11 +209,11 @@ func TestTwoProcessesDoNotReadTheSame(t *testing.T) {
 	first.start()
 	first.await(in(codeindex.Idle))
 
-	second := newRig(t, codeindex.Options{Locks: first.o.Locks, Rescan: 20 * time.Millisecond})
+	second := newRig(t, codeindex.Options{Locks: first.o.Locks, Finder: first.o.Finder, Rescan: 20 * time.Millisecond})
 	second.root = first.root
 	second.start()
 	second.await(in(codeindex.Elsewhere))
-	require.Empty(t, second.shelf.files)
+	require.Empty(t, second.shelf.texts())
 	first.index.Stop(repo)
 	second.await(in(codeindex.Idle))
 	require.Equal(t, []string{"a"}, keys(second.shelf.texts()))
@@ -259,4 +259,12 @@ func TestProgressIsToldAFewTimesASecond(t *testing.T) {
 	})
 	require.LessOrEqual(t, told, int(time.Since(began)/(250*time.Millisecond))+2)
 	require.Equal(t, 500, last.FilesDone)
+}
+
+func TestPackagesTakeNoPlace(t *testing.T) {
+	r := newRig(t, codeindex.Options{MaxFiles: 1, MaxWatches: 2}, "node_modules/a/b.js: 1", "node_modules/c/d/e.js: 1", "src/f.js: 1")
+	s := r.looked()
+	require.Equal(t, []string{"src/f.js"}, keys(r.shelf.texts()))
+	require.True(t, s.Watched, "nor are they watched")
+	require.Equal(t, 1, s.FilesTotal)
 }

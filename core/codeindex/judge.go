@@ -17,6 +17,8 @@ const (
 	NoFile Reason = "noFile"
 	// TooMany is a file above the number that a repository may have.
 	TooMany Reason = "tooMany"
+	// Foreign is what a package manager has put below the repository.
+	Foreign Reason = "foreign"
 	// Large is a file with too many bytes or lines.
 	Large Reason = "large"
 	// LockFile is what a package manager writes for itself.
@@ -47,6 +49,8 @@ const (
 func judgeName(name string) Reason {
 	base := strings.ToLower(path.Base(name))
 	switch {
+	case isForeign(path.Dir(name)):
+		return Foreign
 	case slices.Contains(lockFiles(), base), strings.HasSuffix(base, ".lock"):
 		return LockFile
 	case slices.Contains(privateFiles(), base), slices.Contains(privateExtensions(), path.Ext(base)), strings.HasPrefix(base, ".env.") && !strings.HasSuffix(base, "example"):
@@ -55,6 +59,18 @@ func judgeName(name string) Reason {
 		return Generated
 	}
 	return ""
+}
+
+// isForeign tells whether a folder is one of packages, or below one. Most are ignored by git, but
+// not all, and what is no repository has nothing that says so.
+func isForeign(dir string) bool {
+	for part := range strings.SplitSeq(dir, "/") {
+		switch part {
+		case "node_modules", "bower_components", "site-packages", "__pycache__", ".venv":
+			return true
+		}
+	}
+	return false
 }
 
 func lockFiles() []string {

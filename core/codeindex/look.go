@@ -73,11 +73,16 @@ func (l *look) tellAll(s *Status) {
 // found takes what a walk gives.
 func (l *look) found(paths []find.Path) {
 	for _, p := range paths {
+		reason := judgeName(p.Name)
 		switch {
 		case p.Directory:
-			l.dirs = append(l.dirs, p.Name)
+			if !isForeign(p.Name) {
+				l.dirs = append(l.dirs, p.Name)
+			}
 		case p.Other:
 			l.skip(NoFile)
+		case reason != "":
+			l.skip(reason)
 		case len(l.files) >= l.options.MaxFiles:
 			l.skip(TooMany)
 		default:
@@ -117,10 +122,6 @@ func (l *look) all() error {
 
 // file looks at a file, and tells whether it had to be read.
 func (l *look) file(name string) (read bool) {
-	if reason := judgeName(name); reason != "" {
-		l.skip(reason)
-		return false
-	}
 	seen, reason := l.tree.stamp(name)
 	if reason == "" && seen.size > l.options.MaxFile {
 		reason = Large

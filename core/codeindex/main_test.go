@@ -123,7 +123,9 @@ func newRig(t *testing.T, o codeindex.Options, entries ...string) *rig {
 	r := &rig{t: t, root: t.TempDir(), shelf: &shelf{files: map[string]codeindex.File{}}, heard: make(chan codeindex.Status, 10_000)}
 	require.NoError(t, os.Mkdir(filepath.Join(r.root, ".git"), 0o755))
 	r.write(entries...)
-	o.Sink, o.Finder = r.shelf, find.New()
+	if o.Sink = r.shelf; o.Finder == nil {
+		o.Finder = find.New()
+	}
 	if o.Locks == "" {
 		o.Locks = filepath.Join(t.TempDir(), "locks")
 	}
