@@ -142,6 +142,7 @@ func goroutineFiles() map[string]string {
 	return map[string]string{
 		"cmd/appserver/parent.go": "waits for the parent's end",
 		"cmd/appserver/serve.go":  "serves while the command waits for a reason to end",
+		"core/codeindex/index.go": "looks at a repository, again and again",
 		"core/engine/effects.go":  "runs an effect, and posts its end",
 		"core/engine/engine.go":   "runs threads, and reads of threads that are not loaded",
 		"core/engine/worktree.go": "keeps or forgets checkpoints for which nobody waits, and watches what a command that stays changes",
