@@ -29,8 +29,8 @@
 // # Share
 //
 // After work a job rests, so that it takes no more than its share of one processor. Waiting for
-// the disk counts as work. A look begins no sooner than twenty times the work of the
-// last one after it, however much changes.
+// the disk counts as work. After a look it rests for twenty times the work of it, though no longer
+// than Options.Rescan, however much changes.
 //
 // # Goroutines
 //
