@@ -125,7 +125,7 @@ type MemoryStatusParams struct{}
 
 // MemoryStatusResponse tells how the memory is, by the configuration that holds for all
 // threads. Summaries, Code and Repositories count what is kept, Bytes is its size on the
-// disk. Embedded counts what can be compared by meaning. Error is the last trouble, null
+// disk. Indexes are of the repositories whose files are read. Error is the last trouble, null
 // without any. The members that begin with v2 are those of the reference implementation.
 type MemoryStatusResponse struct {
 	Summarizes   bool              `json:"summarizes"`
@@ -135,7 +135,7 @@ type MemoryStatusResponse struct {
 	Repositories int               `json:"repositories"`
 	Bytes        int64             `json:"bytes"`
 	Embeddings   *MemoryEmbeddings `json:"embeddings"`
-	Index        *MemoryCodeIndex  `json:"index"`
+	Indexes      []MemoryCodeIndex `json:"indexes"`
 	Error        *string           `json:"error"`
 
 	V2ConsolidatedThreads int  `json:"v2ConsolidatedThreads"`
@@ -150,14 +150,29 @@ type MemoryEmbeddings struct {
 	Pending   int    `json:"pending"`
 }
 
-// MemoryCodeIndex tells how far the files of a repository are known. Skipped counts files
-// that are not, by reason.
+// MemoryIndexPauseParams pauses the reading of a repository's files, or lets it go on. RepoKey
+// is as that of MemorySearchParams.
+type MemoryIndexPauseParams struct {
+	RepoKey *string `json:"repoKey,omitempty"`
+	Paused  bool    `json:"paused"`
+}
+
+// MemoryIndexPauseResponse tells whether the repository's files are read at all.
+type MemoryIndexPauseResponse struct {
+	Found bool `json:"found"`
+}
+
+// MemoryCodeIndex tells how far the files of a repository are known. Phase is walking, reading,
+// idle, paused, failed, or elsewhere where another server reads them; Error is why the last look
+// failed. Skipped counts files that are left out, by reason.
 type MemoryCodeIndex struct {
 	RepoKey string         `json:"repoKey"`
 	Phase   string         `json:"phase"`
 	Files   int            `json:"files"`
 	Done    int            `json:"done"`
 	Chunks  int            `json:"chunks"`
+	Bytes   int64          `json:"bytes"`
+	Error   *string        `json:"error"`
 	Skipped map[string]int `json:"skipped"`
 }
 

@@ -59,6 +59,7 @@ type Handler interface {
 	MemorySearch(to Caller, p *MemorySearchParams) error
 	MemoryList(to Caller, p *MemoryListParams) error
 	MemoryForget(to Caller, p *MemoryForgetParams) error
+	MemoryIndexPause(to Caller, p *MemoryIndexPauseParams) error
 	MemoryReset(to Caller, p *MemoryResetParams) error
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
@@ -325,6 +326,8 @@ func Methods() []Method {
 			"Lists the summaries that are remembered.").own(),
 		method[MemoryForgetParams, MemoryForgetResponse]("memory/forget", Handler.MemoryForget,
 			"Forgets what is named.").own(),
+		method[MemoryIndexPauseParams, MemoryIndexPauseResponse]("memory/index/pause", Handler.MemoryIndexPause,
+			"Pauses the reading of a repository's files, or lets it go on.").own(),
 		method[MemoryResetParams, Empty]("memory/reset", Handler.MemoryReset,
 			"Forgets everything.").own(),
 		method[FsReadFileParams, FsReadFileResponse]("fs/readFile", Handler.FsReadFile,

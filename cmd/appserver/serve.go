@@ -135,7 +135,7 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 	parts.Memory = remembers
 	p := join(live, own, parts)
 	p.servers, p.memory = servers, remembers
-	remembers.Warn = p.engine.MemoryWarning
+	joinMemory(remembers, c, home, p.host.Finder, p.engine)
 	servers.threads = p.engine
 	return p, nil
 }
@@ -256,7 +256,7 @@ func originator(srv *server.Server) func(conn uint64) string {
 // shell runs commands without the keys of the providers in their environment, and
 // confined where that can be.
 func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
-	var secrets []string
+	secrets := []string{c.Memory.Embeddings.EnvKey}
 	for _, p := range c.ModelProviders {
 		secrets = append(secrets, p.EnvKey)
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))

@@ -27,6 +27,8 @@ type Memory interface {
 	// named.
 	Forget(ctx context.Context, ids []string, all bool, repo string) (forgotten int, err error)
 	Reset(ctx context.Context) error
+	// Pause has the files of a repository be read no more, or again; false where they are not.
+	Pause(repo string, paused bool) bool
 	Status(ctx context.Context) (protocol.MemoryStatusResponse, error)
 }
 
@@ -161,6 +163,17 @@ func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams
 // MemoryReset forgets everything.
 func (e *Engine) MemoryReset(to protocol.Caller, _ *protocol.MemoryResetParams) error {
 	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) { return protocol.Empty{}, m.Reset(ctx) })
+}
+
+// MemoryIndexPause pauses the reading of a repository's files, or lets it go on.
+func (e *Engine) MemoryIndexPause(to protocol.Caller, p *protocol.MemoryIndexPauseParams) error {
+	dir, err := e.memoryDir(p.RepoKey)
+	if err != nil {
+		return err
+	}
+	return e.aboutMemory(to, func(_ context.Context, m Memory) (any, error) {
+		return protocol.MemoryIndexPauseResponse{Found: m.Pause(m.Key(dir), p.Paused)}, nil
+	})
 }
 
 // MemoryStatus tells how the memory is.

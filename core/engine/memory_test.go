@@ -70,6 +70,8 @@ func (n *notebook) Forget(_ context.Context, ids []string, all bool, repo string
 	return len(ids), nil
 }
 
+func (n *notebook) Pause(repo string, paused bool) bool { return paused && repo == "key of /x" }
+
 func (n *notebook) Reset(context.Context) error { return nil }
 
 func (n *notebook) Status(context.Context) (protocol.MemoryStatusResponse, error) {
@@ -165,7 +167,7 @@ func TestMemoryRequests(t *testing.T) {
 		require.Equal(t, protocol.KindMemoryUnavailable, r.refused(1, status))
 		r.remembering(core.MemoryRules{Items: 3})
 		r.memory.notes = []string{"one"}
-		require.JSONEq(t, `{"summarizes":false,"reminds":true,"summaries":1,"code":0,"repositories":0,"bytes":0,"embeddings":null,"index":null,"error":null,"v2ConsolidatedThreads":0,"v2Ready":true}`,
+		require.JSONEq(t, `{"summarizes":false,"reminds":true,"summaries":1,"code":0,"repositories":0,"bytes":0,"embeddings":null,"indexes":null,"error":null,"v2ConsolidatedThreads":0,"v2Ready":true}`,
 			r.ask(1, status).Raw)
 		hit := r.ask(1, search(protocol.MemorySearchParams{Query: "q", RepoKey: new("/x"), Limit: new(uint32(1000))})).Get("data.0")
 		require.Equal(t, []string{"key of /x", "q", "100"}, []string{hit.Get("repoKey").Str, hit.Get("title").Str, hit.Get("score").Raw})
@@ -180,6 +182,12 @@ func TestMemoryRequests(t *testing.T) {
 		for _, p := range []protocol.MemoryForgetParams{{}, {Ids: []string{"a"}, All: true}, {All: true, RepoKey: new("x")}} {
 			require.Equal(t, protocol.KindInvalidParams, r.refused(1, forget(p)))
 		}
+		pause := func(p protocol.MemoryIndexPauseParams) call {
+			return about(func(e *engine.Engine, to protocol.Caller) error { return e.MemoryIndexPause(to, &p) })
+		}
+		require.True(t, r.ask(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("/x"), Paused: true})).Get("found").Bool())
+		require.False(t, r.ask(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("/y"), Paused: true})).Get("found").Bool())
+		require.Equal(t, protocol.KindInvalidParams, r.refused(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("x")})))
 		r.ask(1, about(func(e *engine.Engine, to protocol.Caller) error {
 			return e.MemoryReset(to, &protocol.MemoryResetParams{})
 		}))

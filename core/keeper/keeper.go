@@ -28,10 +28,8 @@ type Keeper struct {
 	Models Streamer
 	// Warn is told what users should know of.
 	Warn func(message string)
-	// Code tells how far the files of repositories are known, nil where they are not.
-	Code func() *protocol.MemoryCodeIndex
-	// Opened is told the repository of each search, and does not wait; nil is not.
-	Opened func(repo string)
+	// Code reads the files of repositories; nil where they are not known.
+	Code *Code
 }
 
 // Key is the root of the repository of a directory.
@@ -149,7 +147,7 @@ func coveredBy(known map[string]bool, ids []string) bool {
 const (
 	// leastMatch is which part of the question's words a memory has that the model is reminded
 	// of unasked, rare words counting more; leastSimilarity does for vectors instead.
-	leastMatch, leastSimilarity = 0.25, 0.5
+	leastMatch, leastSimilarity = 0.35, 0.5
 )
 
 // Recall finds what fits best first; what the model has not asked for has to fit well.
@@ -171,8 +169,8 @@ func (k *Keeper) Recall(ctx context.Context, e core.Recall) core.Recalled {
 }
 
 func (k *Keeper) opened(repo string) {
-	if k.Opened != nil {
-		k.Opened(repo)
+	if k.Code != nil {
+		k.Code.open(repo)
 	}
 }
 
@@ -242,11 +240,22 @@ func (k *Keeper) Status(ctx context.Context) (protocol.MemoryStatusResponse, err
 		answer.Embeddings = &protocol.MemoryEmbeddings{Model: st.Model, Dimension: st.Dimension, Embedded: int(st.Embedded),
 			Pending: max(answer.Summaries+answer.Code-int(st.Embedded), 0)}
 	}
+	answer.Indexes = []protocol.MemoryCodeIndex{}
 	if k.Code != nil {
-		answer.Index = k.Code()
+		answer.Indexes = k.Code.status()
 	}
 	return answer, err
 }
 
+// Pause has the files of a repository be read no more, or again.
+func (k *Keeper) Pause(repo string, paused bool) bool {
+	return k.Code != nil && k.Code.pause(repo, paused)
+}
+
 // Close ends what goes on in the background.
-func (k *Keeper) Close() error { return k.Store.Close() }
+func (k *Keeper) Close() error {
+	if k.Code != nil {
+		k.Code.close()
+	}
+	return k.Store.Close()
+}

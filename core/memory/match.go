@@ -13,6 +13,10 @@ import (
 // rarest are looked for. What most rows have would take long, and tell little.
 const maxPostings = 20_000
 
+// fewRows is how many rows say little of how rare a word is: of fewer, each word that none has
+// would count for all the others.
+const fewRows = 1000
+
 // word is a term of a question, in how many rows it is, and its weight: the fewer have it, the more
 // it counts.
 type word struct {
@@ -34,7 +38,7 @@ func weigh(ctx context.Context, db *sql.DB, terms []string) ([]word, error) {
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
-		w.weight = math.Log(1 + (rows.Float64+1)/(float64(w.rows)+0.5))
+		w.weight = math.Log(1 + (max(rows.Float64, fewRows)+1)/(float64(w.rows)+0.5))
 	}
 	return words, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -66,8 +67,17 @@ func (r Row) contentHash() []byte {
 	return sum[:]
 }
 
-// embedded is what a vector is made of.
-func (r Row) embedded() string { return r.Title + "\n" + r.Text }
+// linesOf are the lines of a piece of code, in its title.
+var linesOf = regexp.MustCompile(`:\d+-\d+`)
+
+// embedded is what a vector is made of. In which lines a piece of code stands does not count: it
+// moves with every edit above it.
+func (r Row) embedded() string {
+	if r.Kind == Code {
+		return linesOf.ReplaceAllString(r.Title, "") + "\n" + r.Text
+	}
+	return r.Title + "\n" + r.Text
+}
 
 // clean is the row as it is kept: valid text without NUL, no longer than is allowed, and without
 // what redact takes out.

@@ -234,6 +234,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/list"; params?: MemoryListParams | null }
   /** Forgets what is named. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/forget"; params?: MemoryForgetParams | null }
+  /** Pauses the reading of a repository's files, or lets it go on. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "memory/index/pause"; params: MemoryIndexPauseParams }
   /** Forgets everything. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/reset"; params?: MemoryResetParams | null }
   /** Reads a file. */
@@ -1498,13 +1500,15 @@ export interface McpToolCallResult {
   _meta: unknown;
 }
 
-/** MemoryCodeIndex tells how far the files of a repository are known. Skipped counts files that are not, by reason. */
+/** MemoryCodeIndex tells how far the files of a repository are known. Phase is walking, reading, idle, paused, failed, or elsewhere where another server reads them; Error is why the last look failed. Skipped counts files that are left out, by reason. */
 export interface MemoryCodeIndex {
   repoKey: string;
   phase: string;
   files: number;
   done: number;
   chunks: number;
+  bytes: number;
+  error: string | null;
   skipped: { [key: string]: number };
 }
 
@@ -1547,6 +1551,17 @@ export interface MemoryHit {
   score: number;
 }
 
+/** MemoryIndexPauseParams pauses the reading of a repository's files, or lets it go on. RepoKey is as that of MemorySearchParams. */
+export interface MemoryIndexPauseParams {
+  repoKey?: string | null;
+  paused: boolean;
+}
+
+/** MemoryIndexPauseResponse tells whether the repository's files are read at all. */
+export interface MemoryIndexPauseResponse {
+  found: boolean;
+}
+
 /** MemoryIndexProgressNotification tells how far the files of a repository are known, a few times a second at most while that changes. */
 export interface MemoryIndexProgressNotification {
   repoKey: string;
@@ -1554,6 +1569,8 @@ export interface MemoryIndexProgressNotification {
   files: number;
   done: number;
   chunks: number;
+  bytes: number;
+  error: string | null;
   skipped: { [key: string]: number };
 }
 
@@ -1594,7 +1611,7 @@ export interface MemorySearchResponse {
 /** MemoryStatusParams asks how the memory is. */
 export type MemoryStatusParams = Record<string, never>;
 
-/** MemoryStatusResponse tells how the memory is, by the configuration that holds for all threads. Summaries, Code and Repositories count what is kept, Bytes is its size on the disk. Embedded counts what can be compared by meaning. Error is the last trouble, null without any. The members that begin with v2 are those of the reference implementation. */
+/** MemoryStatusResponse tells how the memory is, by the configuration that holds for all threads. Summaries, Code and Repositories count what is kept, Bytes is its size on the disk. Indexes are of the repositories whose files are read. Error is the last trouble, null without any. The members that begin with v2 are those of the reference implementation. */
 export interface MemoryStatusResponse {
   summarizes: boolean;
   reminds: boolean;
@@ -1603,7 +1620,7 @@ export interface MemoryStatusResponse {
   repositories: number;
   bytes: number;
   embeddings: MemoryEmbeddings | null;
-  index: MemoryCodeIndex | null;
+  indexes: Array<MemoryCodeIndex>;
   error: string | null;
   v2ConsolidatedThreads: number;
   v2Ready: boolean;
@@ -3312,6 +3329,8 @@ export interface Methods {
   "memory/list": { params: MemoryListParams; result: MemoryListResponse };
   /** Forgets what is named. */
   "memory/forget": { params: MemoryForgetParams; result: MemoryForgetResponse };
+  /** Pauses the reading of a repository's files, or lets it go on. */
+  "memory/index/pause": { params: MemoryIndexPauseParams; result: MemoryIndexPauseResponse };
   /** Forgets everything. */
   "memory/reset": { params: MemoryResetParams; result: MemoryResetResponse };
   /** Reads a file. */
