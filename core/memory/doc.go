@@ -28,7 +28,8 @@
 //
 // # Goroutines
 //
-// With an embedder: one that makes vectors while some are missing, and one for each question that
-// is being embedded. They block on the embedder and the disk, and end with what they do; Close
-// ends them, and waits.
+// With an embedder: one that makes vectors while some are missing, one for each question that is
+// being embedded, and one for each search that compares vectors, which may first have to read
+// them. They block on the embedder and the disk, and end with what they do; Close ends them, and
+// waits.
 package memory

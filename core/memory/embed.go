@@ -23,6 +23,8 @@ const (
 	restTime = 30 * time.Second
 	// embedBatch is how many texts are embedded at once.
 	embedBatch = 64
+	// bareRows is how many rows without a vector are looked for at once: that reads all of them.
+	bareRows = 2048
 	// embedLimit is how much of a text is embedded, in bytes: a quarter of it in tokens is what
 	// common models take.
 	embedLimit = 8000
@@ -154,7 +156,7 @@ func (e *embedding) run() {
 	for e.next() {
 		for more := true; more; {
 			var err error
-			if more, err = e.step(); err != nil {
+			if more, err = e.some(); err != nil {
 				e.fail(err)
 				return
 			}
@@ -180,28 +182,34 @@ func (e *embedding) fail(err error) {
 	e.mu.Unlock()
 }
 
-// step embeds one batch; more is false where there was nothing to do.
-func (e *embedding) step() (more bool, err error) {
+// some embeds texts that have no vector; more is false where there was none.
+func (e *embedding) some() (more bool, err error) {
 	db, err := e.store.ready(e.ctx, false)
 	if err != nil || db == nil {
 		return false, err
 	}
 	hashes, texts, err := e.bare(db)
-	if err != nil || len(texts) == 0 {
-		return false, err
+	for begin := 0; begin < len(texts) && err == nil; begin += embedBatch {
+		end := min(begin+embedBatch, len(texts))
+		err = e.step(db, hashes[begin:end], texts[begin:end])
 	}
+	return len(texts) > 0, err
+}
+
+// step embeds a batch.
+func (e *embedding) step(db *database.DB, hashes [][]byte, texts []string) error {
 	vectors, err := e.embed(texts)
 	if err != nil {
-		return false, err
+		return err
 	}
 	e.note(nil)
-	return true, database.Within(db.Write, func(tx *sql.Tx) error { return e.keep(tx, hashes, vectors) })
+	return database.Within(db.Write, func(tx *sql.Tx) error { return e.keep(tx, hashes, vectors) })
 }
 
 // bare are texts without a vector, what was said before code, the newest first.
 func (e *embedding) bare(db *database.DB) (hashes [][]byte, texts []string, err error) {
 	rows, err := db.Read.QueryContext(e.ctx, `SELECT hash, title, text FROM rows WHERE NOT EXISTS
-		(SELECT 1 FROM vectors WHERE model = ? AND vectors.hash = rows.hash) ORDER BY file IS NOT NULL, key DESC LIMIT ?`, e.embedder.Model(), embedBatch)
+		(SELECT 1 FROM vectors WHERE model = ? AND vectors.hash = rows.hash) ORDER BY file IS NOT NULL, key DESC LIMIT ?`, e.embedder.Model(), bareRows)
 	if err != nil {
 		return nil, nil, err
 	}

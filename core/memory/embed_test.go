@@ -346,3 +346,28 @@ func TestVectorsOfEachRepositoryAreItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorsOfManyRowsAreCompared has so many that signs choose which are.
+func TestVectorsOfManyRowsAreCompared(t *testing.T) {
+	by := newScripted()
+	r, _ := embedded(t, by)
+	const files, chunks = 42, 100
+	for n := range files {
+		f := memory.CodeFile{Path: fmt.Sprint("f", n), Hash: "1"}
+		for k := range chunks {
+			f.Chunks = append(f.Chunks, memory.Chunk{Title: fmt.Sprintf("f%d:%d", n, k), Text: fmt.Sprintf("stock %d of warehouse %d", k, n)})
+		}
+		require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{f}))
+	}
+	r.append(row(1, "wanted", "authentication of customers"))
+	await(t, r.store, files*chunks+1)
+	for range 2 {
+		hits, err := r.store.Search(t.Context(), memory.Query{RepoKey: repo, Text: "reauthenticating customer"})
+		require.NoError(t, err)
+		require.Equal(t, "wanted", hits[0].Title)
+		require.Greater(t, hits[0].Similarity, 0.3)
+		_, err = r.store.Forget(t.Context(), memory.Selection{IDs: []string{hits[1].ID}})
+		require.NoError(t, err)
+	}
+	require.Empty(t, r.warned())
+}

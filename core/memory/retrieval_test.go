@@ -119,7 +119,7 @@ func await(t testing.TB, s *memory.Store, rows int64) {
 		st, err := s.Status(context.Background())
 		require.NoError(t, err)
 		return st.Embedded == rows
-	}, time.Minute, 5*time.Millisecond)
+	}, time.Minute, 25*time.Millisecond)
 }
 
 // TestQuestionsAreAnswered has bounds a little below what the benchmark shows, so that a change

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"appserver/rollout/database"
 )
@@ -50,11 +51,39 @@ func (e *embedding) dropMatrices() {
 	e.shelf.held = nil
 }
 
-// nearest are the rows nearest to a question's vector, best first; none for nil.
+// nearest are the rows nearest to a question's vector, best first; none for nil. Where the vectors
+// of a place are not in memory yet, they are waited for no longer than for the question's; reading
+// them goes on for later searches.
 func (e *embedding) nearest(ctx context.Context, db *database.DB, repo int64, kinds []string, v []float32, limit int) ([]near, error) {
-	if e == nil || v == nil {
+	if e == nil || v == nil || !e.start() {
 		return nil, nil
 	}
+	type answer struct {
+		list []near
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		defer e.work.Done()
+		list, err := e.compare(e.ctx, db, repo, kinds, v, limit)
+		done <- answer{list, err}
+	}()
+	late := time.NewTimer(e.store.options.QueryTimeout)
+	defer late.Stop()
+	select {
+	case a := <-done:
+		if a.err != nil && !database.Damaged(a.err) {
+			return nil, nil // words are enough
+		}
+		return a.list, a.err
+	case <-late.C:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *embedding) compare(ctx context.Context, db *database.DB, repo int64, kinds []string, v []float32, limit int) ([]near, error) {
 	if len(kinds) == 0 {
 		kinds = []string{Summary, Code}
 	}
