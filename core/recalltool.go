@@ -37,7 +37,8 @@ type recallArguments struct {
 // recallCall is a call of the recall tool whose search is under way.
 type recallCall struct {
 	query string
-	// found is what was found without it.
+	// said is what was brought back, "" for nothing; found what was found without the search.
+	said  string
 	found []string
 }
 
@@ -51,15 +52,15 @@ func (s *step) beginRecall(c *toolCall) {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
-	var found []string
+	said := ""
 	if len(a.IDs) > 0 {
-		found = append(found, s.bringBack(a.IDs))
+		said = s.bringBack(a.IDs)
 	}
 	if a.Query == "" {
-		s.answer(c, found[0])
+		s.answer(c, said)
 		return
 	}
-	c.recall = &recallCall{a.Query, append(found, s.searchGone(a.Query)...)}
+	c.recall = &recallCall{a.Query, said, s.searchGone(a.Query)}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(Recall{ID: c.effect, Cwd: s.settings.Cwd, Query: a.Query, Limit: recallHits})
@@ -86,6 +87,9 @@ func (s *step) foundForCall(in Recalled) {
 		found = append(found, fmt.Sprintf("What is remembered of the repository could not be searched: %v", in.Err))
 	case len(found) == 0:
 		found = append(found, "Nothing was found. Other words may find it.")
+	}
+	if c.recall.said != "" {
+		found = slices.Insert(found, 0, c.recall.said)
 	}
 	s.answer(c, strings.Join(found, "\n\n"))
 	s.advance()

@@ -101,12 +101,22 @@ func (l *Loading) Thread(o Options) *Thread {
 		t.offers = o.Offers(t.settings.Model)
 	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
-	t.next, t.memory = max(t.next, o.Next), o.Memory
+	t.next = max(t.next, o.Next)
+	t.goBy(World{Offers: t.offers, Memory: o.Memory})
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
 	t.toldItems, t.toldFor = len(t.items), t.settings.Model
 	return t
+}
+
+// goBy takes what a world says of all that follows, not of one turn. Of a thread that keeps no
+// rollout nothing is remembered.
+func (t *Thread) goBy(w World) {
+	t.offers, t.memory = w.Offers, w.Memory
+	if t.options.Ephemeral {
+		t.memory = MemoryRules{}
+	}
 }
 
 // Again is the thread as its rollout has it, after lines could not be appended. It
@@ -258,7 +268,8 @@ func (s *step) takeResult(in Input) {
 }
 
 func (s *step) start(in Start) {
-	s.options, s.offers, s.memory = in.Options, in.World.Offers, in.World.Memory
+	s.options = in.Options
+	s.goBy(in.World)
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
 	s.replyToStart(in)
@@ -276,7 +287,7 @@ func (s *step) replyToStart(in Start) {
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
-		s.offers, s.memory = in.World.Offers, in.World.Memory
+		s.goBy(in.World)
 		s.settleLastTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions

@@ -117,7 +117,8 @@ func (t *turn) interrupted() bool {
 func (s *step) beginTurn(in TurnStart) {
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
-	s.failed, s.offers, s.memory = false, in.World.Offers, in.World.Memory
+	s.failed = false
+	s.goBy(in.World)
 	s.active = &turn{
 		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
 		notBefore: s.Now.Add(s.options.CompletedFloor),

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -29,15 +30,19 @@ func codeRepository(t *testing.T) string {
 		require.NoError(t, os.WriteFile(filepath.Join(repo, path), []byte(text), 0o644))
 	}
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(repo, "refund.link")))
-	git(t, repo, "init", "-q")
+	out, err := exec.Command("git", "-C", repo, "init", "-q").CombinedOutput()
+	require.NoError(t, err, string(out))
 	return repo
 }
 
 // untilIndexed waits until the files of a repository are known, and more of them than before.
 func (c *client) untilIndexed(done func(protocol.MemoryCodeIndex) bool) (p protocol.MemoryCodeIndex) {
 	c.t.Helper()
-	c.untilThat("memory/index/progress", func(params json.RawMessage) bool {
-		require.NoError(c.t, json.Unmarshal(params, &p))
+	c.until(func(m message) bool {
+		if m.Method != "memory/index/progress" {
+			return false
+		}
+		require.NoError(c.t, json.Unmarshal(m.Params, &p))
 		return p.Phase == "idle" && done(p)
 	})
 	return p
@@ -127,7 +132,7 @@ func TestBinaryFindsMeanings(t *testing.T) {
 		var is protocol.MemoryStatusResponse
 		require.NoError(t, json.Unmarshal(c.call("memory/status", object{}), &is))
 		return is.Embeddings.Pending == 0
-	}, patience, pollEvery)
+	}, patience, patience/1000)
 	found := c.memorySearch(search)
 	require.True(t, found.Semantic)
 	require.Contains(t, found.Data[0].Title, "billing/refund.go")

@@ -148,6 +148,7 @@ func goroutineFiles() map[string]string {
 		"core/engine/worktree.go": "keeps or forgets checkpoints for which nobody waits, and watches what a command that stays changes",
 		"core/engine/retain.go":   "lets old threads go, again and again",
 		"core/engine/search.go":   "ends a search with the engine",
+		"core/engine/memory.go":   "keeps what left contexts, also of threads that are gone",
 		"core/engine/servers.go":  "waits for what MCP servers say to a client",
 		"core/find/match.go":      "compares a part of the paths",
 		"core/find/walk.go":       "reads directories",

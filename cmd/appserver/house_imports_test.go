@@ -32,7 +32,7 @@ func importRules() []importRule {
 		{"core/config", []string{"protocol", "core", "core/redact", "core/tomledit"}, "it turns files into settings, whoever uses them"},
 		{"core/find", nil, "it finds files, whoever asks"},
 		{"core/host", []string{"protocol", "core", "core/find", "core/tool"}, "it acts on the machine for a client, and knows no thread"},
-		{"core/keeper", []string{"protocol", "core", "core/codeindex", "core/digest", "core/engine", "core/find", "core/memory", "core/workspace"}, "it is the engine's memory, made of what keeps and what summarises"},
+		{"core/keeper", []string{"protocol", "core", "core/digest", "core/engine", "core/memory", "core/workspace"}, "it is the engine's memory, made of what keeps and what summarises"},
 		{"core/mcp", []string{"protocol", "core"}, "it knows servers and owners, and no thread"},
 		{"core/memory", []string{"protocol", "rollout", "rollout/database"}, "it keeps rows, whoever makes and uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"path/filepath"
-
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/find"
@@ -23,7 +21,8 @@ func memoryOf(c *config.Config, home string, models keeper.Streamer) *keeper.Kee
 	}
 	if e := c.Memory.Embeddings; e.BaseURL != "" && e.Model != "" {
 		endpoint := model.Endpoint{Name: "memory.embeddings", BaseURL: e.BaseURL, APIKey: c.APIKey(config.Provider{EnvKey: e.EnvKey})}
-		o.Embedder = model.NewEmbeddings(endpoint, e.Model, e.Dimensions)
+		embeddings := model.NewEmbeddings(endpoint, e.Model, e.Dimensions)
+		o.Embedder, k.Ended = embeddings, embeddings.Close
 	}
 	k.Store = memory.Open(o)
 	return k
@@ -34,9 +33,6 @@ func memoryOf(c *config.Config, home string, models keeper.Streamer) *keeper.Kee
 func joinMemory(k *keeper.Keeper, c *config.Config, home string, finder *find.Finder, e *engine.Engine) {
 	k.Warn = e.MemoryWarning
 	if c.Memory.IndexCode {
-		k.Code = keeper.NewCode(keeper.CodeOptions{
-			Store: k.Store, Finder: finder, Locks: filepath.Join(home, "appserver-code-locks"),
-			Share: float64(c.Memory.IndexShare) / 100, Tell: e.MemoryProgress, Warn: e.MemoryWarning,
-		})
+		k.Code = newCodeReader(c.Memory, home, k.Store, finder, e)
 	}
 }

@@ -28,8 +28,21 @@ type Keeper struct {
 	Models Streamer
 	// Warn is told what users should know of.
 	Warn func(message string)
+	// Ended is called once nothing is asked for any more; nil is not.
+	Ended func()
 	// Code reads the files of repositories; nil where they are not known.
-	Code *Code
+	Code Files
+}
+
+// Files reads the files of repositories.
+type Files interface {
+	// Open begins to read a repository, unless that is done. It does not wait.
+	Open(repo string)
+	// Pause has it be read no more, or again; false where it is not.
+	Pause(repo string, paused bool) bool
+	// Status tells how far each repository is known.
+	Status() []protocol.MemoryCodeIndex
+	Close()
 }
 
 // Key is the root of the repository of a directory.
@@ -170,7 +183,7 @@ func (k *Keeper) Recall(ctx context.Context, e core.Recall) core.Recalled {
 
 func (k *Keeper) opened(repo string) {
 	if k.Code != nil {
-		k.Code.open(repo)
+		k.Code.Open(repo)
 	}
 }
 
@@ -242,20 +255,24 @@ func (k *Keeper) Status(ctx context.Context) (protocol.MemoryStatusResponse, err
 	}
 	answer.Indexes = []protocol.MemoryCodeIndex{}
 	if k.Code != nil {
-		answer.Indexes = k.Code.status()
+		answer.Indexes = k.Code.Status()
 	}
 	return answer, err
 }
 
 // Pause has the files of a repository be read no more, or again.
 func (k *Keeper) Pause(repo string, paused bool) bool {
-	return k.Code != nil && k.Code.pause(repo, paused)
+	return k.Code != nil && k.Code.Pause(repo, paused)
 }
 
 // Close ends what goes on in the background.
 func (k *Keeper) Close() error {
 	if k.Code != nil {
-		k.Code.close()
+		k.Code.Close()
 	}
-	return k.Store.Close()
+	err := k.Store.Close()
+	if k.Ended != nil {
+		k.Ended()
+	}
+	return err
 }

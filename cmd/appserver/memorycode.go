@@ -1,4 +1,4 @@
-package keeper
+package main
 
 import (
 	"context"
@@ -8,13 +8,15 @@ import (
 	"sync"
 
 	"appserver/core/codeindex"
+	"appserver/core/config"
+	"appserver/core/engine"
 	"appserver/core/find"
 	"appserver/core/memory"
 	"appserver/protocol"
 )
 
-// Code keeps the files of the repositories that are searched in the memory.
-type Code struct {
+// codeReader keeps the files of the repositories that are searched in the memory.
+type codeReader struct {
 	index  *codeindex.Index
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -24,33 +26,19 @@ type Code struct {
 	repos []string
 }
 
-// CodeOptions say how files are read.
-type CodeOptions struct {
-	Store *memory.Store
-	// Finder walks repositories.
-	Finder *find.Finder
-	// Locks is a folder for lock files.
-	Locks string
-	// Share is the part of one processor that each repository takes.
-	Share float64
-	// Tell is told how far they are known, Warn what users should know of.
-	Tell func(protocol.MemoryCodeIndex)
-	Warn func(message string)
-}
-
-// NewCode reads nothing before it is asked for.
-func NewCode(o CodeOptions) *Code {
-	c := &Code{warn: o.Warn}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.index = codeindex.New(codeindex.Options{
-		Sink: sink{o.Store}, Finder: o.Finder, Locks: o.Locks, Share: o.Share,
-		Progress: func(s codeindex.Status) { o.Tell(codeView(s)) },
+// newCodeReader reads nothing before it is asked for.
+func newCodeReader(c config.Memory, home string, store *memory.Store, finder *find.Finder, e *engine.Engine) *codeReader {
+	r := &codeReader{warn: e.MemoryWarning}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.index = codeindex.New(codeindex.Options{
+		Sink: sink{store}, Finder: finder, Locks: filepath.Join(home, "appserver-code-locks"), Share: float64(c.IndexShare) / 100,
+		Progress: func(s codeindex.Status) { e.MemoryProgress(codeView(s)) },
 	})
-	return c
+	return r
 }
 
-// open begins to read a repository, unless that is done. What is none, or bare, is not read.
-func (c *Code) open(repo string) {
+// Open begins to read a repository, unless that is done. What is none, or bare, is not read.
+func (c *codeReader) Open(repo string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.Contains(c.repos, repo) {
@@ -65,14 +53,16 @@ func (c *Code) open(repo string) {
 	}
 }
 
-func (c *Code) pause(repo string, paused bool) bool {
+// Pause has a repository be read no more, or again; false where it is not.
+func (c *codeReader) Pause(repo string, paused bool) bool {
 	if paused {
 		return c.index.Pause(repo)
 	}
 	return c.index.Resume(repo)
 }
 
-func (c *Code) status() []protocol.MemoryCodeIndex {
+// Status tells how far each repository is known.
+func (c *codeReader) Status() []protocol.MemoryCodeIndex {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	views := []protocol.MemoryCodeIndex{}
@@ -84,7 +74,8 @@ func (c *Code) status() []protocol.MemoryCodeIndex {
 	return views
 }
 
-func (c *Code) close() {
+// Close ends all reading.
+func (c *codeReader) Close() {
 	c.cancel()
 	c.index.Close()
 }
