@@ -70,8 +70,8 @@ fuzz: ## run each fuzz target for FUZZTIME
 crash: ## run the crash tests CRASHCOUNT times
 	$(GO) test -run Crash -count=$(CRASHCOUNT) ./cmd/appserver
 
-bench: ## run the benchmarks of the whole server, and of captures of worktrees
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree
+bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree ./core/memory
 
 conformance: ## compare with the reference implementation, let its clients use the server, and run all tests by its schema
 	bash .ci/conformance

@@ -101,6 +101,9 @@ func (t *Thread) tools() []ToolSpec {
 	offers := t.offers
 	offers.Questions = offers.Questions || t.settings.Mode == protocol.ModePlan
 	tools := offers.tools(t.mayEscalate())
+	if t.recalls() {
+		tools = append(tools, recallTool)
+	}
 	for _, tool := range clientTools(t.meta.DynamicTools) {
 		tools = append(tools, tool.spec)
 	}

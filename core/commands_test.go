@@ -33,6 +33,8 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	timeline [limit=N] [cursor=C] [older]  with older the page before the last one asked for
 //	terminals, terminate ID, clean, keys-typed [failure=TEXT]
 //	image-read [URL] [failure=TEXT]
+//	memory [summarize] [model] [tool] [items=N] [chars=N], memory-mode MODE, remembered [stored=N] [failure=TEXT]
+//	recalled [found=TITLE|TEXT|SESSION|IDS] [repo=KEY] [failure=TEXT]
 //	own SCRIPT [timeout=D]         a command of the user's own
 //	advance D                     the clock goes on by D, not a second, at the next input
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
@@ -80,6 +82,9 @@ func runCommand(m *machine, line string, b *strings.Builder) error {
 	}
 	if !known {
 		do, known = fileCommands()[a.words[0]]
+	}
+	if !known {
+		do, known = memoryCommands()[a.words[0]]
 	}
 	if !known {
 		return errors.New("no such command")

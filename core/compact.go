@@ -59,7 +59,8 @@ func (s *step) compactContext(in CompactContext) {
 	}
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
-	s.failed, s.offers = false, in.World.Offers
+	s.failed = false
+	s.goBy(in.World)
 	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: in.World, compacts: true, notBefore: s.Now.Add(s.options.CompletedFloor)}
 	s.recordBegin(nil)
 	s.changeSettings(s.settings, s.active.id)

@@ -221,6 +221,7 @@ func (s *step) endStep() {
 		told.Places, told.Removed = s.placesOf(s.changes), s.removedBy(s.changes)
 	}
 	s.say(told)
+	s.rememberGone(s.changes)
 	s.toldItems, s.toldFor, s.allChanged = len(s.items), s.settings.Model, false
 }
 

@@ -164,6 +164,11 @@ func masks(line protocol.RolloutLine) bool {
 	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditMask
 }
 
+// recalls tells whether a line is the edit of the tool that brings back what was excluded.
+func recalls(in core.Input, line protocol.RolloutLine) bool {
+	return !isEdit(in) && line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditInclude
+}
+
 // expectSummary expects what the line of a summary says to be made of it.
 func (w *contextWitness) expectSummary(out core.Output, e *expectation) {
 	for i := range out.Lines {
@@ -213,7 +218,8 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 func (w *contextWitness) isTold(i protocol.ContextItem) bool {
 	body := w.model.items[w.model.place(i.ID)].body
 	typed := gjson.Get(body, "id").Exists() || strings.HasPrefix(gjson.Get(body, "content.0.text").Str, core.SkillTag)
-	return !typed && (i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
+	reminds := strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead)
+	return !typed && (reminds || i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
 }
 
 // isOwnSummary tells whether the item is the summary of a trim point.

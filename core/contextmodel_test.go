@@ -34,6 +34,7 @@ type modelItem struct {
 	place                  int
 	call, output           int
 	ordinal                int64
+	outdated               bool // another reminder took its place
 	modelFate
 }
 
@@ -102,6 +103,7 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	}
 	item.carries, item.place = p.Get("provider_echo.reasoning_member").Str != "", len(m.items)
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
+	m.remind()
 	m.pair(len(m.items) - 1)
 	m.follow(len(m.items) - 1)
 }
@@ -168,8 +170,35 @@ func (i *modelItem) isOutput() bool {
 	return i.kind == "function_call_output" || i.kind == "custom_tool_call_output"
 }
 
-func (f modelFate) listed() bool { return !f.hidden && !f.deleted }
-func (f modelFate) kept() bool   { return f.listed() && !f.excluded }
+func (i *modelItem) listed() bool { return !i.hidden && !i.deleted && !i.outdated }
+func (i *modelItem) kept() bool   { return i.listed() && !i.excluded }
+
+// remind puts a reminder that came before the conversation, in the place of the others.
+func (m *contextModel) remind() {
+	last := len(m.items) - 1
+	if !m.items[last].tells(reminderHead) {
+		return
+	}
+	for i := range m.items[:last] {
+		m.items[i].outdated = m.items[i].outdated || m.items[i].tells(reminderHead)
+	}
+	first := slices.IndexFunc(m.order, func(i int) bool {
+		return !m.items[i].hidden && !m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>")
+	})
+	m.order = slices.Insert(m.order[:last], first, last)
+}
+
+// reminderHead begins what the model is reminded of.
+const reminderHead = "[memory:summary v1 |"
+
+// tells tells whether the item is what the server tells the model: it has no id.
+func (i *modelItem) tells(heads ...string) bool {
+	text := gjson.Get(i.body, "content.0.text").Str
+	if strings.HasPrefix(text, "# AGENTS.md instructions") && len(heads) > 1 {
+		return true
+	}
+	return !gjson.Get(i.body, "id").Exists() && slices.ContainsFunc(heads, func(head string) bool { return strings.HasPrefix(text, head) })
+}
 
 func (m *contextModel) compact(id string, payload json.RawMessage) {
 	var c protocol.Compacted

@@ -48,9 +48,9 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 		w.model.read(&lines[0]) // the end of a turn that a crash cut off
 	}
 	expected := w.expect(m, in, out)
-	expected.lines = expected.lines || slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return cuts(l) || masks(l) })
+	expected.lines = expected.lines || slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return cuts(l) || masks(l) || recalls(in, l) })
 	for i := range lines {
-		if line := &lines[i]; line.Type != protocol.LineContextEdit || masks(*line) {
+		if line := &lines[i]; line.Type != protocol.LineContextEdit || masks(*line) || recalls(in, *line) {
 			w.model.read(line)
 		} else {
 			w.model.line = w.model.next

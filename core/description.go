@@ -161,7 +161,7 @@ func (c *contextItem) category(item protocol.ResponseItem, typed bool) protocol.
 func (c *contextItem) messageCategory(m *protocol.Message, typed bool) protocol.ContextCategory {
 	text := textOf(protocol.ResponseItem{ResponseItemVariant: m})
 	switch {
-	case c.summary:
+	case c.summary, c.tells == theReminder:
 		return protocol.CategorySummary
 	case m.Role == protocol.RoleAssistant:
 		return protocol.CategoryAssistantMessage

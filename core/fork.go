@@ -26,6 +26,7 @@ func (Fork) input() {}
 
 func (s *step) fork(in Fork) {
 	s.options = in.Options
+	s.goBy(in.World)
 	s.settleLastTurn()
 	s.changeSettings(in.Settings, "")
 	if in.Name != s.name {

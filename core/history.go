@@ -32,6 +32,8 @@ type history struct {
 	// offsets are what is added to counts of the parts of a request that are no items,
 	// by model.
 	offsets map[string]int64
+	// reminded is the place of the last reminder, counted from 1.
+	reminded int32
 	// countedFor is the model that the items' tokens were counted for.
 	countedFor string
 }
@@ -60,6 +62,8 @@ type contextItem struct {
 	// summary is set for a compaction's summary, ofPoint for one that came with a trim
 	// point of this server's.
 	summary, ofPoint bool
+	// outdated is set for a reminder that another one took the place of.
+	outdated bool
 	// size is that of the JSON, in bytes, images counts its images.
 	size   int32
 	images int32
@@ -91,6 +95,7 @@ const (
 	nothing subject = iota
 	theEnvironment
 	theInstructions
+	theReminder
 )
 
 // Item is the entry, decoded when it is first asked for. An entry that cannot be
@@ -135,7 +140,7 @@ func (c *contextItem) id() string {
 }
 
 // listed tells whether clients see the item.
-func (c *contextItem) listed() bool { return !c.fate.hidden && !c.fate.deleted }
+func (c *contextItem) listed() bool { return !c.fate.hidden && !c.fate.deleted && !c.outdated }
 
 // kept tells whether the user wants the item in the prompt.
 func (c *contextItem) kept() bool { return c.listed() && !c.fate.excluded }

@@ -35,8 +35,9 @@ type change struct {
 	before, after fate
 }
 
-// surroundings are the texts on them that were last put into the history.
-type surroundings struct{ environment, instructions string }
+// surroundings are the texts on them that were last put into the history, and the last
+// reminder.
+type surroundings struct{ environment, instructions, reminder string }
 
 // applyContextEdit takes a context_edit line. Operations that are not known count, and
 // change nothing.

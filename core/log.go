@@ -26,8 +26,10 @@ type log struct {
 	turns  []turnRecord
 	turnAt map[string]int // the places of turns, by id
 	chronicle
-	usage   protocol.ThreadTokenUsage
-	written string // when the last line was, as it says
+	usage protocol.ThreadTokenUsage
+	// forgetful is set where the thread's memory is off.
+	forgetful bool
+	written   string // when the last line was, as it says
 	surroundings
 	worktreeLog
 	// from is set while lines are applied that can be read again, line is their count.
@@ -76,6 +78,8 @@ func (l *log) apply(line *protocol.RolloutLine) {
 		l.applyCheckpoint(line)
 	case protocol.LineWorktreeChanges:
 		l.applyChanges(line.Payload)
+	case protocol.LineMemoryMode:
+		l.forgetful = peek(line.Payload, "mode") == protocol.MemoryDisabled
 	}
 	l.written = line.Timestamp
 }
@@ -170,6 +174,7 @@ var (
 	environmentMark  = []byte(`"<environment_context>`)
 	instructionsMark = []byte(`"<user_instructions>`)
 	foreignMark      = []byte(`"` + instructionsHead)
+	reminderMark     = []byte(`"` + protocol.ReminderHead)
 	idMark           = []byte(`"id":`)
 )
 
@@ -188,6 +193,9 @@ func (l *log) remember(ordinal int64, what stored) {
 		added.tells = theEnvironment
 	case opens(head, instructionsMark):
 		added.tells = theInstructions
+	case opens(head, reminderMark):
+		added.tells = theReminder
+		l.remind()
 	}
 	l.hear(&l.items[len(l.items)-1])
 }
@@ -205,6 +213,8 @@ func (l *log) hear(c *contextItem) {
 		l.environment = textOf(c.Item())
 	case theInstructions:
 		l.instructions = textOf(c.Item())
+	case theReminder:
+		l.reminder = textOf(c.Item())
 	}
 }
 

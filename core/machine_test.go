@@ -191,6 +191,10 @@ func effectID(e core.Effect) core.EffectID {
 		return e.ID
 	case core.TypeKeys:
 		return e.ID
+	case core.Recall:
+		return e.ID
+	case core.Remember:
+		return e.ID
 	case core.Timer:
 		return e.ID
 	}
@@ -228,6 +232,12 @@ func ends(in core.Input, e core.Effect) bool {
 	case core.TypeKeys:
 		typed, isTyped := in.(core.KeysTyped)
 		return isTyped && typed.Effect == e.ID
+	case core.Recall:
+		recalled, isRecalled := in.(core.Recalled)
+		return isRecalled && recalled.Effect == e.ID
+	case core.Remember:
+		remembered, isRemembered := in.(core.Remembered)
+		return isRemembered && remembered.Effect == e.ID
 	case core.Timer:
 		fired, isFired := in.(core.TimerFired)
 		return isFired && fired.Effect == e.ID

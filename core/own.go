@@ -79,7 +79,8 @@ func (s *step) cancelOwn() {
 // wake makes a quiet turn one that asks the model, once the user's commands have ended.
 func (s *step) wake(next Settings, w World) {
 	t := s.active
-	t.quiet, t.owed, t.world, s.offers = false, len(t.own) > 0, w, w.Offers
+	t.quiet, t.owed, t.world = false, len(t.own) > 0, w
+	s.goBy(w)
 	s.learn(w.Tools)
 	s.changeSettings(next, t.id)
 	s.describeWorld(w)

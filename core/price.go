@@ -105,20 +105,21 @@ type frame struct {
 	instructions string
 	offers       Offers
 	escalation   bool // of the shell that is offered
+	recalls      bool
 	mode         string
 	tokens       int64
 }
 
 // frameTokens are those of the system prompt and the tools.
 func (t *Thread) frameTokens(p *Prompt) int64 {
-	if t.frame.tokens > 0 && t.frame.instructions == p.Instructions && t.frame.escalation == t.mayEscalate() && t.frame.offers == t.offers && t.frame.mode == t.settings.Mode {
+	if t.frame.tokens > 0 && t.frame.instructions == p.Instructions && t.frame.escalation == t.mayEscalate() && t.frame.recalls == t.recalls() && t.frame.offers == t.offers && t.frame.mode == t.settings.Mode {
 		return t.frame.tokens
 	}
 	n := int64(primeTokens) + t.count(content{text: p.Instructions})
 	for _, tool := range p.Tools {
 		n += t.count(content{text: tool.Name + " " + tool.Description + " " + string(tool.Parameters)})
 	}
-	t.frame = frame{p.Instructions, t.offers, t.mayEscalate(), t.settings.Mode, n}
+	t.frame = frame{p.Instructions, t.offers, t.mayEscalate(), t.recalls(), t.settings.Mode, n}
 	return n
 }
 

@@ -82,6 +82,8 @@ func lineText(line protocol.RolloutLine) string {
 		return words("checkpoint", checkpointText(p))
 	case protocol.LineWorktreeChanges:
 		return words("worktree_changes", p.Get("id").Str, changesText(p))
+	case protocol.LineMemoryMode:
+		return words(line.Type, p.Get("mode").Str)
 	case protocol.LineProviderSession:
 		return words("provider_session", p.Get("id").Str, p.Get("bootstrap").Str)
 	}
@@ -262,6 +264,8 @@ func noticeText(p gjson.Result) string {
 			text = words(text, diff.Get("files.#").Raw, "files")
 		}
 		return text
+	case p.Get("stored").Exists():
+		return words(p.Get("repoKey").Str, p.Get("stored").Raw)
 	case p.Get("diff").Exists():
 		return words(p.Get("turnId").Str, short(p.Get("diff").Str))
 	case p.Get("plan").Exists():
@@ -315,6 +319,14 @@ func effectText(e core.Effect) string {
 		text := "copy " + pointsText(e.Points)
 		for _, c := range e.Changes {
 			text += fmt.Sprintf(", %d files of %s", len(c.Changes), c.ID)
+		}
+		return text
+	case core.Recall:
+		return fmt.Sprintf("recall %d of %s, %d of %s", e.ID, e.Cwd, e.Limit, short(e.Query))
+	case core.Remember:
+		text := fmt.Sprintf("remember %d of %s, by model %v", e.ID, e.Cwd, e.ByModel)
+		for _, span := range e.Spans {
+			text += fmt.Sprintf(", %s %v %s", span.TurnID, span.IDs, short(span.Request))
 		}
 		return text
 	case core.RecordName:

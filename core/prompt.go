@@ -17,7 +17,7 @@ func (t *Thread) Prompt() *Prompt {
 // words, and what it costs in tokens. While a turn runs it is the thread's own.
 func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 	if t.active == nil {
-		t.offers = w.Offers
+		t.goBy(w)
 		t.learn(w.Tools)
 	}
 	p, tokens = t.Prompt(), t.PromptTokens()

@@ -97,6 +97,7 @@ var (
 		{Name: "exec_command", Arguments: `{"cmd":"make","tty":true}`}, {Name: "exec_command", Arguments: `{"cmd":"ls"}`}, {Name: "exec_command", Arguments: `{"cmd":"cat","shell":"zsh","tty":1}`},
 		{Name: "write_stdin", Arguments: `{"session_id":9,"chars":"y
 "}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`}, {Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
+		{Name: "recall", Arguments: `{"query":"hello lines"}`}, {Name: "recall", Arguments: `{"ids":["r5","r7","r8","r12"]}`}, {Name: "recall", Arguments: `{}`},
 		{Name: "browse", Arguments: `{}`}, {},
 		{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "ticket"}, {Name: "ticket", Arguments: `{"id":`}, {Name: "tix__close", Arguments: ` [1] `}, {Name: "tix", Arguments: `{}`},
 		{Name: "request_user_input", Arguments: anyQuestions}, {Name: "request_user_input", Arguments: anyQuestions}, {Name: "request_user_input", Arguments: `{"questions":[]}`},
@@ -204,6 +205,7 @@ func (e *explorer) change(t *rapid.T) {
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
 	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true, Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
 	e.world.Offers = core.Offers{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals"), Questions: rapid.Bool().Draw(t, "questions")}
+	e.world.Memory = anyRules(t)
 	e.changeLimits(t)
 	e.world.ToolsPending = rapid.Bool().Draw(t, "pending")
 	e.world.Tools = anyTools(t)
@@ -341,6 +343,10 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 		return anyResult(t, effect.ID)
 	case core.AwaitTools:
 		return core.ToolsKnown{Effect: effect.ID, Tools: anyTools(t)}
+	case core.Recall:
+		return anyFound(t, effect.ID)
+	case core.Remember:
+		return core.Remembered{Effect: effect.ID, Repo: "/repo", Stored: rapid.IntRange(0, 2).Draw(t, "stored"), Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "remember")}
 	case core.CaptureTree:
 		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
 	case core.TypeKeys:
@@ -449,6 +455,7 @@ func (e *explorer) late(t *rapid.T) {
 		core.ToolDone{Effect: id, Result: core.ToolResult{Failure: "late"}},
 		core.PatchPlanned{Effect: id, Err: errDiskFull}, core.PatchWritten{Effect: id},
 		core.ToolProgress{Effect: id, Message: "late"}, core.ToolCalled{Effect: id, Err: errDiskFull}, core.ToolsKnown{Effect: id},
+		core.Remembered{Effect: id, Stored: 1}, core.Recalled{Effect: id, Found: []core.Memory{{Text: "late"}}},
 		core.ServerAsksNoMore{Question: uint64(id)},
 		core.SampleDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
 		core.SampleFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
@@ -482,6 +489,10 @@ func calmEnd(effect core.Effect) core.Input {
 		return core.ToolCalled{Effect: effect.ID, Result: &core.ServerToolResult{}}
 	case core.AwaitTools:
 		return core.ToolsKnown{Effect: effect.ID}
+	case core.Recall:
+		return core.Recalled{Effect: effect.ID}
+	case core.Remember:
+		return core.Remembered{Effect: effect.ID}
 	case core.CaptureTree:
 		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}}
 	case core.Timer:

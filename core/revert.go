@@ -50,6 +50,7 @@ func (s *step) tellTakenOut(c *aCut) {
 	}
 	s.notify(protocol.ThreadRevertedNotification{ThreadID: s.id})
 	s.tellCut(c)
+	s.discards = true
 	s.tellContext(s.lastRevert())
 }
 

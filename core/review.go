@@ -44,7 +44,8 @@ func (s *step) reviewStart(in ReviewStart) {
 	}
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
-	s.failed, s.offers = false, in.World.Offers
+	s.failed = false
+	s.goBy(in.World)
 	r := &review{target: in.Target}
 	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: in.World, review: r, notBefore: s.Now.Add(s.options.CompletedFloor)}
 	s.recordBegin(nil)

@@ -120,15 +120,21 @@ func (t *Thread) serverTool(name string) *ServerTool {
 	return nil
 }
 
-// firstSample begins the turn's first model request, once it is known what tools there are.
+// firstSample begins the turn's first model request, once it is known what tools there are
+// and what the model is to be reminded of.
 func (s *step) firstSample() {
-	if !s.active.world.ToolsPending {
-		s.sample()
-		return
+	if s.active.world.ToolsPending {
+		id := s.newEffect()
+		s.active.samples = append(s.active.samples, id)
+		s.effect(AwaitTools{ID: id})
 	}
-	id := s.newEffect()
-	s.active.samples = append(s.active.samples, id)
-	s.effect(AwaitTools{ID: id})
+	s.sampleWhenReady()
+}
+
+func (s *step) sampleWhenReady() {
+	if len(s.active.samples) == 0 {
+		s.sample()
+	}
 }
 
 func (s *step) toolsKnown(in ToolsKnown) {
@@ -140,7 +146,7 @@ func (s *step) toolsKnown(in ToolsKnown) {
 		s.finishWhenDone()
 		return
 	}
-	s.sample()
+	s.sampleWhenReady()
 }
 
 // prepareServerCall reads a call of a tool of a server. It is false for other tools and

@@ -245,6 +245,8 @@ func (s *step) takeTerminals(in Input) {
 		s.endTerminals()
 	case EndTerminals:
 		s.endTerminals()
+	default:
+		s.takeMemory(in)
 	}
 }
 

@@ -47,6 +47,8 @@ type Options struct {
 	Tokens Tokenizer
 	// Offers are the tools for a model until a world tells them; nil are none.
 	Offers func(model string) Offers
+	// Memory says what is remembered until a world tells it.
+	Memory MemoryRules
 }
 
 // World is what the machine is to know of the world outside when a turn starts.
@@ -75,6 +77,8 @@ type World struct {
 	MaxTurns int
 	// Tracking says what is kept of the files that turns change.
 	Tracking Tracking
+	// Memory says what is remembered, and what the model is reminded of.
+	Memory MemoryRules
 }
 
 // Offers are what a model is offered only where it makes sense.

@@ -14,7 +14,7 @@ import (
 const (
 	// snapshotForm changes whenever a snapshot is written otherwise, or lines are applied
 	// otherwise than before.
-	snapshotForm = 2
+	snapshotForm = 3
 	// snapshotBlock is how many entries of a list are in memory a second time.
 	snapshotBlock = 1 << 14
 )
@@ -33,13 +33,13 @@ type snapshotHead struct {
 // snapshotOne are the members of log and history that are no lists.
 type snapshotOne struct {
 	ID, Name, NamedAt, Preview, Applied, Session, Written, CountedFor string
-	Environment, Instructions                                         string
+	Environment, Instructions, Reminder                               string
 	Meta                                                              protocol.SessionMeta
 	Settings                                                          Settings
 	Usage                                                             protocol.ThreadTokenUsage
 	Next, Revision                                                    int64
-	Line                                                              int32
-	Disordered                                                        bool
+	Line, Reminded                                                    int32
+	Disordered, Forgetful                                             bool
 	Scales                                                            map[string]float64
 	Offsets                                                           map[string]int64
 	Points                                                            []checkpoint
@@ -153,7 +153,7 @@ func (l *log) one() snapshotOne {
 		Written: l.written, CountedFor: l.countedFor, Environment: l.environment, Instructions: l.surroundings.instructions,
 		Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Revision: l.revision, Line: l.line,
 		Disordered: l.disordered, Scales: l.scales, Offsets: l.offsets,
-		Points: l.points, Changes: l.fileChanges,
+		Points: l.points, Changes: l.fileChanges, Reminder: l.reminder, Reminded: l.reminded, Forgetful: l.forgetful,
 	}
 }
 
@@ -163,6 +163,7 @@ func (l *log) setOne(s *snapshotOne) {
 	l.meta, l.settings, l.usage, l.next, l.revision, l.line = s.Meta, s.Settings, s.Usage, s.Next, s.Revision, s.Line
 	l.disordered, l.scales, l.offsets = s.Disordered, s.Scales, s.Offsets
 	l.points, l.fileChanges = s.Points, s.Changes
+	l.reminder, l.reminded, l.forgetful = s.Reminder, s.Reminded, s.Forgetful
 }
 
 // momentColumns are a block of the chronicle's.

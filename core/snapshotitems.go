@@ -45,6 +45,7 @@ const (
 	flagExcluded
 	flagPinned
 	flagReplaced
+	flagOutdated
 	flagThought
 	flagCarries
 )
@@ -95,7 +96,7 @@ func (c *contextItem) flags() uint32 {
 	return uint32(c.role) | uint32(c.tells)<<flagBits | c.fate.flags() |
 		bitOf(flagChecked, c.checked) | bitOf(flagUnsound, c.unsound) | bitOf(flagMessage, c.message) | bitOf(flagOfUser, c.ofUser) |
 		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagOwn, c.from == nil) |
-		bitOf(flagThought, c.thought) | bitOf(flagCarries, c.carries)
+		bitOf(flagOutdated, c.outdated) | bitOf(flagThought, c.thought) | bitOf(flagCarries, c.carries)
 }
 
 func (f *fate) flags() uint32 {
@@ -169,7 +170,7 @@ func (c *itemColumns) item(i int32, from *backing) contextItem {
 		role: pairRole(flags & bits), tells: subject(flags >> flagBits & bits),
 		checked: flags&flagChecked != 0, unsound: flags&flagUnsound != 0,
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0, thought: flags&flagThought != 0, carries: flags&flagCarries != 0,
-		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0,
+		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0, outdated: flags&flagOutdated != 0,
 		size: c.Size[i], images: c.Images[i], fate: fateOf(flags, c.Say[i], c.Texts[i]),
 	}
 }

@@ -45,6 +45,11 @@ type Thread struct {
 	// serverTools are those of MCP servers, questions what these have asked the user.
 	serverTools []ServerTool
 	questions   []*openQuestion
+	// memory is as the last world told, remembering are the effects that keep what left the
+	// context. memoryWarned is set once the client was told that there is trouble with it.
+	memory       MemoryRules
+	remembering  []EffectID
+	memoryWarned bool
 }
 
 // waiter is a caller whose input waits for the end of a turn.
@@ -97,11 +102,21 @@ func (l *Loading) Thread(o Options) *Thread {
 	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
 	t.next = max(t.next, o.Next)
+	t.goBy(World{Offers: t.offers, Memory: o.Memory})
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
 	t.toldItems, t.toldFor = len(t.items), t.settings.Model
 	return t
+}
+
+// goBy takes what a world says of all that follows, not of one turn. Of a thread that keeps no
+// rollout nothing is remembered.
+func (t *Thread) goBy(w World) {
+	t.offers, t.memory = w.Offers, w.Memory
+	if t.options.Ephemeral {
+		t.memory = MemoryRules{}
+	}
 }
 
 // Again is the thread as its rollout has it, after lines could not be appended. It
@@ -111,6 +126,7 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	again := l.Thread(t.options)
 	again.allowed, again.warned, again.untracked, again.told, again.lastEffect = t.allowed, t.warned, t.untracked, t.told, t.lastEffect
 	again.base, again.developer, again.offers, again.serverTools, again.questions = t.base, t.developer, t.offers, t.serverTools, t.questions
+	again.memory, again.memoryWarned = t.memory, t.memoryWarned
 	again.allChanged = true
 	return again
 }
@@ -160,6 +176,8 @@ type step struct {
 	// told of beside new items.
 	tells   bool
 	changes []change
+	// discards is set where what leaves the context is not to be remembered.
+	discards bool
 }
 
 func (s *step) take(in Input) {
@@ -250,7 +268,8 @@ func (s *step) takeResult(in Input) {
 }
 
 func (s *step) start(in Start) {
-	s.options, s.offers = in.Options, in.World.Offers
+	s.options = in.Options
+	s.goBy(in.World)
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
 	s.replyToStart(in)
@@ -268,7 +287,7 @@ func (s *step) replyToStart(in Start) {
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
-		s.offers = in.World.Offers
+		s.goBy(in.World)
 		s.settleLastTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions

@@ -23,6 +23,7 @@ type toolCall struct {
 	image   string        // the path of the image to look at, "" for other tools
 	session string        // the id of the terminal that it can open
 	client  *clientCall   // nil for all but those that the client answers
+	recall  *recallCall   // nil for all but searches of the memory
 	state   callState
 	effect  EffectID
 	request uint64
@@ -180,6 +181,8 @@ func (s *step) begin(c *toolCall) {
 		s.beginTyping(c)
 	case c.call.Name == imageTool.Name && s.offers.Images:
 		s.beginView(c)
+	case c.call.Name == recallTool.Name && s.recalls():
+		s.beginRecall(c)
 	case c.call.Name == askTool.Name && s.offersTool(askTool.Name):
 		s.beginQuestions(c)
 	default:

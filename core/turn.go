@@ -46,6 +46,8 @@ type turn struct {
 	// what the turn has changed so far, nil where that is nothing.
 	uncaptured bool
 	diff       *FileDiff
+	// query is what the model is to be reminded of.
+	query string
 	// outcome is set once the turn has nothing more to do.
 	outcome *outcome
 	// notBefore is the earliest time of turn/completed, timer the effect that waits
@@ -115,7 +117,8 @@ func (t *turn) interrupted() bool {
 func (s *step) beginTurn(in TurnStart) {
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
-	s.failed, s.offers = false, in.World.Offers
+	s.failed = false
+	s.goBy(in.World)
 	s.active = &turn{
 		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
 		notBefore: s.Now.Add(s.options.CompletedFloor),
@@ -137,6 +140,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
 	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	s.beginCheckpoint()
+	s.recallFor(in.Params.Input)
 	s.firstSample()
 }
 

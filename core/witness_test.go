@@ -271,7 +271,8 @@ func (w *witness) seeIdle(m *machine) {
 			}
 			continue
 		}
-		if _, capture := state.Effect.(core.CaptureTree); capture {
+		switch state.Effect.(type) {
+		case core.CaptureTree, core.Remember:
 			continue // it may outlast the turn
 		}
 		if tool, ok := state.Effect.(core.RunTool); ok && tool.Command.Stays {
@@ -294,6 +295,7 @@ func (w *witness) seeIdle(m *machine) {
 // seePrompt checks that every call is followed by its output, within its group of
 // calls, and that no output stands alone.
 func (w *witness) seePrompt(items []protocol.ResponseItem) {
+	w.seeReminders(items)
 	open := map[string]int{}
 	for _, item := range items {
 		body := encode(item)

@@ -63,6 +63,7 @@ const (
 	KindCheckpointConflict Kind = "checkpointConflict"
 	KindCheckpointsOff     Kind = "checkpointsOff"
 	KindWorktree           Kind = "worktree"
+	KindMemoryUnavailable  Kind = "memoryUnavailable"
 	KindFileNotFound       Kind = "fileNotFound"
 	KindFileExists         Kind = "fileExists"
 	KindFileType           Kind = "fileType"

@@ -29,6 +29,7 @@ type Handler interface {
 	ThreadRevert(to Caller, p *ThreadRevertParams) error
 	ThreadRollback(to Caller, p *ThreadRollbackParams) error
 	ThreadMetadataUpdate(to Caller, p *ThreadMetadataUpdateParams) error
+	ThreadMemoryModeSet(to Caller, p *ThreadMemoryModeSetParams) error
 	ThreadInjectItems(to Caller, p *ThreadInjectItemsParams) error
 	ThreadDelete(to Caller, p *ThreadDeleteParams) error
 	ThreadArchive(to Caller, p *ThreadArchiveParams) error
@@ -54,6 +55,12 @@ type Handler interface {
 	ContextRedo(to Caller, p *ContextRedoParams) error
 	ContextListEdits(to Caller, p *ContextListEditsParams) error
 	ContextRestore(to Caller, p *ContextRestoreParams) error
+	MemoryStatus(to Caller, p *MemoryStatusParams) error
+	MemorySearch(to Caller, p *MemorySearchParams) error
+	MemoryList(to Caller, p *MemoryListParams) error
+	MemoryForget(to Caller, p *MemoryForgetParams) error
+	MemoryIndexPause(to Caller, p *MemoryIndexPauseParams) error
+	MemoryReset(to Caller, p *MemoryResetParams) error
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
 	ReviewStart(to Caller, p *ReviewStartParams) error
@@ -309,6 +316,20 @@ func Methods() []Method {
 			"Reads a resource of an MCP server."),
 		method[McpServerRefreshParams, Empty]("config/mcpServer/reload", Handler.McpServerRefresh,
 			"Reads the configuration again, and connects to the MCP servers that it names."),
+		method[ThreadMemoryModeSetParams, Empty]("thread/memoryMode/set", Handler.ThreadMemoryModeSet,
+			"Turns the memory of a conversation off, and on again.").own(),
+		method[MemoryStatusParams, MemoryStatusResponse]("memory/status", Handler.MemoryStatus,
+			"Tells what is remembered, and how.").own(),
+		method[MemorySearchParams, MemorySearchResponse]("memory/search", Handler.MemorySearch,
+			"Searches what is remembered of a repository.").own(),
+		method[MemoryListParams, MemoryListResponse]("memory/list", Handler.MemoryList,
+			"Lists the summaries that are remembered.").own(),
+		method[MemoryForgetParams, MemoryForgetResponse]("memory/forget", Handler.MemoryForget,
+			"Forgets what is named.").own(),
+		method[MemoryIndexPauseParams, MemoryIndexPauseResponse]("memory/index/pause", Handler.MemoryIndexPause,
+			"Pauses the reading of a repository's files, or lets it go on.").own(),
+		method[MemoryResetParams, Empty]("memory/reset", Handler.MemoryReset,
+			"Forgets everything.").own(),
 		method[FsReadFileParams, FsReadFileResponse]("fs/readFile", Handler.FsReadFile,
 			"Reads a file."),
 		method[FsWriteFileParams, Empty]("fs/writeFile", Handler.FsWriteFile,

@@ -254,6 +254,8 @@ func Notifications() []NotificationRow {
 		notification[ThreadSessionStartedNotification]("The next model request begins another provider session.").own(),
 		notification[ThreadContextSummarizedNotification]("A trim point has a summary.").own(),
 		notification[ThreadIndexProgressNotification]("Rollouts are being read for lists and searches.").own(),
+		notification[MemoryUpdatedNotification]("What left a thread's context is remembered.").own(),
+		notification[MemoryIndexProgressNotification]("The files of a repository are being read for the memory.").own(),
 		notification[McpServerStatusUpdatedNotification]("How the connection of a thread to an MCP server is."),
 		notification[SkillsChangedNotification]("skills/list would answer something else than before."),
 		notification[FsChangedNotification]("Something that is watched has changed."),

@@ -259,7 +259,7 @@ func itemText(payload []byte) *string {
 }
 
 // injected are the begins of messages that are put in on the user's behalf.
-var injected = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md"}
+var injected = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md", protocol.ReminderHead}
 
 func contentText(content gjson.Result) *string {
 	var text strings.Builder

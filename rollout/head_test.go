@@ -56,6 +56,7 @@ func TestPreviewIsTheFirstMessageOfTheUser(t *testing.T) {
 		"only a response item":        {itemLine("user", "hi"), "hi"},
 		"the event says what counted": {itemLine("user", "<new_context>...") + userLine("hello"), "hello"},
 		"environment context":         {itemLine("user", "<environment_context>\\n</environment_context>") + itemLine("user", "hi"), "hi"},
+		"reminder":                    {itemLine("user", "[memory:summary v1 | repo=/x | ts=2026-01-01T00:00:00Z]\\n- x") + itemLine("user", "hi"), "hi"},
 		"instructions":                {itemLine("user", " <user_instructions>x") + itemLine("user", "# AGENTS.md instructions") + itemLine("user", "hi"), "hi"},
 		"abort":                       {itemLine("user", "<turn_aborted>") + itemLine("user", "hi"), "hi"},
 		"other roles":                 {itemLine("developer", "do") + itemLine("assistant", "done") + userLine("hello"), "hello"},

@@ -115,7 +115,7 @@ func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err 
 		return 0, nil
 	}
 	if write {
-		lock, err := s.lockNames()
+		lock, err := s.LineFile(namesFile).Lock(Exclusive)
 		if err != nil {
 			return 0, err
 		}

@@ -3,7 +3,6 @@ package rollout
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,10 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-const (
-	namesFile = "session_index.jsonl"
-	namesLock = "session_index.jsonl.lock"
-)
+const namesFile = "session_index.jsonl"
 
 // namedThread is a line of home/session_index.jsonl.
 type namedThread struct {
@@ -77,47 +73,15 @@ func parseNames(data []byte) map[string]namedThread {
 // AppendName records a thread's name; it is durable when nil is returned, and not
 // recorded otherwise.
 func (s *Store) AppendName(id, name string, at time.Time) error {
-	path := filepath.Join(s.home, namesFile)
+	names := s.LineFile(namesFile)
 	line, err := protocol.Marshal(namedThread{id, name, at.UTC().Format(time.RFC3339Nano)})
 	if err != nil {
-		return diskError("append to", path, err)
+		return diskError("append to", names.path, err)
 	}
-	if err := s.disk.MkdirAll(s.home, dirMode); err != nil {
-		return diskError("make", s.home, err)
-	}
-	lock, err := s.lockNames()
+	lock, err := names.Lock(Exclusive)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Close() }()
-	return diskError("append to", path, s.appendLine(path, append(line, '\n')))
-}
-
-// lockNames keeps other servers from writing names.
-func (s *Store) lockNames() (io.Closer, error) {
-	return s.await(filepath.Join(s.home, namesLock), Exclusive)
-}
-
-// appendLine appends a line to a small file, which it makes if need be.
-func (s *Store) appendLine(path string, line []byte) error {
-	file, info, err := s.open(path, os.O_RDWR|os.O_APPEND|os.O_CREATE)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	tail := &appender{file: file, good: info.Size()}
-	if tail.open, err = endsOpen(file, info.Size()); err != nil {
-		return err
-	}
-	return tail.append(line, func() error { return first(file.Sync(), s.disk.SyncDir(s.home)) })
-}
-
-// endsOpen tells whether the last byte is other than LF.
-func endsOpen(file File, size int64) (bool, error) {
-	if size == 0 {
-		return false, nil
-	}
-	var last [1]byte
-	_, err := file.ReadAt(last[:], size-1)
-	return last[0] != '\n', err
+	return names.Append(append(line, '\n'))
 }

@@ -82,9 +82,9 @@ func (r *recorder) request(text string, messages []string) {
 }
 
 var (
-	recordedIDs   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	recordedIDs   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{24}\b`)
 	recordedTimes = regexp.MustCompile(`("(?:at|createdAt|updatedAt|recencyAt|startedAt|completedAt|durationMs|startedAtMs|completedAtMs)"):[0-9]+`)
-	recordedDates = regexp.MustCompile(`\d{4}-\d\d-\d\d(T[0-9-]+)?|\d{4}/\d\d/\d\d`)
+	recordedDates = regexp.MustCompile(`\d{4}-\d\d-\d\d(T[0-9:-]+Z?)?|\d{4}/\d\d/\d\d`)
 	recordedWalls = regexp.MustCompile(`Wall time: [0-9.]+ sec`)
 )
 

@@ -20,6 +20,7 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/host"
+	"appserver/core/keeper"
 	"appserver/core/model"
 	"appserver/core/token"
 	"appserver/core/tool"
@@ -103,8 +104,9 @@ type process struct {
 	host     *host.Host
 	// index is nil where it is turned off.
 	index *index.Index
-	// servers is nil where no turns are run.
+	// servers is nil where no turns are run, and so is memory.
 	servers *mcpServers
+	memory  *keeper.Keeper
 	// models may be asking a provider.
 	models *model.Shelf
 	log    *zap.Logger
@@ -129,8 +131,11 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
 	parts.Image = imageReader(home)
+	remembers := memoryOf(c, home, router)
+	parts.Memory = remembers
 	p := join(live, own, parts)
-	p.servers = servers
+	p.servers, p.memory = servers, remembers
+	joinMemory(remembers, c, home, p.host.Finder, p.engine)
 	servers.threads = p.engine
 	return p, nil
 }
@@ -251,7 +256,7 @@ func originator(srv *server.Server) func(conn uint64) string {
 // shell runs commands without the keys of the providers in their environment, and
 // confined where that can be.
 func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
-	var secrets []string
+	secrets := []string{c.Memory.Embeddings.EnvKey}
 	for _, p := range c.ModelProviders {
 		secrets = append(secrets, p.EnvKey)
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))

@@ -143,6 +143,9 @@ func (s *setup) Tracking(scope engine.Scope) core.Tracking {
 	return core.Tracking{Worktree: c.Enabled, Patches: true, Keep: c.Keep}
 }
 
+// Memory is as the thread's configuration says.
+func (s *setup) Memory(scope engine.Scope) core.MemoryRules { return s.of(scope).Memory.Rules() }
+
 // UnloadDelay is as the thread's configuration says.
 func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
 	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second

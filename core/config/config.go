@@ -80,9 +80,9 @@ type Config struct {
 	// summaries.
 	Compaction    Compaction `key:"compaction"`
 	CompactPrompt *string    `key:"compact_prompt"`
-	// Memory is read by the part it is named after.
-	Memory map[string]any `key:"memory"`
-	Index  Index          `key:"index"`
+	// Memory says what is remembered of what leaves contexts.
+	Memory Memory `key:"memory"`
+	Index  Index  `key:"index"`
 	// Checkpoints are of the files that turns change.
 	Checkpoints Checkpoints `key:"checkpoints"`
 
@@ -205,6 +205,7 @@ func defaults() *Config {
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},
 		Compaction:             defaultCompaction(),
+		Memory:                 defaultMemory(),
 		McpServers:             McpServers{},
 		McpStartupGrace:        2 * time.Second,
 		Compat:                 Compat{TurnCompletedFloor: 50 * time.Millisecond},
@@ -318,11 +319,6 @@ func (c *Config) rank(key string) int {
 	return slices.Index(c.layers, n.place.layer)
 }
 
-// unserved are keys that are read for what is to come.
-var unserved = [][]string{
-	{"memory"},
-}
-
 // check finds what is of the right type and yet of no use.
 func (c *Config) check(d *decoder) {
 	if effort := c.ModelReasoningEffort; effort != nil && *effort == "" {
@@ -330,11 +326,6 @@ func (c *Config) check(d *decoder) {
 	}
 	if n := c.root.find("openai_base_url"); n != nil {
 		d.checkURL(c.OpenAIBaseURL, n, []string{"openai_base_url"})
-	}
-	for _, path := range unserved {
-		if n := c.root.find(path...); n != nil {
-			d.warn(n, path, "has no effect yet")
-		}
 	}
 	var err error
 	if c.redactor, err = redact.New(c.History.SensitivePatterns, c.History.RedactSecrets); err != nil {

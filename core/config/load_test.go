@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core"
 	"appserver/core/config"
 	"appserver/protocol"
 )
@@ -94,7 +95,7 @@ rewrite_on_unload = false
 strategy = "mask"
 
 [memory]
-enabled = true
+summarize_on_prune = true
 
 [index]
 path = "x"
@@ -143,7 +144,7 @@ history:
   persistence: none
 context: {rewrite_on_unload: false}
 compaction: {strategy: mask}
-memory: {enabled: true}
+memory: {summarize_on_prune: true}
 index: {path: x}
 compat: {turn_completed_floor_ms: 0}
 instructions: ~
@@ -155,10 +156,7 @@ func TestEveryKeyInBothFormats(t *testing.T) {
 			home, _ := write(t, name, text)
 			c, err := config.Load(config.Source{Home: home})
 			require.NoError(t, err)
-			require.Len(t, c.Warnings, 1)
-			for _, w := range c.Warnings {
-				require.Contains(t, w, "has no effect yet")
-			}
+			require.Empty(t, c.Warnings)
 			requireTopLevel(t, c, home)
 			requireLocalProvider(t, c)
 			require.Equal(t, filepath.Join(home, "script.json"), c.ModelProviders["offline"].Script)
@@ -169,7 +167,7 @@ func TestEveryKeyInBothFormats(t *testing.T) {
 			require.False(t, c.Context.RewriteOnUnload)
 			require.Zero(t, c.Compat.TurnCompletedFloor)
 			require.Equal(t, config.Compaction{Strategy: "mask", KeepTurns: 5, UserMessageTokens: 20_000, LimitPercent: 90, TargetPercent: 70}, c.Compaction)
-			require.Equal(t, map[string]any{"enabled": true}, c.Memory)
+			require.Equal(t, core.MemoryRules{Summarize: true}, c.Memory.Rules())
 			require.Equal(t, config.Index{Enabled: true, Path: "x"}, c.Index)
 		})
 	}

@@ -137,7 +137,7 @@ func TestUserConstraintsAreSentencesOfTheUserThatBind(t *testing.T) {
 func TestSurroundingsAreNotTheUsersWords(t *testing.T) {
 	for _, text := range []string{
 		"<environment_context>\nnever", "<user_instructions>\nNever push. We decided.", "# AGENTS.md instructions for x\n\nNever push?",
-		"<turn_aborted>\nYou must stop?", "  <environment_context>always",
+		"<turn_aborted>\nYou must stop?", "  <environment_context>always", "[memory:summary v1 | repo=/x | ts=2026-01-01T00:00:00Z]\n- Never push.",
 	} {
 		require.True(t, digest.Of([]protocol.ResponseItem{user(text), said(protocol.RoleDeveloper, "Never push.")}).Empty(), text)
 	}

@@ -176,6 +176,7 @@ func (a *agent) asked() []*core.Prompt {
 // setup is what threads run with. A turn's world is asked for in the thread's own
 // goroutine, so enter can hold up a thread.
 type setup struct {
+	memory   core.MemoryRules
 	grows    bool          // rollouts are not rewritten
 	unload   time.Duration // how long threads that nobody wants stay loaded; 0 is for good
 	hide     string

@@ -52,6 +52,8 @@ func (a *actor) start(e core.Effect) {
 		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
 	case core.ReadImage:
 		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
+	case core.Remember, core.Recall:
+		a.startOfMemory(e)
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:

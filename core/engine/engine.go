@@ -96,6 +96,8 @@ type Setup interface {
 	World(scope Scope, s core.Settings) (core.World, error)
 	// Tracking says what is kept of the files that turns of a thread change.
 	Tracking(scope Scope) core.Tracking
+	// Memory says what is remembered of a thread.
+	Memory(scope Scope) core.MemoryRules
 	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
@@ -148,6 +150,8 @@ type Parts struct {
 	Setup  Setup
 	// Servers may be nil: then there are no MCP servers.
 	Servers Servers
+	// Memory may be nil: then nothing is remembered.
+	Memory Memory
 	// Index may be nil: then lists read rollouts, and nothing can be searched.
 	Index Index
 	Log   *zap.Logger

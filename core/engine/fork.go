@@ -111,7 +111,7 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 		return err
 	}
 	a.scope, a.idle = scope, always()
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Ephemeral: p.Ephemeral || !a.engine.Setup.Persists(scope)}
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.Setup.Persists(scope)}
 	if !a.options.Ephemeral {
 		log, err := a.engine.Store.CreateFrom(a.id, b.at, a.redacted(b.lines))
 		if err != nil {

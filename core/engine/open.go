@@ -52,12 +52,12 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 		return err
 	}
 	a.scope = template.Scope
-	world, err := a.engine.Setup.World(a.scope, template.Settings)
+	world, err := a.worldOf(template.Settings)
 	if err != nil && !notReady(err) {
 		return err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
 		if err := a.createLog(now); err != nil {
 			return err
@@ -128,7 +128,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 // world is what is there of the surroundings of a thread that is not to run now: one
 // whose directory or provider is gone can still be read and changed.
 func (a *actor) world(s core.Settings) core.World {
-	world, err := a.engine.Setup.World(a.scope, s)
+	world, err := a.worldOf(s)
 	if err != nil {
 		a.engine.Log.Info("the thread cannot run as it is", zap.String("thread", a.id), zap.Error(err))
 	}
@@ -138,7 +138,7 @@ func (a *actor) world(s core.Settings) core.World {
 // worldOf is the world of a turn with settings.
 func (a *actor) worldOf(s core.Settings) (core.World, error) {
 	world, err := a.engine.Setup.World(a.scope, s)
-	world.Tracking = a.tracking()
+	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
 	return world, err
 }
 

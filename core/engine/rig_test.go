@@ -35,7 +35,8 @@ const (
 // rig is an engine in a bubble, with a disk, clients, a model and a shell that a
 // test has in hand.
 type rig struct {
-	t *testing.T
+	memory *notebook // nil for none
+	t      *testing.T
 	*engine.Engine
 	mem     *faultfs.Mem
 	disk    *disk
@@ -99,9 +100,13 @@ func (r *rig) restart() {
 	if r.folder != nil {
 		worktrees = r.folder
 	}
+	var memory engine.Memory
+	if r.memory != nil {
+		memory = r.memory
+	}
 	r.Engine = engine.New(engine.Parts{
-		Worktrees: worktrees,
-		Store:     rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched),
+		Worktrees: worktrees, Memory: memory,
+		Store: rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		WantsChanges: func(conn uint64) bool { return conn == keeper },
 	})

@@ -161,6 +161,9 @@ func TestBegin(t *testing.T) {
 // Tracking is that of the test, none by default.
 func (s *setup) Tracking(engine.Scope) core.Tracking { return s.tracking }
 
+// Memory is that of the test, none by default.
+func (s *setup) Memory(engine.Scope) core.MemoryRules { return s.memory }
+
 // Persists is as for new threads.
 func (s *setup) Persists(engine.Scope) bool { return s.persist }
 

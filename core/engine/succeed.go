@@ -92,7 +92,7 @@ func (a *actor) begetBy(old *actor, in core.Archive) (core.Output, error) {
 		return core.Output{}, err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer()}
+	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: old.memoryRules()}
 	if err := a.createLog(now); err != nil {
 		return core.Output{}, err
 	}

@@ -6,7 +6,8 @@
 // In a repository what its .gitignore files, its info/exclude and the user's own git/ignore
 // say, from the top of the repository on, also where the walk begins below; everywhere what
 // .ignore files say, which are stronger. The folder .git is left out, other hidden files are
-// not. Links to directories are followed once: not to where the walk is already.
+// not. Links to directories are followed once: not to where the walk is already. A walk of what
+// is a repository's own follows none, and does not enter repositories inside.
 //
 // # What fits
 //

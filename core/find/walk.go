@@ -20,6 +20,9 @@ const (
 type Path struct {
 	Name      string
 	Directory bool
+	// Other is set for what is neither a file nor a directory, such as a link. Only WalkOwn
+	// gives those.
+	Other bool
 }
 
 // walk is a walk under way.
@@ -29,7 +32,9 @@ type walk struct {
 	// found gets the paths of one directory. It is called by one goroutine at a time.
 	found func([]Path)
 	busy  chan struct{} // holds a token for each goroutine
-	work  sync.WaitGroup
+	// own is set where the walk keeps to what is the repository's own.
+	own  bool
+	work sync.WaitGroup
 
 	mu   sync.Mutex
 	left int // paths that may still be given
@@ -38,11 +43,21 @@ type walk struct {
 // Walk gives the paths below a directory, in no order, and returns when it has given all,
 // or ctx has ended. What cannot be read is passed over.
 func (f *Finder) Walk(ctx context.Context, root string, found func([]Path)) {
-	real, err := filepath.EvalSymlinks(root)
+	f.walk(&walk{ctx: ctx, root: root, found: found, busy: make(chan struct{}, walkers), left: maxPaths})
+}
+
+// WalkOwn gives what Walk gives, but follows no links and enters no repositories inside, such as
+// submodules. It reads one directory at a time, always in the same order and in the goroutine
+// of its caller, who may so slow it down.
+func (f *Finder) WalkOwn(ctx context.Context, root string, found func([]Path)) {
+	f.walk(&walk{ctx: ctx, root: root, found: found, own: true, left: maxPaths})
+}
+
+func (f *Finder) walk(w *walk) {
+	real, err := filepath.EvalSymlinks(w.root)
 	if err != nil {
 		return
 	}
-	w := &walk{ctx: ctx, root: root, found: found, busy: make(chan struct{}, walkers), left: maxPaths}
 	w.directory(place{rules: above(real, f.personal), real: real})
 	w.work.Wait()
 }
@@ -89,9 +104,13 @@ func (w *walk) directory(p place) {
 	if err != nil {
 		return
 	}
-	p.rules = p.rules.with(dir, p.at, "", func(name string) bool {
+	has := func(name string) bool {
 		return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
-	})
+	}
+	if w.own && p.depth > 0 && has(".git") {
+		return
+	}
+	p.rules = p.rules.with(dir, p.at, "", has)
 	var paths []Path
 	var inner []place
 	for _, entry := range entries {
@@ -120,13 +139,13 @@ func (w *walk) entry(p place, entry os.DirEntry) (path Path, below place, ok boo
 	}
 	below = place{rules: p.rules, at: path.Name, real: filepath.Join(p.real, name), depth: p.depth + 1, hops: p.hops}
 	mode := entry.Type()
-	if mode&os.ModeSymlink != 0 {
+	if mode&os.ModeSymlink != 0 && !w.own {
 		if mode, ok = p.follow(&below); !ok {
 			return path, below, false
 		}
 	}
-	path.Directory = mode.IsDir()
-	if name == ".git" || !path.Directory && !mode.IsRegular() {
+	path.Directory, path.Other = mode.IsDir(), !mode.IsDir() && !mode.IsRegular()
+	if name == ".git" || path.Other && !w.own {
 		return path, below, false
 	}
 	return path, below, !p.rules.ignored(path.Name, path.Directory)

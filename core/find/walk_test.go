@@ -111,3 +111,33 @@ func TestWalkIsComplete(t *testing.T) {
 	}
 	require.Len(t, walked(t, tree(t, entries...)), 40+2*40*40, "however many read at a time")
 }
+
+// walkedOwn are the paths of a walk of what is the repository's own, as they come.
+func walkedOwn(root string) (names []string) {
+	find.New().WalkOwn(context.Background(), root, func(paths []find.Path) {
+		for _, p := range paths {
+			if p.Other {
+				p.Name += "?"
+			}
+			names = append(names, p.Name)
+		}
+	})
+	return names
+}
+
+func TestWalkOwnEntersNoLinksAndNoOtherRepositories(t *testing.T) {
+	outside := tree(t, "in/file", "one")
+	root := repository(t, ".gitignore: *.log\n", "b/c", "b/a", "a", "a.log", "module/.git: gitdir: elsewhere\n", "module/file")
+	grow(t, root, "file -> "+filepath.Join(outside, "one"), "folder -> "+filepath.Join(outside, "in"), "b/up -> ..", "ignored.log -> a")
+	initialize(t, filepath.Join(root, "nested"))
+	grow(t, root, "nested/file")
+	want := []string{".gitignore", "a", "b", "file?", "folder?", "module", "nested", "b/a", "b/c", "b/up?"}
+	for range 5 {
+		require.Equal(t, want, walkedOwn(root), "always in the same order")
+	}
+}
+
+func TestWalkOwnEntersTheRepositoryThatItBeginsIn(t *testing.T) {
+	root := tree(t, "module/.git: gitdir: elsewhere\n", "module/file")
+	require.Equal(t, []string{"file"}, walkedOwn(filepath.Join(root, "module")))
+}

@@ -31,6 +31,8 @@ type Options struct {
 	Outbox Outbox
 	// Runner is nil where no commands are run.
 	Runner Runner
+	// Finder finds files; nil makes one.
+	Finder *find.Finder
 	// Cwd is where relative paths of commands and searches begin.
 	Cwd string
 	// Policy and Environment are those of commands that say nothing else, Profile the
@@ -45,9 +47,8 @@ type Options struct {
 // Host serves the methods. It is safe for concurrent use.
 type Host struct {
 	Options
-	finder *find.Finder
-	watch  watcher
-	work   sync.WaitGroup
+	watch watcher
+	work  sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -57,7 +58,10 @@ type Host struct {
 
 // New makes a host, before any search of another runs.
 func New(o Options) *Host {
-	h := &Host{Options: o, finder: find.New(), desks: map[uint64]*desk{}}
+	if o.Finder == nil {
+		o.Finder = find.New()
+	}
+	h := &Host{Options: o, desks: map[uint64]*desk{}}
 	h.watch.host = h
 	return h
 }

@@ -88,7 +88,7 @@ func (h *Host) walkAll(ctx context.Context, roots []string) []rooted {
 	var all []rooted
 	for _, root := range roots {
 		r := rooted{root: root}
-		h.finder.Walk(ctx, h.absoluteRoot(root), func(paths []find.Path) { r.paths = append(r.paths, paths...) })
+		h.Finder.Walk(ctx, h.absoluteRoot(root), func(paths []find.Path) { r.paths = append(r.paths, paths...) })
 		all = append(all, r)
 	}
 	return all

@@ -118,7 +118,7 @@ func (s *session) walk(h *Host, roots []string) {
 		s.mu.Lock()
 		s.found = append(s.found, rooted{root: root})
 		s.mu.Unlock()
-		h.finder.Walk(s.ctx, h.absoluteRoot(root), func(paths []find.Path) {
+		h.Finder.Walk(s.ctx, h.absoluteRoot(root), func(paths []find.Path) {
 			s.mu.Lock()
 			s.found[i].paths = append(s.found[i].paths, paths...)
 			s.mu.Unlock()

@@ -88,6 +88,29 @@ func openRepository(cwd string) (repository, bool) {
 	return r, true
 }
 
+// RepositoryKey names the repository of a directory: its root, of a linked worktree that of the
+// main one, outside of repositories the directory itself, without links. A worktree is linked
+// where the repository says so, too.
+func RepositoryKey(cwd string) string {
+	if real, err := filepath.EvalSymlinks(cwd); err == nil {
+		cwd = real
+	}
+	cwd = filepath.Clean(cwd)
+	repo, ok := openRepository(cwd)
+	if !ok {
+		return cwd
+	}
+	root := repositoryRoot(cwd)
+	linked := filepath.Dir(repo.dir) == filepath.Join(repo.common, "worktrees") && against(repo.dir, readLine(filepath.Join(repo.dir, "gitdir"))) == filepath.Join(root, ".git")
+	if !linked {
+		return root
+	}
+	if filepath.Base(repo.common) == ".git" {
+		return filepath.Dir(repo.common)
+	}
+	return repo.common // a bare one
+}
+
 // readLine is the first line of a small file, "" where there is none.
 func readLine(path string) string {
 	text, err := readRegular(path, maxRefBytes)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"appserver/rollout"
+	"appserver/rollout/database"
 )
 
 // prose is text of many different words.
@@ -39,7 +40,7 @@ func BenchmarkBuild(b *testing.B) {
 		r.built()
 		b.StopTimer()
 		_ = r.ix.Close(context.Background())
-		_ = aside(r.file())
+		_ = database.Aside(r.file())
 		r.reopen()
 		b.StartTimer()
 	}

@@ -54,7 +54,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 			require.Empty(t, r.search(rollout.Query{Search: "pelican"}).Hits)
 			require.Len(t, r.search(rollout.Query{Search: "walrus"}).Hits, 1)
 			require.Len(t, r.search(rollout.Query{Search: "[redacted]"}).Hits, 1)
-			_, err := r.ix.db.write.Exec("INSERT INTO found(found) VALUES ('integrity-check')")
+			_, err := r.ix.db.Write.Exec("INSERT INTO found(found) VALUES ('integrity-check')")
 			require.NoError(t, err)
 			require.Empty(t, r.faults)
 		})

@@ -60,7 +60,7 @@ func (h *health) reach(done, total int) {
 // tells why.
 func (ix *Index) countLocked() {
 	var n int64
-	if ix.db == nil || ix.db.read.QueryRow("SELECT count(*) FROM sessions").Scan(&n) != nil {
+	if ix.db == nil || ix.db.Read.QueryRow("SELECT count(*) FROM sessions").Scan(&n) != nil {
 		return
 	}
 	ix.health.mu.Lock()

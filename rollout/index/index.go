@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/database"
 )
 
 const (
@@ -55,7 +54,7 @@ type Index struct {
 
 	mu sync.Mutex
 	// db is nil while the file is not open.
-	db *database
+	db *database.DB
 	// folders are as they were last read; complete is set once every file was looked at.
 	folders  map[place]folder
 	complete bool
@@ -160,7 +159,7 @@ func (ix *Index) shutLocked() error {
 	if db == nil {
 		return nil
 	}
-	return db.close()
+	return db.Close()
 }
 
 // freshLocked brings the index up to date; it is false where the files have to be asked.
@@ -196,20 +195,20 @@ func (ix *Index) missLocked() {
 		return
 	}
 	info, err := os.Stat(ix.options.Path)
-	if err != nil || !os.SameFile(info, ix.db.file) {
+	if err != nil || !os.SameFile(info, ix.db.File) {
 		ix.reportLocked(ix.shutLocked())
 	}
 }
 
 // opened is the database, which it opens if need be. Nobody else does at the same time.
-func (ix *Index) opened() (*database, error) {
+func (ix *Index) opened() (*database.DB, error) {
 	ix.mu.Lock()
 	db := ix.db
 	ix.mu.Unlock()
 	if db != nil {
 		return db, nil
 	}
-	db, err := open(ix.options.Path)
+	db, _, err := database.Open(ix.options.Path, kind())
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if err != nil {
@@ -224,12 +223,12 @@ func (ix *Index) opened() (*database, error) {
 func (ix *Index) failLocked(err error) {
 	ix.reportLocked(err)
 	defer ix.health.fail(err)
-	if code(err) == sqlite3.SQLITE_BUSY { // each try waits for the lock
+	if database.Busy(err) { // each try waits for the lock
 		ix.failed = time.Now()
 	}
-	if unusable(err) && ix.db != nil {
+	if database.Unusable(err) && ix.db != nil {
 		ix.reportLocked(ix.shutLocked())
-		ix.reportLocked(aside(ix.options.Path))
+		ix.reportLocked(database.Aside(ix.options.Path))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout"
+	"appserver/rollout/database"
 )
 
 func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
@@ -100,18 +101,18 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			require.NoError(t, os.WriteFile(r.file(), []byte(strings.Repeat("garbage ", 4096)), 0o600))
 		},
 		"another version": func(t *testing.T, r *rig) {
-			db, err := open(r.file())
+			db, err := database.Try(r.file(), kind())
 			require.NoError(t, err)
-			_, err = db.write.Exec("PRAGMA user_version = 99")
+			_, err = db.Write.Exec("PRAGMA user_version = 99")
 			require.NoError(t, err)
-			require.NoError(t, db.close())
+			require.NoError(t, db.Close())
 		},
 		"a table is missing": func(t *testing.T, r *rig) {
-			db, err := open(r.file())
+			db, err := database.Try(r.file(), kind())
 			require.NoError(t, err)
-			_, err = db.write.Exec("DROP TABLE sessions")
+			_, err = db.Write.Exec("DROP TABLE sessions")
 			require.NoError(t, err)
-			require.NoError(t, db.close())
+			require.NoError(t, db.Close())
 		},
 		"a page is garbage": func(t *testing.T, r *rig) {
 			data, err := os.ReadFile(r.file())
@@ -130,7 +131,7 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			spoil(t, r)
 			r.reopen()
 			require.Equal(t, "one", previews(r.list(rollout.Query{})))
-			require.FileExists(t, r.file()+asideSuffix)
+			require.FileExists(t, r.file()+database.AsideSuffix)
 		})
 	}
 }
@@ -176,9 +177,9 @@ func TestTwoServersShareAnIndex(t *testing.T) {
 // requireSound checks the database itself, and how many messages it has.
 func (r *rig) requireSound(messages int) {
 	var count int
-	require.NoError(r.t, r.ix.db.read.QueryRow("SELECT count(*) FROM messages").Scan(&count))
+	require.NoError(r.t, r.ix.db.Read.QueryRow("SELECT count(*) FROM messages").Scan(&count))
 	require.Equal(r.t, messages, count)
-	_, err := r.ix.db.write.Exec("INSERT INTO found(found, rank) VALUES ('integrity-check', 1)")
+	_, err := r.ix.db.Write.Exec("INSERT INTO found(found, rank) VALUES ('integrity-check', 1)")
 	require.NoError(r.t, err)
 }
 

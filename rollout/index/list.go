@@ -40,11 +40,11 @@ const turns = 3
 // are now: those that others wrote to were read again.
 func (ix *Index) pageLocked(q rollout.Query, from rollout.Position) ([]row, error) {
 	for range turns {
-		s, err := selection(ix.db.read, ix.options.Store, q, from)
+		s, err := selection(ix.db.Read, ix.options.Store, q, from)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := s.rows(ix.db.read, ix.options.Store)
+		rows, err := s.rows(ix.db.Read, ix.options.Store)
 		if err != nil {
 			return nil, err
 		}

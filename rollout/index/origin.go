@@ -15,7 +15,7 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 	if !ix.freshLocked() {
 		return false, nil
 	}
-	by, err := goesOnFrom(ix.db.read, id)
+	by, err := goesOnFrom(ix.db.Read, id)
 	if err != nil {
 		ix.failLocked(err)
 		return false, nil

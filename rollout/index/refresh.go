@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+
+	"appserver/rollout/database"
 )
 
 const (
@@ -22,7 +24,7 @@ var errTooMuch = errors.New("index: too much is new")
 // went, by the times of their folders; those that this process has written; and of those
 // that others write, the ones written last. Every other file is looked at by a sweep.
 func (ix *Index) refreshLocked() error {
-	s := survey{store: ix.options.Store, knows: byFolder(ix.db.read), old: ix.folders, skip: ix.skip}
+	s := survey{store: ix.options.Store, knows: byFolder(ix.db.Read), old: ix.folders, skip: ix.skip}
 	err := s.run()
 	if err == nil {
 		err = ix.checkLocked(&s)
@@ -39,7 +41,7 @@ func (ix *Index) refreshLocked() error {
 // checkLocked looks at files one by one.
 func (ix *Index) checkLocked(s *survey) error {
 	written := "WHERE key IN (SELECT key FROM sessions ORDER BY last_event_at DESC LIMIT ?) OR key IN (SELECT key FROM sessions WHERE NOT listed ORDER BY last_event_at DESC LIMIT ?)"
-	files, err := knownFiles(ix.db.read, written, recent, recent)
+	files, err := knownFiles(ix.db.Read, written, recent, recent)
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,7 @@ func (ix *Index) checkLocked(s *survey) error {
 		if _, ok := files[p]; ok {
 			continue
 		}
-		of, err := knownFiles(ix.db.read, "WHERE root = ? AND rollout_path = ?", p.root, p.path)
+		of, err := knownFiles(ix.db.Read, "WHERE root = ? AND rollout_path = ?", p.root, p.path)
 		if err != nil {
 			return err
 		}
@@ -80,9 +82,9 @@ func (ix *Index) applyLocked(s *survey) error {
 		entries[i] = r.read(f.place, f.known, f.info)
 		ix.skipUnread(&entries[i])
 	}
-	err := write(ix.db.write, entries)
+	err := write(ix.db.Write, entries)
 	if err == nil {
-		err = removeAll(ix.db.write, s.gone)
+		err = removeAll(ix.db.Write, s.gone)
 	}
 	if err == nil && s.countChanges() {
 		ix.countLocked()
@@ -106,5 +108,5 @@ func removeAll(db *sql.DB, gone []place) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return within(db, func(tx *sql.Tx) error { return remove(tx, gone) })
+	return database.Within(db, func(tx *sql.Tx) error { return remove(tx, gone) })
 }

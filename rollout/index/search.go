@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"appserver/rollout"
+	"appserver/rollout/database"
 )
 
 // Search finds the threads in whose messages, preview or name a text stands; case does
@@ -33,14 +34,14 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 		return rollout.Hits{}, err
 	}
 	// One connection for all of it: searches must not wait for each other's.
-	conn, err := db.read.Conn(ctx)
+	conn, err := db.Read.Conn(ctx)
 	if err != nil {
 		return rollout.Hits{}, err
 	}
 	defer func() { _ = conn.Close() }()
 	hits, err := found(conn, ix.options.Store, c, q)
 	hits.Complete = complete
-	if damaged(err) {
+	if database.Damaged(err) {
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
 		if ix.db == db {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout"
+	"appserver/rollout/database"
 )
 
 func TestSearch(t *testing.T) {
@@ -93,12 +94,12 @@ func TestADamagedIndexIsFoundByASearch(t *testing.T) {
 	r := newRig(t)
 	r.put(r.path(1), thread("", "the question"))
 	r.built()
-	_, err := r.ix.db.write.Exec("UPDATE found_data SET block = x'00000001ff7f7f7f7f7f7f7f7f' WHERE id = 10")
+	_, err := r.ix.db.Write.Exec("UPDATE found_data SET block = x'00000001ff7f7f7f7f7f7f7f7f' WHERE id = 10")
 	require.NoError(t, err)
 	r.reopen()
 	r.built()
 	_, err = r.ix.Search(r.context(), rollout.Query{Search: "question"})
 	require.ErrorIs(t, err, rollout.ErrNoIndex)
 	require.Len(t, r.search(rollout.Query{Search: "question"}).Hits, 1, "another was made")
-	require.FileExists(t, r.file()+asideSuffix)
+	require.FileExists(t, r.file()+database.AsideSuffix)
 }

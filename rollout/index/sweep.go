@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"appserver/protocol"
+	"appserver/rollout/database"
 )
 
 const (
@@ -54,13 +55,13 @@ func (ix *Index) sweep() (map[place]folder, error) {
 		return nil, err
 	}
 	s := survey{store: ix.options.Store, skip: ix.skip}
-	if s.knows, s.old, err = atOnce(db.read); err != nil {
+	if s.knows, s.old, err = atOnce(db.Read); err != nil {
 		return nil, err
 	}
 	if err := s.run(); err != nil {
 		return nil, err
 	}
-	if err := removeAll(db.write, s.gone); err != nil {
+	if err := removeAll(db.Write, s.gone); err != nil {
 		return nil, err
 	}
 	return s.seen, ix.readAll(db, s.changed)
@@ -68,7 +69,7 @@ func (ix *Index) sweep() (map[place]folder, error) {
 
 // readAll reads files in batches, so that a crash loses one of them at most, and no other
 // server waits long.
-func (ix *Index) readAll(db *database, files []file) error {
+func (ix *Index) readAll(db *database.DB, files []file) error {
 	r := reader{store: ix.options.Store, stop: &ix.closing}
 	told := progress{tell: ix.watch, total: len(files), last: time.Now()}
 	var batch []entry
@@ -87,14 +88,14 @@ func (ix *Index) readAll(db *database, files []file) error {
 			if !more && text < batchText && len(batch) < batchFiles {
 				continue
 			}
-			if err := write(db.write, batch); err != nil {
+			if err := write(db.Write, batch); err != nil {
 				return err
 			}
 			batch, text = batch[:0], 0
 		}
 		told.at(done)
 	}
-	err := write(db.write, batch)
+	err := write(db.Write, batch)
 	told.end()
 	return err
 }

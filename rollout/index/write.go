@@ -1,13 +1,13 @@
 package index
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"strings"
 
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/database"
 )
 
 // write puts entries into the index, all or none.
@@ -15,7 +15,7 @@ func write(db *sql.DB, entries []entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return within(db, func(tx *sql.Tx) error {
+	return database.Within(db, func(tx *sql.Tx) error {
 		var last, lastKey int64
 		err := tx.QueryRow("SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(key), 0) FROM sessions)").Scan(&last, &lastKey)
 		if err != nil {
@@ -34,18 +34,6 @@ func write(db *sql.DB, entries []entry) error {
 		}
 		return err
 	})
-}
-
-func within(db *sql.DB, do func(tx *sql.Tx) error) error {
-	tx, err := db.BeginTx(context.Background(), nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := do(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
 }
 
 // put puts an entry in, unless another server was quicker: then what the reading went on

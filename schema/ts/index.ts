@@ -224,6 +224,20 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/resource/read"; params: McpResourceReadParams }
   /** Reads the configuration again, and connects to the MCP servers that it names. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerRefreshParams | null }
+  /** Turns the memory of a conversation off, and on again. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/memoryMode/set"; params: ThreadMemoryModeSetParams }
+  /** Tells what is remembered, and how. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "memory/status"; params?: MemoryStatusParams | null }
+  /** Searches what is remembered of a repository. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "memory/search"; params: MemorySearchParams }
+  /** Lists the summaries that are remembered. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "memory/list"; params?: MemoryListParams | null }
+  /** Forgets what is named. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "memory/forget"; params?: MemoryForgetParams | null }
+  /** Pauses the reading of a repository's files, or lets it go on. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "memory/index/pause"; params: MemoryIndexPauseParams }
+  /** Forgets everything. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "memory/reset"; params?: MemoryResetParams | null }
   /** Reads a file. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readFile"; params: FsReadFileParams }
   /** Writes a file. */
@@ -924,7 +938,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -1486,10 +1500,149 @@ export interface McpToolCallResult {
   _meta: unknown;
 }
 
+/** MemoryCodeIndex tells how far the files of a repository are known. Phase is walking, reading, idle, paused, failed, or elsewhere where another server reads them; Error is why the last look failed. Skipped counts files that are left out, by reason. */
+export interface MemoryCodeIndex {
+  repoKey: string;
+  phase: string;
+  files: number;
+  done: number;
+  chunks: number;
+  bytes: number;
+  error: string | null;
+  skipped: { [key: string]: number };
+}
+
 /** MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's memory, is null where the system does not tell; HeapBytes are in use by the server's own data, or wait to be collected. */
 export interface MemoryDiagnostics {
   residentBytes: number | null;
   heapBytes: number;
+}
+
+/** MemoryEmbeddings tells which model compares meanings, and how far it has come. */
+export interface MemoryEmbeddings {
+  model: string;
+  dimension: number;
+  embedded: number;
+  pending: number;
+}
+
+/** MemoryForgetParams names what is to be forgotten: Ids, or with All everything, of one repository where RepoKey is given. */
+export interface MemoryForgetParams {
+  ids?: Array<string> | null;
+  all?: boolean | null;
+  repoKey?: string | null;
+}
+
+/** MemoryForgetResponse counts what was forgotten. It is gone from the disk. */
+export interface MemoryForgetResponse {
+  forgotten: number;
+}
+
+/** MemoryHit is something that was found, with how well it fits: more is better, and only to be compared within one answer. */
+export interface MemoryHit {
+  id: string;
+  repoKey: string;
+  kind: string;
+  sessionId: string;
+  createdAt: number;
+  title: string;
+  text: string;
+  itemIds: Array<string>;
+  score: number;
+}
+
+/** MemoryIndexPauseParams pauses the reading of a repository's files, or lets it go on. RepoKey is as that of MemorySearchParams. */
+export interface MemoryIndexPauseParams {
+  repoKey?: string | null;
+  paused: boolean;
+}
+
+/** MemoryIndexPauseResponse tells whether the repository's files are read at all. */
+export interface MemoryIndexPauseResponse {
+  found: boolean;
+}
+
+/** MemoryIndexProgressNotification tells how far the files of a repository are known, a few times a second at most while that changes. */
+export interface MemoryIndexProgressNotification {
+  repoKey: string;
+  phase: string;
+  files: number;
+  done: number;
+  chunks: number;
+  bytes: number;
+  error: string | null;
+  skipped: { [key: string]: number };
+}
+
+/** MemoryListParams lists summaries, the newest first, of all repositories by default. */
+export interface MemoryListParams {
+  repoKey?: string | null;
+  sessionId?: string | null;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** MemoryListResponse is a page. NextCursor is null on the last one. */
+export interface MemoryListResponse {
+  data: Array<MemoryView>;
+  nextCursor: string | null;
+}
+
+/** MemoryResetParams forgets everything, what is known of files included. */
+export type MemoryResetParams = Record<string, never>;
+
+/** The answer to memory/reset. */
+export type MemoryResetResponse = Record<string, never>;
+
+/** MemorySearchParams searches what is remembered of a repository. RepoKey is a directory in it, by default that which the server was started in; Kinds are MemorySummary and MemoryCode, by default both; Limit is 10 by default, 100 at most. */
+export interface MemorySearchParams {
+  query: string;
+  repoKey?: string | null;
+  kinds?: Array<string> | null;
+  limit?: number | null;
+}
+
+/** MemorySearchResponse has the best first. Semantic is set where meanings were compared, too. */
+export interface MemorySearchResponse {
+  data: Array<MemoryHit>;
+  semantic: boolean;
+}
+
+/** MemoryStatusParams asks how the memory is. */
+export type MemoryStatusParams = Record<string, never>;
+
+/** MemoryStatusResponse tells how the memory is, by the configuration that holds for all threads. Summaries, Code and Repositories count what is kept, Bytes is its size on the disk. Indexes are of the repositories whose files are read. Error is the last trouble, null without any. The members that begin with v2 are those of the reference implementation. */
+export interface MemoryStatusResponse {
+  summarizes: boolean;
+  reminds: boolean;
+  summaries: number;
+  code: number;
+  repositories: number;
+  bytes: number;
+  embeddings: MemoryEmbeddings | null;
+  indexes: Array<MemoryCodeIndex>;
+  error: string | null;
+  v2ConsolidatedThreads: number;
+  v2Ready: boolean;
+}
+
+/** MemoryUpdatedNotification tells that summaries were kept of what has left a thread's context. */
+export interface MemoryUpdatedNotification {
+  threadId: string;
+  repoKey: string;
+  stored: number;
+}
+
+/** MemoryView is something that is remembered. RepoKey is the root of its repository, or the directory outside of one. SessionID is the thread that a summary comes from, and ItemIDs its context items; Path the file of a piece of code. CreatedAt is in Unix milliseconds. */
+export interface MemoryView {
+  id: string;
+  repoKey: string;
+  kind: string;
+  sessionId: string;
+  createdAt: number;
+  title: string;
+  text: string;
+  itemIds: Array<string>;
 }
 
 /** MentionInput names a file or a resource. */
@@ -1825,6 +1978,10 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/context/summarized"; params: ThreadContextSummarizedNotification }
   /** Rollouts are being read for lists and searches. */
   | { jsonrpc: "2.0"; method: "thread/index/progress"; params: ThreadIndexProgressNotification }
+  /** What left a thread's context is remembered. */
+  | { jsonrpc: "2.0"; method: "memory/updated"; params: MemoryUpdatedNotification }
+  /** The files of a repository are being read for the memory. */
+  | { jsonrpc: "2.0"; method: "memory/index/progress"; params: MemoryIndexProgressNotification }
   /** How the connection of a thread to an MCP server is. */
   | { jsonrpc: "2.0"; method: "mcpServer/startupStatus/updated"; params: McpServerStatusUpdatedNotification }
   /** skills/list would answer something else than before. */
@@ -2438,6 +2595,15 @@ export interface ThreadLoadedListResponse {
   data: Array<string>;
   nextCursor: string | null;
 }
+
+/** ThreadMemoryModeSetParams sets the mode of a thread's memory, loaded or not. A thread whose memory is disabled is not summarised and its model not reminded of anything. */
+export interface ThreadMemoryModeSetParams {
+  threadId: string;
+  mode: string;
+}
+
+/** The answer to thread/memoryMode/set. */
+export type ThreadMemoryModeSetResponse = Record<string, never>;
 
 /** ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null clears one, as does the empty text, which stands for it here. */
 export interface ThreadMetadataGitInfoUpdateParams {
@@ -3153,6 +3319,20 @@ export interface Methods {
   "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
   /** Reads the configuration again, and connects to the MCP servers that it names. */
   "config/mcpServer/reload": { params: McpServerRefreshParams; result: McpServerRefreshResponse };
+  /** Turns the memory of a conversation off, and on again. */
+  "thread/memoryMode/set": { params: ThreadMemoryModeSetParams; result: ThreadMemoryModeSetResponse };
+  /** Tells what is remembered, and how. */
+  "memory/status": { params: MemoryStatusParams; result: MemoryStatusResponse };
+  /** Searches what is remembered of a repository. */
+  "memory/search": { params: MemorySearchParams; result: MemorySearchResponse };
+  /** Lists the summaries that are remembered. */
+  "memory/list": { params: MemoryListParams; result: MemoryListResponse };
+  /** Forgets what is named. */
+  "memory/forget": { params: MemoryForgetParams; result: MemoryForgetResponse };
+  /** Pauses the reading of a repository's files, or lets it go on. */
+  "memory/index/pause": { params: MemoryIndexPauseParams; result: MemoryIndexPauseResponse };
+  /** Forgets everything. */
+  "memory/reset": { params: MemoryResetParams; result: MemoryResetResponse };
   /** Reads a file. */
   "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
   /** Writes a file. */

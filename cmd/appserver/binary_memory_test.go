@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// reminders are the messages of a request that remind the model.
+func reminders(messages []string) (found []string) {
+	for _, m := range messages {
+		if _, text, ok := strings.Cut(m, "user: "); ok && strings.HasPrefix(text, "[memory:summary v1 |") {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// forgettable begins a conversation with a fact, and leaves it behind by 50 turns.
+func forgettable(c *client, thread string) {
+	c.t.Helper()
+	require.Equal(c.t, "completed", c.turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.").Status)
+	c.turns(thread, 50)
+	c.call("thread/context/trim", object{"threadId": thread, "keepLastNTurns": 50})
+}
+
+var remembering = []string{"-c", "memory.summarize_on_prune=true", "-c", "memory.inject=true"}
+
+// TestBinaryRemembersAFact that was trimmed away 50 turns ago: it is asked for, and arrives in
+// the next request. docs/transcripts/memory.txt shows it; -update rewrites it.
+func TestBinaryRemembersAFact(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, counting(60)...)
+	home := p.home(t)
+	r := &recorder{t: t, home: home}
+	cmd := r.command(home)
+	cmd.Args = append(cmd.Args, remembering...)
+	c := dial(t, cmd)
+	c.initialize()
+	thread := c.startThread(object{"cwd": "/", "approvalPolicy": "never"})
+	c.onLine = func(direction, line string) {
+		if !strings.Contains(line, "question") && !strings.Contains(line, `"status":"inProgress"`) && !strings.Contains(line, "ContextItems") {
+			r.line(direction, line)
+		}
+	}
+	r.say("A fact, 50 turns about something else, and a trim that takes the fact out of the context.")
+	forgettable(c, thread)
+	c.untilMethod("memory/updated")
+	r.say("It is asked for, in other words.")
+	asked, _ := p.next(c, thread, "Which ports do the metrics use?")
+	told := reminders(asked)
+	require.Len(t, told, 1)
+	require.Contains(t, told[0], "9137")
+	require.LessOrEqual(t, utf8.RuneCountInString(told[0]), 500)
+	require.Equal(t, "user: "+told[0], asked[0], "it stands before the conversation")
+	r.request("The next request begins with", []string{asked[0], asked[1]})
+
+	r.say("It is an item of the context, and can be left out.")
+	list := c.contextList(thread)
+	require.Equal(t, protocol.CategorySummary, list.Items[1].Category)
+	r.list(protocol.ContextGetItemsResponse{Items: list.Items[:3]})
+	c.call("context/setInclusion", object{"threadId": thread, "ids": []string{list.Items[1].ID}, "included": false})
+	asked, _ = p.next(c, thread, "And which ports do the metrics use now?")
+	require.Empty(t, reminders(asked))
+
+	r.say("Another conversation in the same place is reminded, too.")
+	other := c.startThread(object{"cwd": "/", "approvalPolicy": "never"})
+	asked, _ = p.next(c, other, "Where is the metrics endpoint?")
+	require.Len(t, reminders(asked), 1)
+	r.say("What is forgotten is gone.")
+	var page protocol.MemoryListResponse
+	require.NoError(t, json.Unmarshal(c.call("memory/list", object{}), &page))
+	require.Len(t, page.Data, 1)
+	c.call("memory/forget", object{"ids": []string{page.Data[0].ID}})
+	asked, _ = p.next(c, c.startThread(object{"cwd": "/"}), "Where is the metrics endpoint?")
+	require.Empty(t, reminders(asked))
+	c.close()
+	r.compare("../../docs/transcripts/memory.txt")
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "9137", file)
+	}
+}
+
+// TestBinaryRemembersNothingUnasked: without configuration no request and no file tells of a
+// memory.
+func TestBinaryRemembersNothingUnasked(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, counting(60)...)
+	home := p.home(t)
+	c := startServer(t, home)
+	c.initialize()
+	thread := c.startThread(object{"cwd": "/", "approvalPolicy": "never"})
+	forgettable(c, thread)
+	_, _ = p.next(c, thread, "Which ports do the metrics use?")
+	c.call("memory/status", object{})
+	c.close()
+	for _, request := range p.asked() {
+		require.NotContains(t, request.Body, "memory:summary")
+		require.NotContains(t, request.Body, `"recall"`)
+	}
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	require.Empty(t, files)
+}
+
+// TestBinaryRemembersByTheRepository: a linked worktree shares the memory of its repository,
+// another directory does not.
+func TestBinaryRemembersByTheRepository(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, counting(60)...)
+	home, repo := p.home(t), t.TempDir()
+	linked := filepath.Join(t.TempDir(), "linked")
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"}, {"worktree", "add", "-q", linked}} {
+		out, err := exec.Command("git", append([]string{"-C", repo}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(repo, "sub"), 0o755))
+	c := startServer(t, home, remembering...)
+	c.initialize()
+	forgettable(c, c.startThread(object{"cwd": filepath.Join(repo, "sub"), "approvalPolicy": "never"}))
+	c.untilMethod("memory/updated")
+	for dir, reminded := range map[string]int{linked: 1, repo: 1, t.TempDir(): 0} {
+		asked, _ := p.next(c, c.startThread(object{"cwd": dir}), "Which ports do the metrics use?")
+		require.Len(t, reminders(asked), reminded, dir)
+	}
+	c.close()
+}
+
+// TestBinaryMemoryIsDamaged: it is made anew of what is left, and said.
+func TestBinaryMemoryIsDamaged(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, counting(60)...)
+	home := p.home(t)
+	c := startServer(t, home, remembering...)
+	c.initialize()
+	forgettable(c, c.startThread(object{"cwd": "/", "approvalPolicy": "never"}))
+	c.untilMethod("memory/updated")
+	c.kill()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.sqlite"), []byte(strings.Repeat("no database ", 1000)), 0o600))
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Remove(filepath.Join(home, "memory.sqlite"+suffix))
+	}
+	lines, err := os.ReadFile(filepath.Join(home, "memory.jsonl"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.jsonl"), append([]byte("no line\n"), append(lines, `{"torn`...)...), 0o600))
+
+	c = startServer(t, home, remembering...)
+	c.initialize()
+	asked, _ := p.next(c, c.startThread(object{"cwd": "/"}), "Which ports do the metrics use?")
+	require.Len(t, reminders(asked), 1)
+	c.close()
+	kept, err := filepath.Glob(filepath.Join(home, "memory.sqlite*damaged*"))
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+}

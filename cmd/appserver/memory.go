@@ -1,0 +1,38 @@
+package main
+
+import (
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/core/find"
+	"appserver/core/keeper"
+	"appserver/core/memory"
+	"appserver/core/model"
+)
+
+// memoryOf is the memory in the home folder. It opens nothing before it is used.
+func memoryOf(c *config.Config, home string, models keeper.Streamer) *keeper.Keeper {
+	k := &keeper.Keeper{Models: models}
+	o := memory.Options{
+		Home: home, QueryTimeout: c.Memory.Embeddings.QueryTimeout,
+		Warn: func(message string) { k.Warn(message) },
+	}
+	if r := c.Redactor(); r != nil {
+		o.Redact = r.Text
+	}
+	if e := c.Memory.Embeddings; e.BaseURL != "" && e.Model != "" {
+		endpoint := model.Endpoint{Name: "memory.embeddings", BaseURL: e.BaseURL, APIKey: c.APIKey(config.Provider{EnvKey: e.EnvKey})}
+		embeddings := model.NewEmbeddings(endpoint, e.Model, e.Dimensions)
+		o.Embedder, k.Ended = embeddings, embeddings.Close
+	}
+	k.Store = memory.Open(o)
+	return k
+}
+
+// joinMemory has clients told of the memory, and the files of repositories be read where that
+// is wanted.
+func joinMemory(k *keeper.Keeper, c *config.Config, home string, finder *find.Finder, e *engine.Engine) {
+	k.Warn = e.MemoryWarning
+	if c.Memory.IndexCode {
+		k.Code = newCodeReader(c.Memory, home, k.Store, finder, e)
+	}
+}

@@ -1,0 +1,43 @@
+package codeindex
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// minRest is what rests are gathered up to.
+	minRest = 20 * time.Millisecond
+	// maxRest bounds what one piece of work makes up for: the machine may have slept in it.
+	maxRest = 2 * time.Second
+)
+
+// pacer has work rest, so that it takes no more than a share of the time.
+type pacer struct {
+	share float64
+	now   func() time.Time
+	rest  func(context.Context, time.Duration)
+
+	since time.Time // what comes after is not accounted for
+	owed  time.Duration
+	// worked is all that was accounted for.
+	worked time.Duration
+}
+
+// begin says that work begins.
+func (p *pacer) begin() { p.since, p.worked = p.now(), 0 }
+
+// step accounts for the work since the last call, and rests where enough has come together.
+func (p *pacer) step(ctx context.Context) {
+	worked := p.now().Sub(p.since)
+	p.worked += worked
+	p.owed = min(p.owed+time.Duration(float64(worked)*(1-p.share)/p.share), maxRest)
+	p.since = p.now()
+	if p.owed < minRest {
+		return
+	}
+	p.rest(ctx, p.owed)
+	p.owed -= p.now().Sub(p.since) // below 0 where it took longer
+	p.owed = max(p.owed, -minRest)
+	p.since = p.now()
+}

@@ -1,0 +1,146 @@
+package codeindex
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// proseExtensions are those of files whose words declare nothing.
+func proseExtensions() []string {
+	return []string{"", ".adoc", ".cfg", ".conf", ".css", ".csv", ".htm", ".html", ".ini", ".json", ".log", ".properties",
+		".rst", ".svg", ".tex", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"}
+}
+
+// role is what a word before a name says of it.
+type role int
+
+const (
+	// modifies: the next word tells more.
+	modifies role = iota + 1
+	// declares: the next word is the name.
+	declares
+	// binds: so it is in lines that are not indented; elsewhere the name is of no interest
+	// outside of its function.
+	binds
+)
+
+// roles are such words, of one language or another.
+var roles = map[string]role{
+	"class": declares, "contract": declares, "def": declares, "defmodule": declares, "enum": declares,
+	"extension": declares, "fn": declares, "fun": declares, "func": declares, "function": declares, "impl": declares,
+	"interface": declares, "message": declares, "mod": declares, "module": declares, "namespace": declares,
+	"object": declares, "package": declares, "proc": declares, "protocol": declares, "record": declares,
+	"rpc": declares, "service": declares, "struct": declares, "sub": declares, "trait": declares, "type": declares,
+	"union": declares,
+
+	"const": binds, "let": binds, "val": binds, "var": binds,
+
+	"abstract": modifies, "async": modifies, "crate": modifies, "data": modifies, "declare": modifies, "default": modifies,
+	"export": modifies, "extern": modifies, "final": modifies, "inline": modifies, "internal": modifies,
+	"local": modifies, "open": modifies, "override": modifies, "partial": modifies, "private": modifies,
+	"protected": modifies, "pub": modifies, "public": modifies, "sealed": modifies, "static": modifies,
+	"typedef": modifies, "unsafe": modifies, "virtual": modifies,
+}
+
+// markPlain finds the beginnings of a file in any language, by its blank lines, its indents and
+// the ends of its blocks, and where it is code the names behind some words.
+func markPlain(lines []line, code bool) {
+	for i := range lines {
+		l := &lines[i]
+		top := !l.blank() && l.indent() == 0
+		l.starts = i > 0 && top && !closes(l.text) && (lines[i-1].blank() || closes(lines[i-1].text))
+		if code {
+			l.name = declared(l.text, top)
+		}
+	}
+}
+
+// closes tells whether a line that is not indented ends a block.
+func closes(text string) bool {
+	return strings.HasPrefix(text, "}") || strings.HasPrefix(text, ")") || strings.HasPrefix(text, "]") || strings.TrimRight(text, "\r\n") == "end"
+}
+
+// maxDeclared is how far into a line a name is looked for, in bytes.
+const maxDeclared = 300
+
+// declared is the name that a line declares: behind a word that declares, or else, where the
+// line is not indented, before a parenthesis. A comment declares nothing.
+func declared(text string, top bool) string {
+	text = strings.TrimLeft(text[:min(len(text), maxDeclared)], " \t")
+	if strings.IndexFunc(text, unicode.IsLetter) != 0 {
+		return ""
+	}
+	if params, generic := strings.CutPrefix(text, "impl<"); generic {
+		_, text, _ = strings.Cut(params, ">")
+		text = "impl" + text
+	}
+	named := false
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !nameRune(r) }) {
+		switch r := roles[word]; {
+		case r == declares, r == binds && (top || named):
+			named = true
+		case r == modifies:
+		case named:
+			return word
+		default:
+			return called(text, top)
+		}
+	}
+	return ""
+}
+
+// nameRune tells whether a character is part of names.
+func nameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// called is the word before the first parenthesis of a line that does not end with a
+// statement.
+func called(text string, top bool) string {
+	before, _, found := strings.Cut(text, "(")
+	end := strings.TrimSpace(text)
+	if !top || !found || !slices.Contains([]string{"{", "(", ",", ")"}, end[len(end)-1:]) {
+		return ""
+	}
+	at := strings.LastIndexFunc(before, func(r rune) bool { return !nameRune(r) })
+	return before[at+1:]
+}
+
+// markHeadings finds the headings of Markdown, but not those in code.
+func markHeadings(lines []line) {
+	fence := ""
+	for i := range lines {
+		text := strings.TrimSpace(lines[i].text)
+		if mark := fenceOf(text); mark != "" && (fence == "" || fence == mark) {
+			if fence != "" {
+				mark = ""
+			}
+			fence = mark
+			continue
+		}
+		title := strings.TrimLeft(text, "#")
+		if level := len(text) - len(title); fence == "" && level > 0 && level <= 6 && strings.HasPrefix(title, " ") {
+			lines[i].starts, lines[i].name = true, heading(title)
+		}
+	}
+}
+
+// fenceOf is the mark by which a line begins or ends code, "" for none.
+func fenceOf(text string) string {
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(text, mark) {
+			return mark
+		}
+	}
+	return ""
+}
+
+// maxHeading is how many characters of a heading a title has.
+const maxHeading = 80
+
+func heading(title string) string {
+	title = strings.TrimSpace(strings.TrimRight(strings.TrimSpace(title), "#"))
+	if long := []rune(title); len(long) > maxHeading {
+		title = string(long[:maxHeading])
+	}
+	return title
+}

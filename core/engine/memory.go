@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// Memory keeps what has left the contexts of threads, and what the files of repositories
+// hold.
+type Memory interface {
+	// Key is the repository that a directory belongs to.
+	Key(dir string) string
+	// Remember keeps summaries of what has left the context of a thread, without what redact
+	// takes out of texts. It is done soon after the end of ctx.
+	Remember(ctx context.Context, thread string, e core.Remember, redact func(string) string) core.Remembered
+	// Recall looks for what is remembered of a repository.
+	Recall(ctx context.Context, e core.Recall) core.Recalled
+	Search(ctx context.Context, q MemoryQuery) (protocol.MemorySearchResponse, error)
+	List(ctx context.Context, p *protocol.MemoryListParams) (protocol.MemoryListResponse, error)
+	// Forget forgets what the ids name, or with all everything, of one repository where one is
+	// named.
+	Forget(ctx context.Context, ids []string, all bool, repo string) (forgotten int, err error)
+	Reset(ctx context.Context) error
+	// Pause has the files of a repository be read no more, or again; false where they are not.
+	Pause(repo string, paused bool) bool
+	Status(ctx context.Context) (protocol.MemoryStatusResponse, error)
+}
+
+// MemoryQuery is what is searched for in a repository. Without kinds it is of all.
+type MemoryQuery struct {
+	Repo, Text string
+	Kinds      []string
+	Limit      int
+}
+
+// memoryRules are as the thread's configuration says.
+func (a *actor) memoryRules() core.MemoryRules { return a.engine.memoryRules(a.scope) }
+
+func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
+	if e.Memory == nil {
+		return core.MemoryRules{}
+	}
+	return e.Setup.Memory(scope)
+}
+
+// startOfMemory starts an effect that is about the memory. What has left the context is kept
+// also when the thread is unloaded meanwhile.
+func (a *actor) startOfMemory(e core.Effect) {
+	switch e := e.(type) {
+	case core.Recall:
+		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {
+			found := a.engine.Memory.Recall(ctx, e)
+			found.Effect = e.ID
+			return found
+		}, core.Recalled{Effect: e.ID, Err: errors.New("the search did not end")})
+	case core.Remember:
+		generation, redact := a.generation, a.redactedText
+		a.engine.work.Go(func() {
+			ctx, cancel := a.engine.untilClosed()
+			defer cancel()
+			kept := a.guard(ctx, func(ctx context.Context, _ func(core.Input)) core.Input {
+				kept := a.engine.Memory.Remember(ctx, a.id, e, redact)
+				kept.Effect = e.ID
+				return kept
+			}, core.Remembered{Effect: e.ID, Err: errors.New("the summary failed")}, nil)
+			a.postResult(ctx, result{generation, kept})
+		})
+	}
+}
+
+// ThreadMemoryModeSet turns the memory of a thread off or on, loaded or not.
+func (e *Engine) ThreadMemoryModeSet(to protocol.Caller, p *protocol.ThreadMemoryModeSetParams) error {
+	return e.changeThread(to, p.ThreadID, core.SetMemoryMode{To: to, Mode: string(p.Mode)})
+}
+
+// mostMemories bounds a page of memories, and what a search gives.
+const mostMemories, someMemories = 100, 10
+
+// MemorySearch searches what is remembered.
+func (e *Engine) MemorySearch(to protocol.Caller, p *protocol.MemorySearchParams) error {
+	kinds := []string{protocol.MemorySummary, protocol.MemoryCode}
+	for _, kind := range p.Kinds {
+		if !slices.Contains(kinds, kind) {
+			return protocol.InvalidParams("kinds", "unknown kind %q: there are %s", kind, strings.Join(kinds, " and "))
+		}
+	}
+	if strings.TrimSpace(p.Query) == "" {
+		return protocol.InvalidParams("query", "`query` must not be empty")
+	}
+	q := MemoryQuery{Text: p.Query, Kinds: p.Kinds, Limit: someMemories}
+	if p.Limit != nil && *p.Limit > 0 {
+		q.Limit = int(min(*p.Limit, mostMemories))
+	}
+	dir, err := e.memoryDir(p.RepoKey)
+	if err != nil {
+		return err
+	}
+	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+		q.Repo = m.Key(dir)
+		return m.Search(ctx, q)
+	})
+}
+
+// memoryDir is the directory that a client names, or that of the server.
+func (e *Engine) memoryDir(named *string) (string, error) {
+	if named == nil {
+		return filepath.Abs(".")
+	}
+	if !filepath.IsAbs(*named) {
+		return "", protocol.InvalidParams("repoKey", "`repoKey` must be an absolute path: %s", *named)
+	}
+	return *named, nil
+}
+
+// MemoryList lists what is remembered.
+func (e *Engine) MemoryList(to protocol.Caller, p *protocol.MemoryListParams) error {
+	list := *p
+	if p.RepoKey != nil {
+		if _, err := e.memoryDir(p.RepoKey); err != nil {
+			return err
+		}
+	}
+	limit := uint32(mostMemories)
+	if p.Limit != nil && *p.Limit > 0 {
+		limit = min(*p.Limit, limit)
+	}
+	list.Limit = &limit
+	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+		if p.RepoKey != nil {
+			key := m.Key(*p.RepoKey)
+			list.RepoKey = &key
+		}
+		return m.List(ctx, &list)
+	})
+}
+
+// MemoryForget forgets what is named.
+func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams) error {
+	if p.All == (len(p.Ids) > 0) {
+		return protocol.InvalidParams("ids", "name what is to be forgotten by `ids`, or everything by `all`")
+	}
+	if p.RepoKey != nil {
+		if _, err := e.memoryDir(p.RepoKey); err != nil {
+			return err
+		}
+	}
+	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+		repo := ""
+		if p.RepoKey != nil {
+			repo = m.Key(*p.RepoKey)
+		}
+		n, err := m.Forget(ctx, p.Ids, p.All, repo)
+		return protocol.MemoryForgetResponse{Forgotten: n}, err
+	})
+}
+
+// MemoryReset forgets everything.
+func (e *Engine) MemoryReset(to protocol.Caller, _ *protocol.MemoryResetParams) error {
+	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) { return protocol.Empty{}, m.Reset(ctx) })
+}
+
+// MemoryIndexPause pauses the reading of a repository's files, or lets it go on.
+func (e *Engine) MemoryIndexPause(to protocol.Caller, p *protocol.MemoryIndexPauseParams) error {
+	dir, err := e.memoryDir(p.RepoKey)
+	if err != nil {
+		return err
+	}
+	return e.aboutMemory(to, func(_ context.Context, m Memory) (any, error) {
+		return protocol.MemoryIndexPauseResponse{Found: m.Pause(m.Key(dir), p.Paused)}, nil
+	})
+}
+
+// MemoryStatus tells how the memory is.
+func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams) error {
+	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+		status, err := m.Status(ctx)
+		rules := e.memoryRules(nil)
+		status.Summarizes, status.Reminds = rules.Summarize, rules.Items > 0
+		status.V2Ready = err == nil
+		return status, err
+	})
+}
+
+// MemoryWarning tells a client what is the matter with the memory, once.
+func (e *Engine) MemoryWarning(message string) {
+	if e.Clients == nil {
+		return
+	}
+	for _, conn := range e.Clients() {
+		e.warnOnce(conn, nil, []string{"memory: " + message})
+	}
+}
+
+// MemoryProgress tells every client how far the files of a repository are known.
+func (e *Engine) MemoryProgress(p protocol.MemoryCodeIndex) {
+	if e.Clients == nil {
+		return
+	}
+	for _, conn := range e.Clients() {
+		e.Outbox.Notify(conn, protocol.MemoryIndexProgressNotification{MemoryCodeIndex: p})
+	}
+}
+
+func (e *Engine) aboutMemory(to protocol.Caller, do func(context.Context, Memory) (any, error)) error {
+	if e.Memory == nil {
+		return protocol.Refuse(protocol.KindMemoryUnavailable, "this server has no memory")
+	}
+	return e.background(to, func() (any, error) {
+		ctx, cancel := e.untilClosed()
+		defer cancel()
+		return do(ctx, e.Memory)
+	})
+}

@@ -1,0 +1,3 @@
+// Package keeper keeps what left the contexts of threads in the memory, as summaries, and
+// finds it again.
+package keeper

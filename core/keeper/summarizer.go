@@ -1,0 +1,75 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"appserver/core"
+	"appserver/core/digest"
+	"appserver/protocol"
+)
+
+// Summary is a title of one line, and a text.
+type Summary struct{ Title, Text string }
+
+// Summarizer makes summaries of what left a context.
+type Summarizer interface {
+	// Summarize gives the summary of a span; without text where nothing is worth one.
+	Summarize(ctx context.Context, s core.Span) (Summary, error)
+}
+
+const (
+	// localLimit bounds a summary that no model makes, in bytes.
+	localLimit = 1500
+	// modelLimit bounds what a model writes, transcriptLimit what it is given, in bytes.
+	modelLimit, transcriptLimit = 2000, 24 << 10
+)
+
+// Local summarises without a model: the requests, rules, decisions, files and commands that a
+// span tells, and the end of what the agent said.
+type Local struct{}
+
+// Summarize never fails.
+func (Local) Summarize(_ context.Context, s core.Span) (Summary, error) {
+	return Summary{s.Request, digest.Extract("", s.Items, localLimit)}, nil
+}
+
+// Streamer answers prompts.
+type Streamer interface {
+	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
+}
+
+// Model has a model summarise.
+type Model struct {
+	Streamer        Streamer
+	Provider, Model string
+}
+
+const modelPrompt = `You write notes for later conversations between a user and a coding agent. You are given a part of a conversation that the agent will not see any more.
+
+Write at most ten short bullets, in the language of the user, of what could matter later: facts, names, numbers, paths, commands, decisions with their reasons, rules that the user set, and what did not work. Each bullet must be understood by itself. Leave out everything else, and do not go on with the conversation.`
+
+var errCut = errors.New("the model's summary is not whole")
+
+// Summarize asks the model once.
+func (m Model) Summarize(ctx context.Context, s core.Span) (Summary, error) {
+	var text strings.Builder
+	answer, err := m.Streamer.Stream(ctx, &core.Prompt{
+		Provider: m.Provider, Model: m.Model, Instructions: modelPrompt, Summarises: true,
+		Items: []protocol.ResponseItem{{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser,
+			Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: digest.Transcript(s.Items, transcriptLimit)}}}}},
+	}, func(p core.Piece) {
+		if p.Kind == core.PieceText && text.Len() < modelLimit {
+			text.WriteString(p.Text)
+		}
+	})
+	switch {
+	case err != nil:
+		return Summary{}, err
+	case answer.Cut != "" || strings.TrimSpace(text.String()) == "":
+		return Summary{}, errCut
+	}
+	written := text.String()
+	return Summary{s.Request, strings.TrimSpace(strings.ToValidUTF8(written[:min(len(written), modelLimit)], ""))}, nil
+}

@@ -1,0 +1,256 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"appserver/core/excerpt"
+	"appserver/protocol"
+)
+
+// MemoryRules say what is remembered of a thread, and what it is reminded of. The zero value
+// is nothing.
+type MemoryRules struct {
+	// Summarize is set where what leaves the context is summarised, ByModel where the model
+	// does so.
+	Summarize, ByModel bool
+	// Items and Chars bound what the model is reminded of with each request; 0 items are none.
+	Items, Chars int
+	// Tool is set where the model may search what is remembered.
+	Tool bool
+}
+
+// Remember keeps a summary of what has left the context. It ends with Remembered.
+type Remember struct {
+	ID EffectID
+	// Cwd tells the repository.
+	Cwd     string
+	Spans   []Span
+	ByModel bool
+	// Provider and Model are those to summarise with.
+	Provider, Model string
+}
+
+// Span is what has left the context of one turn, in order.
+type Span struct {
+	TurnID string
+	// Request is the first line of what the user asked in the turn, "" where that is not known.
+	Request string
+	// IDs name the items as clients do.
+	IDs   []string
+	Items []protocol.ResponseItem
+}
+
+// Remembered ends a Remember.
+type Remembered struct {
+	Effect EffectID
+	// Repo is the repository that it is kept for, Stored how many summaries there are more.
+	Repo   string
+	Stored int
+	Err    error
+}
+
+// Recall looks for what is remembered. It ends with Recalled.
+type Recall struct {
+	ID    EffectID
+	Cwd   string
+	Query string
+	Limit int
+	// Unasked is set where the model is reminded without having asked: what fits badly is none.
+	Unasked bool
+}
+
+// Recalled ends a Recall, with the best first.
+type Recalled struct {
+	Effect EffectID
+	Repo   string
+	Found  []Memory
+	Err    error
+}
+
+// Memory is something that is remembered.
+type Memory struct {
+	ID, Kind, Title, Text string
+	// Session is the thread that it comes from, Items are the context items there.
+	Session string
+	Items   []string
+	At      time.Time
+}
+
+// SetMemoryMode turns the memory of the thread on, as it is configured, or off.
+type SetMemoryMode struct {
+	To   protocol.Caller
+	Mode string
+}
+
+func (Remember) effect()     {}
+func (Recall) effect()       {}
+func (Remembered) input()    {}
+func (Recalled) input()      {}
+func (SetMemoryMode) input() {}
+
+func (s *step) takeMemory(in Input) {
+	switch in := in.(type) {
+	case Remembered:
+		s.remembered(in)
+	case Recalled:
+		s.recalled(in)
+	case SetMemoryMode:
+		s.setMemoryMode(in)
+	}
+}
+
+func (s *step) setMemoryMode(in SetMemoryMode) {
+	if s.forgetful != (in.Mode == protocol.MemoryDisabled) {
+		s.settleLastTurn()
+		s.record(protocol.LineMemoryMode, protocol.StoredMemoryMode{Mode: in.Mode})
+		s.out.Sync = true
+	}
+	s.reply(in.To, protocol.Empty{})
+}
+
+// recalls tells whether the model may search what is remembered.
+func (t *Thread) recalls() bool { return t.memory.Tool && !t.forgetful }
+
+// leastRemembered is how many bytes of text are worth a summary.
+const leastRemembered = 20
+
+// rememberGone has a summary made of the items that left the context with changes.
+func (s *step) rememberGone(changes []change) {
+	if !s.memory.Summarize || s.forgetful || s.discards {
+		return
+	}
+	spans := s.gone(changes)
+	if len(spans) == 0 {
+		return
+	}
+	id := s.newEffect()
+	s.remembering = append(s.remembering, id)
+	s.effect(Remember{ID: id, Cwd: s.settings.Cwd, Spans: spans, ByModel: s.memory.ByModel, Provider: s.settings.Provider, Model: s.settings.Model})
+}
+
+// goneLimit bounds the text of what a summary is made of, in bytes; itemLimit that of one
+// item, the middle of which is left out.
+const goneLimit, itemLimit = 4 << 20, 16 << 10
+
+// gone are the items that left the context with changes, turn by turn: the newest, where
+// they are many. Summaries, and what this server tells the model, are none of them.
+func (t *Thread) gone(changes []change) (spans []Span) {
+	size, seen := 0, map[int32]bool{}
+	for _, c := range slices.Backward(changes) {
+		item, was := &t.items[c.place], c.before
+		if item.fate == c.before {
+			was = c.after // it was taken back
+		}
+		if seen[c.place] || item.kept() || was.hidden || was.deleted || was.excluded || item.summary || item.tells != nothing {
+			continue
+		}
+		seen[c.place] = true
+		entry := shortened(item.decoded(), was.text)
+		if size += len(contentOfItem(entry).text); size > goneLimit {
+			break
+		}
+		if n := len(spans); n == 0 || spans[n-1].TurnID != item.turnID {
+			spans = append(spans, Span{TurnID: item.turnID})
+		}
+		last := &spans[len(spans)-1]
+		last.IDs, last.Items = append(last.IDs, item.id()), append(last.Items, entry)
+	}
+	if size < leastRemembered {
+		return nil
+	}
+	requests := t.requests()
+	slices.Reverse(spans)
+	for i := range spans {
+		slices.Reverse(spans[i].IDs)
+		slices.Reverse(spans[i].Items)
+		if place, known := requests[spans[i].TurnID]; known {
+			spans[i].Request = preview(textOf(t.items[place].decoded()))
+		}
+	}
+	return spans
+}
+
+// shortened is an entry as it was sent, with a long text replaced by its ends.
+func shortened(entry protocol.ResponseItem, text *string) protocol.ResponseItem {
+	if whole := contentOfItem(entry).text; text == nil && len(whole) > itemLimit {
+		cut := excerpt.Text{Limit: itemLimit}
+		cut.Write(strings.ToValidUTF8(whole, "\ufffd"))
+		text = pointer(cut.String())
+	}
+	if text != nil {
+		entry.ResponseItemVariant = replaced(entry.ResponseItemVariant, *text)
+	}
+	return entry
+}
+
+// requests are the places of the user's first messages, by turn.
+func (t *Thread) requests() map[string]int32 {
+	first := map[string]int32{}
+	for place := range t.shownAs {
+		turn := t.items[place].turnID
+		if known, ok := first[turn]; !ok || place < known {
+			first[turn] = place
+		}
+	}
+	return first
+}
+
+func (s *step) remembered(in Remembered) {
+	if !ended(&s.remembering, in.Effect) {
+		return
+	}
+	switch {
+	case in.Err != nil:
+		s.warnOfMemory("What left the context could not be remembered: " + in.Err.Error())
+	case in.Stored > 0:
+		s.notify(protocol.MemoryUpdatedNotification{ThreadID: s.id, RepoKey: in.Repo, Stored: in.Stored})
+	}
+}
+
+// warnOfMemory tells the client once.
+func (s *step) warnOfMemory(text string) {
+	if !s.memoryWarned {
+		s.memoryWarned = true
+		s.warn([]string{text})
+	}
+}
+
+// queryLimit bounds what is searched for, in bytes.
+const queryLimit = 2000
+
+// recallFor looks for what is remembered about the user's input, before the turn's first
+// request.
+func (s *step) recallFor(input []protocol.UserInput) {
+	query := strings.TrimSpace(beginOfText(inputText(input), queryLimit))
+	if s.memory.Items == 0 || s.forgetful || query == "" {
+		return
+	}
+	id := s.newEffect()
+	s.active.query, s.active.samples = query, append(s.active.samples, id)
+	s.effect(Recall{ID: id, Cwd: s.settings.Cwd, Query: query, Limit: recallRounds * s.memory.Items, Unasked: true})
+}
+
+// recallRounds is how many times more is looked for than the model is reminded of: some of
+// it is in the context.
+const recallRounds = 4
+
+func (s *step) recalled(in Recalled) {
+	if s.active == nil || !ended(&s.active.samples, in.Effect) {
+		s.foundForCall(in)
+		return
+	}
+	if in.Err != nil {
+		s.warnOfMemory("What is remembered could not be searched: " + in.Err.Error())
+	}
+	if s.active.outcome != nil {
+		s.finishWhenDone()
+		return
+	}
+	if text := s.reminderText(in, s.active.query); text != "" && text != s.reminder {
+		s.itemOfThread(userText(text))
+		s.allChanged = true
+	}
+	s.sampleWhenReady()
+}

@@ -1,0 +1,73 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core/memory"
+)
+
+// benchRows is how many pieces of code the benchmarks have, as a large repository does.
+const benchRows = 20_000
+
+// pieces are chunks of code of some 600 bytes, in files of ten.
+func pieces() []memory.CodeFile {
+	random := rand.New(rand.NewPCG(1, 2))
+	files := make([]memory.CodeFile, benchRows/10)
+	for i := range files {
+		f := memory.CodeFile{Path: fmt.Sprintf("src/file%d.go", i), Hash: fmt.Sprint(i)}
+		for k := range 10 {
+			text := ""
+			for range 6 {
+				_, some := distractor(random)
+				text += "// " + some + "\n"
+			}
+			f.Chunks = append(f.Chunks, memory.Chunk{Title: fmt.Sprintf("%s:%d-%d", f.Path, 40*k+1, 40*k+40), Text: text})
+		}
+		files[i] = f
+	}
+	return files
+}
+
+func BenchmarkStore(b *testing.B) {
+	s := memory.Open(memory.Options{Home: b.TempDir()})
+	defer func() { require.NoError(b, s.Close()) }()
+	ctx := context.Background()
+	require.NoError(b, s.Append(ctx, corpus()))
+	files := pieces()
+	begin := time.Now()
+	for i := 0; i < len(files); i += 100 {
+		require.NoError(b, s.PutCode(ctx, repo, files[i:i+100]))
+	}
+	put := time.Since(begin)
+	b.Run("PutCode", func(b *testing.B) {
+		for b.Loop() {
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(put.Microseconds())/benchRows, "µs/chunk")
+	})
+	b.Run("Append", func(b *testing.B) {
+		for n := 0; b.Loop(); n++ {
+			require.NoError(b, s.Append(ctx, []memory.Row{row(int64(n), "title", "some text")}))
+		}
+	})
+	for name, q := range map[string]memory.Query{
+		"Search/summaries":    {Kinds: []string{memory.Summary}, Text: "which port does postgres use in the integration tests?", Limit: 3},
+		"Search/all":          {Text: "which port does postgres use in the integration tests?", Limit: 10},
+		"Search/common words": {Text: "service customers cache production orders billing timeout", Limit: 10},
+	} {
+		q.RepoKey = repo
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				hits, err := s.Search(ctx, q)
+				require.NoError(b, err)
+				require.NotEmpty(b, hits)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"slices"
+)
+
+// maxPostings is how many rows the words of a search may have in all; of those that have more, the
+// rarest are looked for. What most rows have would take long, and tell little.
+const maxPostings = 20_000
+
+// fewRows is how many rows say little of how rare a word is: of fewer, each word that none has
+// would count for all the others.
+const fewRows = 1000
+
+// word is a term of a question, in how many rows it is, and its weight: the fewer have it, the more
+// it counts.
+type word struct {
+	term   string
+	rows   int
+	weight float64
+}
+
+func weigh(ctx context.Context, db *sql.DB, terms []string) ([]word, error) {
+	var rows sql.NullFloat64
+	if err := db.QueryRowContext(ctx, "SELECT max(key) FROM rows").Scan(&rows); err != nil {
+		return nil, err
+	}
+	words := make([]word, len(terms))
+	for i, term := range terms {
+		w := &words[i]
+		w.term = term
+		err := db.QueryRowContext(ctx, "SELECT doc FROM vocabulary WHERE term = ?", term).Scan(&w.rows)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		w.weight = math.Log(1 + (max(rows.Float64, fewRows)+1)/(float64(w.rows)+0.5))
+	}
+	return words, nil
+}
+
+// rarest are the terms of the rarest words, one at least.
+func rarest(words []word) []string {
+	words = slices.Clone(words)
+	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(a.rows, b.rows) })
+	var terms []string
+	postings := 0
+	for _, w := range words {
+		if postings += w.rows; postings > maxPostings && len(terms) > 0 {
+			break
+		}
+		terms = append(terms, w.term)
+	}
+	return terms
+}
+
+// match is which part of the words a row has, by their weights.
+func match(r Row, words []word) float64 {
+	if len(words) == 0 {
+		return 0
+	}
+	has := make(map[string]bool, len(words))
+	for _, w := range words {
+		has[w.term] = false
+	}
+	note := func(word string) {
+		term := stem(word)
+		if _, asked := has[term]; asked {
+			has[term] = true
+		}
+	}
+	eachWord(r.Title, note)
+	eachWord(r.Text, note)
+	all, got := 0.0, 0.0
+	for _, w := range words {
+		all += w.weight
+		if has[w.term] {
+			got += w.weight
+		}
+	}
+	return got / all
+}

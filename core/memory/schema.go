@@ -1,0 +1,41 @@
+package memory
+
+import "appserver/rollout/database"
+
+// kind tells a store's database from others.
+func kind() database.Kind {
+	return database.Kind{Application: 0x6170736d, Version: 1, Tables: tables}
+}
+
+// tables are the tables of a store. rows.key is never given twice, nor is vectors.number, so that
+// what is new is what is above. rows.repo is repos.key; rows.file is files.key for code. A
+// vector belongs to a text by its hash, so that a text which comes back needs no other. source
+// tells how far the file of lines was read: tail is a checksum of what stands before offset.
+//
+// words has no texts, only where words are: those of scope tell repository and kind.
+const tables = `
+CREATE TABLE repos (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE files (
+	key INTEGER PRIMARY KEY, repo INTEGER NOT NULL, path TEXT NOT NULL, hash TEXT NOT NULL,
+	UNIQUE (repo, path)
+);
+CREATE TABLE rows (
+	key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+	repo INTEGER NOT NULL, session TEXT NOT NULL, ts INTEGER NOT NULL, kind TEXT NOT NULL,
+	title TEXT NOT NULL, text TEXT NOT NULL, msg_ids TEXT NOT NULL,
+	hash BLOB NOT NULL, file INTEGER
+);
+CREATE INDEX rows_time ON rows (ts, key);
+CREATE INDEX rows_repo ON rows (repo, ts, key);
+CREATE INDEX rows_file ON rows (file) WHERE file IS NOT NULL;
+CREATE INDEX rows_hash ON rows (hash);
+CREATE TABLE vectors (
+	number INTEGER PRIMARY KEY AUTOINCREMENT,
+	model TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL,
+	UNIQUE (model, hash)
+);
+CREATE TABLE source (one INTEGER PRIMARY KEY, offset INTEGER NOT NULL, tail BLOB NOT NULL, damaged INTEGER NOT NULL);
+INSERT INTO source VALUES (1, 0, x'', 0);
+CREATE VIRTUAL TABLE words USING fts5(scope, title, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
+`

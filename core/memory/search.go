@@ -1,0 +1,247 @@
+package memory
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"appserver/rollout/database"
+)
+
+const (
+	// defaultLimit and maxLimit are of hits.
+	defaultLimit, maxLimit = 10, 200
+	// depth is how many rows each way of searching proposes at least.
+	depth = 50
+	// fusion makes the first ranks alike, so that what both ways propose wins over what one of
+	// them has first. The retrieval benchmark has chosen it.
+	fusion = 5
+	// titleWeight is what a word in a title counts, in words of a text.
+	titleWeight = 2.0
+)
+
+// Query is what is searched for.
+type Query struct {
+	// RepoKey is where; "" is everywhere.
+	RepoKey string
+	Text    string
+	// Kinds are which rows; none means all.
+	Kinds []string
+	// Limit is how many hits there are at most; 0 means 10.
+	Limit int
+	// Exclude leaves hits out that it is true for, before they count; nil leaves none out.
+	Exclude func(Hit) bool
+}
+
+// Hit is a row that was found.
+type Hit struct {
+	ID string
+	Row
+	// Score orders hits, and means nothing beyond that.
+	Score float64
+	// Match is which part of the question's words the row has, from 0 to 1; rare words count
+	// more.
+	Match float64
+	// Similarity is the cosine of the vectors of question and row; 0 where one is missing.
+	Similarity float64
+}
+
+// Search gives what fits best first: by words and, where there is an embedder that answers in
+// time, by vectors. Where vectors cannot be had, words are enough.
+func (s *Store) Search(ctx context.Context, q Query) ([]Hit, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, nil
+	}
+	hits, db, err := s.attempt(ctx, q)
+	if s.spoiled(db, err) {
+		hits, db, err = s.attempt(ctx, q)
+		s.spoiled(db, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("memory: search: %w", err)
+	}
+	return hits, nil
+}
+
+func (s *Store) attempt(ctx context.Context, q Query) ([]Hit, *database.DB, error) {
+	db, err := s.ready(ctx, false)
+	if err != nil || db == nil {
+		return nil, nil, err
+	}
+	s.embeds.kick()
+	hits, err := s.find(ctx, db, q)
+	return hits, db, err
+}
+
+func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, error) {
+	limit := min(max(q.Limit, 0), maxLimit)
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	near := s.embeds.ask(ctx, q.Text)
+	repo, known, err := findRepo(ctx, db.Read, q.RepoKey)
+	if err != nil || !known {
+		return nil, err
+	}
+	words, err := weigh(ctx, db.Read, terms(q.Text))
+	if err != nil {
+		return nil, err
+	}
+	found, err := wordRanks(ctx, db.Read, repo, q.Kinds, rarest(words), max(depth, limit*2))
+	if err != nil {
+		return nil, err
+	}
+	close, err := s.embeds.nearest(ctx, db, repo, q.Kinds, near(), max(depth, limit*2))
+	if err != nil {
+		return nil, err
+	}
+	return pick(ctx, db.Read, q, limit, fuse(found, close), words)
+}
+
+// findRepo is the key of a repository, 0 for all.
+func findRepo(ctx context.Context, db *sql.DB, name string) (key int64, known bool, err error) {
+	if name == "" {
+		return 0, true, nil
+	}
+	err = db.QueryRowContext(ctx, "SELECT key FROM repos WHERE name = ?", name).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	return key, true, err
+}
+
+// wordRanks are the rows that have some of the words, the best first; their similarity is that of
+// BM25.
+func wordRanks(ctx context.Context, db *sql.DB, repo int64, kinds, words []string, limit int) ([]near, error) {
+	match := matching(repo, kinds, words)
+	if match == "" {
+		return nil, nil
+	}
+	rows, err := db.QueryContext(ctx, fmt.Sprintf("SELECT rowid, -bm25(words, 0, %g, 1) FROM words WHERE words MATCH ? ORDER BY 2 DESC, rowid DESC LIMIT ?", titleWeight), match, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var list []near
+	for rows.Next() {
+		var n near
+		if err := rows.Scan(&n.key, &n.similarity); err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, rows.Err()
+}
+
+// matching is what FTS5 is asked; "" for nothing. Words have no character that it would read
+// otherwise.
+func matching(repo int64, kinds, words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	match := "{title text} : (" + either(words) + ")"
+	var scopes []string
+	for _, kind := range kinds {
+		scopes = append(scopes, scope(repo, kind))
+	}
+	if len(kinds) == 0 && repo != 0 {
+		scopes = []string{scope(repo, "")}
+	}
+	if len(scopes) > 0 {
+		match = "{scope} : (" + either(scopes) + ") AND " + match
+	}
+	return match
+}
+
+func either(words []string) string { return `"` + strings.Join(words, `" OR "`) + `"` }
+
+// candidate is a row that one of the ways of searching proposes.
+type candidate struct {
+	key               int64
+	score, similarity float64
+}
+
+// fuse adds up what the ranks are worth (reciprocal rank fusion), each for as much as it is as good
+// as the first of its list.
+func fuse(found, close []near) []candidate {
+	byKey := map[int64]*candidate{}
+	at := func(list []near, rank int) *candidate {
+		n := list[rank]
+		if byKey[n.key] == nil {
+			byKey[n.key] = &candidate{key: n.key}
+		}
+		if n.similarity > 0 {
+			byKey[n.key].score += n.similarity / list[0].similarity / float64(fusion+rank+1)
+		}
+		return byKey[n.key]
+	}
+	for rank := range found {
+		at(found, rank)
+	}
+	for rank, n := range close {
+		at(close, rank).similarity = n.similarity
+	}
+	list := make([]candidate, 0, len(byKey))
+	for _, c := range byKey {
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		switch {
+		case a.score != b.score && a.score > b.score:
+			return -1
+		case a.score != b.score:
+			return 1
+		}
+		return int(b.key - a.key)
+	})
+	return list
+}
+
+// pick reads candidates until there are enough.
+func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate, words []word) ([]Hit, error) {
+	read, err := db.PrepareContext(ctx, "SELECT "+rowColumns+" FROM rows JOIN repos ON repos.key = rows.repo WHERE rows.key = ?")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = read.Close() }()
+	var hits []Hit
+	for _, c := range list {
+		if len(hits) == limit {
+			break
+		}
+		hit := Hit{Score: c.score, Similarity: c.similarity}
+		err := scanRow(read.QueryRowContext(ctx, c.key), &hit)
+		if errors.Is(err, sql.ErrNoRows) { // forgotten since
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, hit.Kind) {
+			continue
+		}
+		hit.Match = match(hit.Row, words)
+		if q.Exclude == nil || !q.Exclude(hit) {
+			hits = append(hits, hit)
+		}
+	}
+	return hits, nil
+}
+
+const rowColumns = "rows.id, repos.name, rows.session, rows.ts, rows.kind, rows.title, rows.text, rows.msg_ids"
+
+// scanner is one row of an answer.
+type scanner interface{ Scan(into ...any) error }
+
+func scanRow(row scanner, hit *Hit, more ...any) error {
+	var ids string
+	into := append([]any{&hit.ID, &hit.RepoKey, &hit.SessionID, &hit.TS, &hit.Kind, &hit.Title, &hit.Text, &ids}, more...)
+	if err := row.Scan(into...); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(ids), &hit.MsgIDs)
+}

@@ -1,0 +1,103 @@
+package memory
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"appserver/protocol"
+)
+
+const insertSQL = `INSERT OR IGNORE INTO rows (id, repo, session, ts, kind, title, text, msg_ids, hash, file)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`
+
+// insert puts rows in that are not there yet. file is the key of theirs, 0 for those of lines.
+func insert(tx *sql.Tx, rows []Row, file int64) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	into, err := tx.Prepare(insertSQL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = into.Close() }()
+	repos := map[string]int64{}
+	added := map[int64]Row{}
+	for _, r := range rows {
+		repo, err := repoKey(tx, repos, r.RepoKey)
+		if err != nil {
+			return err
+		}
+		ids, err := protocol.Marshal(nonNil(r.MsgIDs))
+		if err != nil {
+			return err
+		}
+		result, err := into.Exec(r.ID(), repo, r.SessionID, r.TS, r.Kind, r.Title, r.Text, string(ids), r.contentHash(), file)
+		if err != nil {
+			return err
+		}
+		if n, _ := result.RowsAffected(); n == 1 {
+			key, _ := result.LastInsertId()
+			added[key] = r
+		}
+	}
+	return index(tx, added, repos)
+}
+
+// index makes words find rows. All at once, behind the rows: FTS5 writes its terms out between
+// statements of other tables.
+func index(tx *sql.Tx, rows map[int64]Row, repos map[string]int64) error {
+	into, err := tx.Prepare("INSERT INTO words(rowid, scope, title, text) VALUES (?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = into.Close() }()
+	for _, key := range sortedKeys(rows) {
+		r := rows[key]
+		repo := repos[r.RepoKey]
+		if _, err := into.Exec(key, scopesOf(repo, r.Kind), indexed(r.Title), indexed(r.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scopesOf are words that a row has for where it belongs.
+func scopesOf(repo int64, kind string) string {
+	return strings.Join([]string{scope(repo, ""), scope(repo, kind), scope(0, kind)}, " ")
+}
+
+// scope is the word of rows of a repository, of a kind, or of both; of any where one is not
+// given.
+func scope(repo int64, kind string) string { return fmt.Sprintf("r%dk%x", repo, kind) }
+
+// repoKey is the key of a repository, which is made if need be.
+func repoKey(tx *sql.Tx, known map[string]int64, name string) (key int64, err error) {
+	if key, ok := known[name]; ok {
+		return key, nil
+	}
+	if _, err := tx.Exec("INSERT OR IGNORE INTO repos (name) VALUES (?)", name); err != nil {
+		return 0, err
+	}
+	err = tx.QueryRow("SELECT key FROM repos WHERE name = ?", name).Scan(&key)
+	known[name] = key
+	return key, err
+}
+
+// removeWhere takes rows out.
+func removeWhere(tx *sql.Tx, condition string, args ...any) error {
+	_, err := tx.Exec("DELETE FROM words WHERE rowid IN (SELECT key FROM rows WHERE "+condition+")", args...)
+	if err == nil {
+		_, err = tx.Exec("DELETE FROM rows WHERE "+condition, args...)
+	}
+	return err
+}
+
+func removeIDs(tx *sql.Tx, ids []string) error {
+	var errs error
+	for _, id := range ids {
+		errs = errors.Join(errs, removeWhere(tx, "id = ?", id))
+	}
+	return errs
+}

@@ -1,0 +1,200 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+const (
+	// maxEmbedded is how many texts a request has at most.
+	maxEmbedded = 64
+	// embedTries is how often a request is made, embedPause the first pause between two; each
+	// further one is twice as long. embedPatience bounds what the provider may ask to wait.
+	embedTries    = 3
+	embedPause    = 500 * time.Millisecond
+	embedPatience = 20 * time.Second
+	// vectorsLimit bounds an answer, in bytes: 64 vectors of 4096 numbers are some megabytes.
+	vectorsLimit = 64 << 20
+)
+
+// EmbedError tells why there are no vectors. It names no secret.
+type EmbedError struct {
+	message string
+	refused bool
+}
+
+// Error names the endpoint, and says what to check.
+func (e *EmbedError) Error() string { return e.message }
+
+// Refused tells that the endpoint has looked at the texts, and does not take one of them or what
+// is asked for.
+func (e *EmbedError) Refused() bool { return e.refused }
+
+// Embeddings makes vectors of texts, at any endpoint that has OpenAI's /embeddings. It is safe for
+// concurrent use.
+type Embeddings struct {
+	provider   *OpenAI
+	model      string
+	dimensions int
+}
+
+// NewEmbeddings makes vectors with a model. dimensions is how many numbers each has; 0 leaves that
+// to the model, and not every one can be told. The endpoint's IdleTimeout does not count.
+func NewEmbeddings(e Endpoint, model string, dimensions int) *Embeddings {
+	o := NewOpenAI(e)
+	if o.urlErr == nil {
+		u := *o.url
+		u.Path = strings.TrimSuffix(u.Path, "/chat/completions")
+		o.url = u.JoinPath("embeddings")
+		o.shown = shownURL(o.url)
+	}
+	return &Embeddings{o, model, dimensions}
+}
+
+// Model is the model's name, with what else tells its vectors from others.
+func (e *Embeddings) Model() string {
+	name := e.provider.endpoint.Name + "/" + e.model
+	if e.dimensions > 0 {
+		name += fmt.Sprintf("/%d", e.dimensions)
+	}
+	return name
+}
+
+// Close closes idle connections.
+func (e *Embeddings) Close() { e.provider.Close() }
+
+// Embed gives a vector for each text, in their order. What may succeed later is tried again for
+// as long as ctx lasts. Errors are *EmbedError, or ctx's cause.
+func (e *Embeddings) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	var vectors [][]float32
+	for begin := 0; begin < len(texts); begin += maxEmbedded {
+		some, err := e.batch(ctx, texts[begin:min(begin+maxEmbedded, len(texts))])
+		if err != nil {
+			return nil, err
+		}
+		vectors = append(vectors, some...)
+	}
+	return vectors, nil
+}
+
+func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, error) {
+	for try := 1; ; try++ {
+		vectors, err := e.request(ctx, texts)
+		if err == nil {
+			return vectors, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		failed := e.provider.modelError(err)
+		if !failed.Retry || try == embedTries || failed.RetryAfter > embedPatience {
+			return nil, &EmbedError{"embeddings: " + failed.Message, refuses(err)}
+		}
+		if err := rest(ctx, max(failed.RetryAfter, embedPause<<(try-1))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// refuses tells whether an endpoint has refused what it was sent.
+func refuses(err error) bool {
+	status := new(statusError)
+	if !errors.As(err, &status) {
+		return false
+	}
+	return status.status == http.StatusBadRequest || status.status == http.StatusRequestEntityTooLarge || status.status == http.StatusUnprocessableEntity
+}
+
+// rest waits; the error is ctx's cause where that ends first.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// request asks once. Its errors are those that modelError knows.
+func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, error) {
+	if e.provider.urlErr != nil {
+		return nil, &requestError{e.provider.urlErr}
+	}
+	config := openai.DefaultConfig(e.provider.endpoint.APIKey)
+	config.BaseURL = e.provider.url.String()
+	config.HTTPClient = (*embedExchange)(e)
+	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
+		Input: texts, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat, Dimensions: e.dimensions,
+	})
+	var f failure
+	switch {
+	case errors.As(err, &f):
+		return nil, err
+	case err != nil:
+		return nil, &requestError{fmt.Errorf("the answer of %s is no list of vectors (%w): check base_url and the model", e.provider.shown, err)}
+	}
+	return e.order(answer.Data, len(texts))
+}
+
+// order puts vectors in the order of their texts. Where the numbers of the answer do not tell it,
+// it is that of the answer.
+func (e *Embeddings) order(data []openai.Embedding, texts int) ([][]float32, error) {
+	if len(data) != texts {
+		return nil, &requestError{fmt.Errorf("%s gave %d vectors for %d texts: check the model", e.provider.shown, len(data), texts)}
+	}
+	given, placed := make([][]float32, texts), make([][]float32, texts)
+	told := true
+	for i, d := range data {
+		given[i] = d.Embedding
+		if told = told && d.Index >= 0 && d.Index < texts && placed[d.Index] == nil; told {
+			placed[d.Index] = d.Embedding
+		}
+	}
+	if !told {
+		return given, nil
+	}
+	return placed, nil
+}
+
+// embedExchange is the HTTP client of go-openai: it corrects requests on their way out, and keeps
+// what go-openai drops of errors.
+type embedExchange Embeddings
+
+// Do fails with *connectError where no answer came, and with *statusError for any status but 2xx.
+func (x *embedExchange) Do(req *http.Request) (*http.Response, error) {
+	o := x.provider
+	req.URL = o.url
+	req.Header.Set("User-Agent", "appserver")
+	if o.endpoint.APIKey == "" {
+		req.Header.Del("Authorization")
+	}
+	for name, value := range o.endpoint.Headers {
+		req.Header.Set(name, value)
+	}
+	res, err := o.client.Do(req)
+	if err != nil {
+		return nil, &connectError{err}
+	}
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		defer res.Body.Close()
+		body, _ := io.ReadAll(io.LimitReader(res.Body, errorBodyLimit))
+		return nil, &statusError{res.StatusCode, res.Header, o.withoutSecrets(body), nil}
+	}
+	res.Body = &limitedBody{io.LimitReader(res.Body, vectorsLimit), res.Body}
+	return res, nil
+}
+
+// limitedBody is the begin of a body.
+type limitedBody struct {
+	io.Reader
+	io.Closer
+}

@@ -1,0 +1,152 @@
+package core
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"appserver/core/digest"
+	"appserver/protocol"
+)
+
+var recallTool = ToolSpec{
+	Name: "recall",
+	Description: "Searches what is not in the conversation any more: items that were taken out of it, and summaries of earlier work in this repository. " +
+		"Items that are listed as excluded can be brought back into the conversation by their ids.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"query":{"type":"string","description":"What to look for, in words that stand there."},` +
+		`"ids":{"type":"array","items":{"type":"string"},"description":"Excluded items to bring back, as r12."}},` +
+		`"additionalProperties":false}`),
+}
+
+const (
+	// recallHits is how many items of the thread, and how many memories, a call gives;
+	// recallExcerpt how many characters of each.
+	recallHits, recallExcerpt = 5, 600
+	// recallDepth bounds the text of the thread's items that a call looks at, in bytes.
+	recallDepth = 32 << 20
+)
+
+type recallArguments struct {
+	Query string
+	IDs   []string
+}
+
+// recallCall is a call of the recall tool whose search is under way.
+type recallCall struct {
+	query string
+	// said is what was brought back, "" for nothing; found what was found without the search.
+	said  string
+	found []string
+}
+
+func (s *step) beginRecall(c *toolCall) {
+	var a recallArguments
+	err := json.Unmarshal([]byte(c.call.Arguments), &a)
+	if a.Query = strings.TrimSpace(beginOfText(a.Query, queryLimit)); err == nil && a.Query == "" && len(a.IDs) == 0 {
+		err = fmt.Errorf("query or ids must be given")
+	}
+	if err != nil {
+		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		return
+	}
+	said := ""
+	if len(a.IDs) > 0 {
+		said = s.bringBack(a.IDs)
+	}
+	if a.Query == "" {
+		s.answer(c, said)
+		return
+	}
+	c.recall = &recallCall{a.Query, said, s.searchGone(a.Query)}
+	c.state, c.effect = callRunning, s.newEffect()
+	s.active.commands = append(s.active.commands, c.effect)
+	s.effect(Recall{ID: c.effect, Cwd: s.settings.Cwd, Query: a.Query, Limit: recallHits})
+}
+
+// foundForCall answers a call with what was found.
+func (s *step) foundForCall(in Recalled) {
+	c := s.running(in.Effect)
+	if c == nil || !ended(&s.active.commands, in.Effect) {
+		return
+	}
+	if s.active.outcome != nil {
+		s.answer(c, abortedOutputText)
+		s.finishWhenDone()
+		return
+	}
+	found := c.recall.found
+	for _, m := range in.Found {
+		found = append(found, fmt.Sprintf("%s (%s, %s): %s", cmp.Or(m.Title, "untitled"), m.Kind, m.At.UTC().Format("2006-01-02"),
+			strings.Join(digest.About(m.Text, c.recall.query, recallExcerpt), " ")))
+	}
+	switch {
+	case in.Err != nil:
+		found = append(found, fmt.Sprintf("What is remembered of the repository could not be searched: %v", in.Err))
+	case len(found) == 0:
+		found = append(found, "Nothing was found. Other words may find it.")
+	}
+	if c.recall.said != "" {
+		found = slices.Insert(found, 0, c.recall.said)
+	}
+	s.answer(c, strings.Join(found, "\n\n"))
+	s.advance()
+}
+
+// bringBack puts excluded items into the context again, with an edit that can be undone.
+func (s *step) bringBack(ids []string) string {
+	var places []int
+	var said []string
+	for _, id := range ids {
+		place, found := s.find(id)
+		switch {
+		case !found || !s.items[place].listed():
+			said = append(said, fmt.Sprintf("%s cannot be brought back: only items that are listed as excluded can.", id))
+		case !s.items[place].fate.excluded:
+			said = append(said, id+" is in the conversation.")
+		default:
+			places = append(places, place)
+			said = append(said, id+" is in the conversation again, in its old place.")
+		}
+	}
+	if places = slices.Compact(sorted(places)); len(places) > 0 {
+		s.tellContext(s.commit(s.line(plan{op: protocol.EditInclude, places: places})))
+	}
+	return strings.Join(said, "\n")
+}
+
+// goneHit is an item that is not in the prompt, and how well it fits a query.
+type goneHit struct {
+	place, score int
+	text         string
+}
+
+// searchGone finds items of the thread that the model is not sent, the newest where they fit
+// as well.
+func (s *step) searchGone(query string) (found []string) {
+	var hits []goneHit
+	size := 0
+	for i := len(s.items) - 1; i >= 0 && size < recallDepth; i-- {
+		c := &s.items[i]
+		reverted := c.turnID != "" && s.turnNumber(c.turnID) < 0
+		if c.fate.deleted || c.kept() || c.tells != nothing || c.summary || c.role == aCall || reverted {
+			continue
+		}
+		size += int(c.size)
+		text := contentOfItem(c.decoded()).text
+		if score := digest.Shared(text, query); score > 0 {
+			hits = append(hits, goneHit{i, score, strings.Join(digest.About(text, query, recallExcerpt), " ")})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b goneHit) int { return cmp.Compare(b.score, a.score) })
+	for _, h := range hits[:min(len(hits), recallHits)] {
+		how := "left out with an earlier part of the conversation"
+		if s.items[h.place].listed() {
+			how = "excluded"
+		}
+		found = append(found, fmt.Sprintf("%s (%s): %s", s.items[h.place].id(), how, h.text))
+	}
+	return found
+}

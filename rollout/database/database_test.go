@@ -1,0 +1,112 @@
+package database_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"appserver/rollout/database"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func notes(version int) database.Kind {
+	return database.Kind{Application: 7, Version: version, Tables: "CREATE TABLE notes (text TEXT);"}
+}
+
+func write(t *testing.T, db *database.DB, text string) {
+	t.Helper()
+	_, err := db.Write.Exec("INSERT INTO notes VALUES (?)", text)
+	require.NoError(t, err)
+}
+
+func count(t *testing.T, db *database.DB) (n int) {
+	t.Helper()
+	require.NoError(t, db.Read.QueryRow("SELECT count(*) FROM notes").Scan(&n))
+	return n
+}
+
+func TestAFileIsPrivateAndKeepsWhatWasWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a folder", "notes.sqlite")
+	for n := range 2 {
+		db, damage, err := database.Open(path, notes(1))
+		require.NoError(t, err)
+		require.NoError(t, damage)
+		require.Equal(t, n, count(t, db))
+		write(t, db, "one")
+		files, err := filepath.Glob(path + "*")
+		require.NoError(t, err)
+		require.Len(t, files, 3)
+		for _, file := range files {
+			info, err := os.Stat(file)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), file)
+		}
+		require.NoError(t, db.Close())
+	}
+}
+
+func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"garbage": func(t *testing.T, path string) {
+			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("garbage ", 1024)), 0o600))
+		},
+		"another version": func(t *testing.T, path string) {
+			db, err := database.Try(path, notes(2))
+			require.NoError(t, err)
+			require.NoError(t, db.Close())
+		},
+		"another program's": func(t *testing.T, path string) {
+			db, err := sql.Open("sqlite", "file:"+path)
+			require.NoError(t, err)
+			_, err = db.Exec("CREATE TABLE theirs (x)")
+			require.NoError(t, err)
+			require.NoError(t, db.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "notes.sqlite")
+			spoil(t, path)
+			_, err := database.Try(path, notes(1))
+			require.True(t, database.Unusable(err), "%v", err)
+			db, damage, err := database.Open(path, notes(1))
+			require.NoError(t, err)
+			require.Error(t, damage)
+			require.Zero(t, count(t, db))
+			require.NoError(t, db.Close())
+			require.FileExists(t, path+database.AsideSuffix)
+		})
+	}
+}
+
+func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.sqlite")
+	require.NoError(t, os.Symlink("/etc/hostname", path))
+	_, _, err := database.Open(path, notes(1))
+	require.ErrorContains(t, err, path+" is no regular file")
+	require.NoFileExists(t, path+database.AsideSuffix)
+}
+
+func TestWhatIsErasedIsNowhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.sqlite")
+	db, _, err := database.Open(path, notes(1))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	write(t, db, strings.Repeat("to be forgotten", 100))
+	write(t, db, "to stay")
+	require.NoError(t, database.Erase(db.Write, func(tx *sql.Tx) error {
+		_, err := tx.Exec("DELETE FROM notes WHERE text <> 'to stay'")
+		return err
+	}))
+	require.Equal(t, 1, count(t, db))
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + suffix)
+		require.NoError(t, err)
+		require.NotContains(t, string(data), "forgotten")
+	}
+}
