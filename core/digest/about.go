@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"appserver/core/words"
 )
 
 // About is what of a text is about a question: the sentences that have the most of its
-// significant words, in the order of the text, each on one line, at most limit characters
+// words, in the order of the text, each on one line, at most limit characters
 // with a space between them. Without any such sentence it is the first one.
 func About(text, question string, limit int) []string {
-	wanted := stems(question)
+	wanted := termsOf(question)
 	var all []told
 	for sentence := range sentences(text) {
 		all = append(all, told{len(all), sentence, shared(sentence, wanted)})
@@ -43,36 +45,25 @@ type told struct {
 	score int
 }
 
-// Shared counts the significant words of a question that a text has, in any of their forms.
-func Shared(text, question string) int { return shared(text, stems(question)) }
+// Shared counts the words of a question that a text has, in any of their forms.
+func Shared(text, question string) int { return shared(text, termsOf(question)) }
 
-func stems(text string) map[string]bool {
+func termsOf(question string) map[string]bool {
 	all := map[string]bool{}
-	for _, word := range significant(text) {
-		all[stem(word)] = true
+	for _, term := range words.Terms(question) {
+		all[term] = true
 	}
 	return all
 }
 
-func shared(sentence string, wanted map[string]bool) (n int) {
+func shared(text string, wanted map[string]bool) int {
 	met := map[string]bool{}
-	for _, word := range significant(sentence) {
-		if s := stem(word); wanted[s] && !met[s] {
-			met[s] = true
-			n++
+	words.Each(text, func(word string) {
+		if term := words.Stem(word); wanted[term] {
+			met[term] = true
 		}
-	}
-	return n
-}
-
-// stem is the beginning of a word that its forms share, about.
-func stem(word string) string {
-	for _, end := range []string{"ing", "ed", "es", "s"} {
-		if s, ok := strings.CutSuffix(word, end); ok && len(s) >= 4 {
-			return s
-		}
-	}
-	return word
+	})
+	return len(met)
 }
 
 // firstCharacters is a text on one line of limit characters at most, an ellipsis at the end

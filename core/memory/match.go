@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"appserver/core/words"
 )
 
 // maxPostings is how many rows the words of a search may have in all; of those that have more, the
@@ -59,24 +61,24 @@ func rarest(words []word) []string {
 }
 
 // match is which part of the words a row has, by their weights.
-func match(r Row, words []word) float64 {
-	if len(words) == 0 {
+func match(r Row, asked []word) float64 {
+	if len(asked) == 0 {
 		return 0
 	}
-	has := make(map[string]bool, len(words))
-	for _, w := range words {
+	has := make(map[string]bool, len(asked))
+	for _, w := range asked {
 		has[w.term] = false
 	}
 	note := func(word string) {
-		term := stem(word)
-		if _, asked := has[term]; asked {
+		term := words.Stem(word)
+		if _, wanted := has[term]; wanted {
 			has[term] = true
 		}
 	}
-	eachWord(r.Title, note)
-	eachWord(r.Text, note)
+	words.Each(r.Title, note)
+	words.Each(r.Text, note)
 	all, got := 0.0, 0.0
-	for _, w := range words {
+	for _, w := range asked {
 		all += w.weight
 		if has[w.term] {
 			got += w.weight

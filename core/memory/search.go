@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"appserver/core/words"
 	"appserver/rollout/database"
 )
 
@@ -87,7 +88,7 @@ func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, erro
 	if err != nil || !known {
 		return nil, err
 	}
-	words, err := weigh(ctx, db.Read, terms(q.Text))
+	words, err := weigh(ctx, db.Read, words.Terms(q.Text))
 	if err != nil {
 		return nil, err
 	}

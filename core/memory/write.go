@@ -4,8 +4,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"appserver/core/words"
 	"appserver/protocol"
 )
 
@@ -53,10 +56,10 @@ func index(tx *sql.Tx, rows map[int64]Row, repos map[string]int64) error {
 		return err
 	}
 	defer func() { _ = into.Close() }()
-	for _, key := range sortedKeys(rows) {
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		r := rows[key]
 		repo := repos[r.RepoKey]
-		if _, err := into.Exec(key, scopesOf(repo, r.Kind), indexed(r.Title), indexed(r.Text)); err != nil {
+		if _, err := into.Exec(key, scopesOf(repo, r.Kind), words.Indexed(r.Title), words.Indexed(r.Text)); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,6 @@
-package memory
+package words
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,24 +13,24 @@ const (
 	maxTerms = 32
 )
 
-// indexed is a text as words find it: its terms, in order.
-func indexed(text string) string {
+// Indexed is a text as words find it: its terms, in order, with a space behind each.
+func Indexed(text string) string {
 	var out strings.Builder
 	out.Grow(len(text) + len(text)/2)
-	eachWord(text, func(word string) {
-		out.WriteString(stem(word))
+	Each(text, func(word string) {
+		out.WriteString(Stem(word))
 		out.WriteByte(' ')
 	})
 	return out.String()
 }
 
-// terms are the words of a question that say what it is about, each once; all of its words where
+// Terms are the words of a question that say what it is about, each once; all of its words where
 // none does.
-func terms(text string) []string {
+func Terms(text string) []string {
 	var all, telling []string
 	seen := map[string]bool{}
-	eachWord(text, func(word string) {
-		term := stem(word)
+	Each(text, func(word string) {
+		term := Stem(word)
 		if seen[term] {
 			return
 		}
@@ -48,10 +46,10 @@ func terms(text string) []string {
 	return telling[:min(len(telling), maxTerms)]
 }
 
-// eachWord gives the words of a text in lower case; their stems are its terms. A word of several
+// Each gives the words of a text in lower case; their stems are its terms. A word of several
 // parts (camelCase, snake_case, kebab-case, v2) is followed by its parts, so that either finds
 // the other. Scripts without spaces are given by each two characters.
-func eachWord(text string, give func(word string)) {
+func Each(text string, give func(word string)) {
 	for len(text) > 0 {
 		at := strings.IndexFunc(text, isWordRune)
 		if at < 0 {
@@ -118,7 +116,17 @@ func compoundWords(word string, give func(word string)) {
 	}
 }
 
-func limited(word string) string { return cut(word, maxWord) }
+// limited is the beginning of a word that is too long.
+func limited(word string) string {
+	if len(word) <= maxWord {
+		return word
+	}
+	size := maxWord
+	for size > 0 && !utf8.RuneStart(word[size]) {
+		size--
+	}
+	return word[:size]
+}
 
 // partsOf takes a word apart where a joint, a capital or a digit begins another part, and gives
 // the parts in lower case.
@@ -178,23 +186,4 @@ func dense(word string, give func(word string)) {
 		}
 		i = to
 	}
-}
-
-func sortedKeys[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }
-
-// stopWords are words that say nothing of what a question is about.
-var stopWords = map[string]bool{
-	"a": true, "an": true, "the": true, "and": true, "or": true, "but": true, "if": true, "so": true, "then": true, "than": true,
-	"is": true, "are": true, "was": true, "were": true, "be": true, "been": true, "am": true, "it": true, "its": true, "this": true, "that": true,
-	"these": true, "those": true, "there": true, "here": true, "i": true, "we": true, "you": true, "he": true, "she": true, "they": true,
-	"me": true, "us": true, "my": true, "our": true, "your": true, "their": true, "of": true, "to": true, "in": true, "on": true, "at": true,
-	"for": true, "from": true, "with": true, "by": true, "as": true, "into": true, "about": true, "do": true, "does": true, "did": true,
-	"have": true, "has": true, "had": true, "what": true, "which": true, "who": true, "whom": true, "whose": true, "when": true, "where": true,
-	"why": true, "how": true, "can": true, "could": true, "should": true, "would": true, "will": true, "shall": true, "may": true, "might": true,
-	"must": true, "not": true, "no": true, "please": true, "again": true, "tell": true, "say": true, "said": true, "s": true, "t": true, "re": true,
-	"der": true, "die": true, "das": true, "den": true, "dem": true, "ein": true, "eine": true, "und": true, "oder": true, "ist": true, "sind": true,
-	"war": true, "wie": true, "wo": true, "wer": true, "wir": true, "ich": true, "fur": true, "für": true, "mit": true, "von": true, "zu": true, "im": true,
-	"auf": true, "welche": true, "welcher": true, "welches": true, "noch": true, "le": true, "la": true, "les": true, "un": true, "une": true,
-	"et": true, "ou": true, "est": true, "sont": true, "de": true, "du": true, "des": true, "dans": true, "pour": true, "avec": true, "quel": true,
-	"quelle": true, "el": true, "los": true, "las": true, "que": true, "es": true, "y": true, "en": true, "para": true, "con": true, "cual": true,
 }

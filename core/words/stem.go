@@ -1,4 +1,4 @@
-package memory
+package words
 
 import "strings"
 
@@ -13,9 +13,9 @@ var endings = []string{
 	"ions", "ion", "ness", "able", "ible", "ly", "es", "s", "e", "y",
 }
 
-// stem is a word in lower case without its ending; words with other characters than the letters
+// Stem is a word in lower case without its ending; words with other characters than the letters
 // a to z are left as they are.
-func stem(word string) string {
+func Stem(word string) string {
 	if len(word) <= minStem || strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
 		return word
 	}
