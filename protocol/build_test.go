@@ -221,6 +221,7 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 		reflect.TypeFor[protocol.ContextCategory]():        oneOf("toolOutput", "userMessage", "other"),
 		reflect.TypeFor[protocol.ApprovalsReviewer]():      oneOf("user", "auto_review", "guardian_subagent"),
 		reflect.TypeFor[protocol.SandboxMode]():            oneOf("read-only", "workspace-write", "danger-full-access"),
+		reflect.TypeFor[protocol.MemoryMode]():             oneOf("enabled", "disabled"),
 		reflect.TypeFor[protocol.TurnStatus]():             oneOf("completed", "interrupted", "failed", "inProgress"),
 		reflect.TypeFor[protocol.CommandExecutionStatus](): oneOf("inProgress", "completed", "failed", "declined"),
 		reflect.TypeFor[protocol.Kind]():                   oneOf("internal", "threadNotFound"),

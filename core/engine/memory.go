@@ -60,7 +60,7 @@ func (a *actor) startOfMemory(e core.Effect) {
 			return found
 		}, core.Recalled{Effect: e.ID, Err: errors.New("the search did not end")})
 	case core.Remember:
-		generation, redact := a.generation, a.redactedText
+		generation, redact := a.generation, a.textRedactor()
 		a.engine.work.Go(func() {
 			ctx, cancel := a.engine.untilClosed()
 			defer cancel()

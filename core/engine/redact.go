@@ -36,9 +36,13 @@ func (a *actor) redactedProjection(p rollout.Projection) rollout.Projection {
 	}
 }
 
-func (a *actor) redactedText(text string) string {
+func (a *actor) redactedText(text string) string { return a.textRedactor()(text) }
+
+// textRedactor takes secrets out of texts as the thread's configuration says now; it may be
+// used by any goroutine.
+func (a *actor) textRedactor() func(text string) string {
 	if r := a.engine.Setup.Redactor(a.scope); r != nil {
-		return r.Text(text)
+		return r.Text
 	}
-	return text
+	return func(text string) string { return text }
 }
