@@ -259,7 +259,8 @@ func cutAndArchive(c *client, id string) {
 // be written nor be read again, Chat Completions know no summaries of reasoning, and only
 // the reading of very many rollouts tells its progress.
 func neverWritten(lines []conform.Line) (methods []string) {
-	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true, "thread/index/progress": true}
+	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true, "thread/index/progress": true,
+		"memory/updated": true, "memory/index/progress": true}
 	for _, line := range lines {
 		var m message
 		if json.Unmarshal(line.Message, &m) == nil {
