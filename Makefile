@@ -16,13 +16,15 @@ FUZZTIME ?= 10s
 FUZZCACHE ?= $(shell $(GO) env GOCACHE)/fuzz
 # CRASHCOUNT is how often the crash tests run.
 CRASHCOUNT ?= 10
+# SOAK is how long the soak lasts. Among all tests it lasts 20 seconds.
+SOAK ?= 1h
 # BENCHTIME is how long, or with x how often, each benchmark runs. REFERENCE_BINARY, in the
 # environment, names the program of the reference implementation, which lists and searches
 # are measured of, too; APPSERVER_BENCH_HOMES a folder that keeps 50,000 threads for them.
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo generate check test race fuzz crash bench conformance clean
+.PHONY: help build mac demo generate check test race fuzz crash soak bench conformance clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -78,6 +80,9 @@ fuzz: ## run each fuzz target for FUZZTIME
 
 crash: ## run the crash tests CRASHCOUNT times
 	$(GO) test -run Crash -count=$(CRASHCOUNT) ./cmd/appserver
+
+soak: ## have clients do anything at random for SOAK, and draw what the server takes in docs/soak.svg
+	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestBinarySoak$$' -count=1 -v -timeout 0 ./cmd/appserver
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree ./core/memory
