@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +37,12 @@ func TestBinarySoak(t *testing.T) {
 	t.Parallel()
 	const clients = 6
 	h := soakHost(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			_ = h.cmd.Process.Signal(syscall.SIGQUIT) // it writes what each goroutine does
+			<-h.exited
+		}
+	})
 	watcher := h.welcome()
 	watcher.call("thread/list", object{}) // opens the index
 	watcher.call("memory/search", object{"query": "nothing"})
@@ -46,6 +53,7 @@ func TestBinarySoak(t *testing.T) {
 	for n := range uint64(clients) {
 		s := &soaker{guest: h.welcome(), host: h, dir: t.TempDir(), rng: rand.New(rand.NewPCG(n, 9))}
 		all.Go(func() {
+			defer s.tell()
 			for time.Since(began) < lasts && !t.Failed() {
 				s.act()
 			}
@@ -121,6 +129,13 @@ type soaker struct {
 	dir     string
 	rng     *rand.Rand
 	threads []string
+}
+
+// tell tells what was said last, where the test fails.
+func (s *soaker) tell() {
+	for i := max(len(s.seen)-6, 0); i < len(s.seen) && s.t.Failed(); i++ {
+		s.t.Logf("%s: %.300s", s.dir, s.seen[i].line)
+	}
 }
 
 // soakThreads is how many threads a client has at most.
