@@ -11,15 +11,20 @@ SEED ?= 1
 CHECKS ?= 100
 # FUZZTIME is how long each fuzz target runs.
 FUZZTIME ?= 10s
+# FUZZCACHE is where what a target found worth trying again is kept. An empty folder repeats no
+# former run.
+FUZZCACHE ?= $(shell $(GO) env GOCACHE)/fuzz
 # CRASHCOUNT is how often the crash tests run.
 CRASHCOUNT ?= 10
+# SOAK is how long the soak lasts. Among all tests it lasts 20 seconds.
+SOAK ?= 1h
 # BENCHTIME is how long, or with x how often, each benchmark runs. REFERENCE_BINARY, in the
 # environment, names the program of the reference implementation, which lists and searches
 # are measured of, too; APPSERVER_BENCH_HOMES a folder that keeps 50,000 threads for them.
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo generate check test race fuzz crash bench conformance clean
+.PHONY: help build mac demo generate check test race fuzz crash soak bench conformance clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -58,17 +63,26 @@ test: build ## run all tests
 race: ## run all tests under the race detector
 	@$(call each,CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS))
 
-# go test fuzzes one target of one package at a time, so they are listed first.
+# go test -fuzz links a program anew for each target: here each package has one, which runs its
+# targets one after the other. It runs in the package's folder, where it keeps crashers.
 fuzz: ## run each fuzz target for FUZZTIME
-	@list=$$($(GO) test -list '^Fuzz' $(PKGS)) || { echo "$$list"; exit 1; }; \
-	echo "$$list" | awk '/^Fuzz/ { name[n++] = $$1 } $$1 == "ok" { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' | \
-	while read -r pkg name; do \
-		echo "$$pkg $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$pkg" </dev/null || exit 1; \
+	@programs=$$(mktemp -d) && trap 'rm -rf "$$programs"' EXIT && \
+	packages=$$($(GO) list -f '{{.ImportPath}} {{.Dir}}' $(PKGS)) && echo "$$packages" | while read -r pkg dir; do \
+		names=$$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[^(]*\)(.*/\1/p'); \
+		[ -n "$$names" ] || continue; \
+		$(GO) test -c -fuzz . -o "$$programs/fuzz" "$$pkg" || exit 1; \
+		for name in $$names; do \
+			echo "$$pkg $$name"; \
+			(cd "$$dir" && "$$programs/fuzz" -test.run '^$$' -test.fuzz "^$$name\$$" -test.fuzztime $(FUZZTIME) \
+				-test.fuzzminimizetime 20x -test.fuzzcachedir "$(FUZZCACHE)/$$pkg" </dev/null) || exit 1; \
+		done; \
 	done
 
 crash: ## run the crash tests CRASHCOUNT times
 	$(GO) test -run Crash -count=$(CRASHCOUNT) ./cmd/appserver
+
+soak: ## have clients do anything at random for SOAK, and draw what the server takes in docs/soak.svg
+	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestBinarySoak$$' -count=1 -v -timeout 0 ./cmd/appserver
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree ./core/memory

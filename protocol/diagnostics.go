@@ -6,7 +6,8 @@ type ServerDiagnosticsParams struct{}
 // ServerDiagnosticsResponse tells how the server is. It is answered at once, whatever else the
 // server does, and opens nothing. Version is this program's, ProtocolLevel the version of the
 // reference implementation whose protocol it speaks; StartedAt is in Unix seconds. Connections
-// are those of clients that have initialized.
+// are those of clients that have initialized. Goroutines are those of the whole program: a number
+// that only grows tells of a leak.
 type ServerDiagnosticsResponse struct {
 	Version       string                  `json:"version"`
 	ProtocolLevel string                  `json:"protocolLevel"`
@@ -17,6 +18,7 @@ type ServerDiagnosticsResponse struct {
 	Threads       ThreadDiagnostics       `json:"threads"`
 	Connections   []ConnectionDiagnostics `json:"connections"`
 	Memory        MemoryDiagnostics       `json:"memory"`
+	Goroutines    int                     `json:"goroutines"`
 	Index         IndexDiagnostics        `json:"index"`
 	Sandbox       SandboxDiagnostics      `json:"sandbox"`
 }
@@ -40,10 +42,11 @@ type ConnectionDiagnostics struct {
 
 // MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's
 // memory, is null where the system does not tell; HeapBytes are in use by the server's own
-// data, or wait to be collected.
+// data, or wait to be collected. LiveBytes of them were still in use when they were collected last.
 type MemoryDiagnostics struct {
 	ResidentBytes *int64 `json:"residentBytes"`
 	HeapBytes     int64  `json:"heapBytes"`
+	LiveBytes     int64  `json:"liveBytes"`
 }
 
 // IndexDiagnostics tells of the index over rollouts. It is closed until the first list or

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/metrics"
 	"time"
 
@@ -15,7 +16,8 @@ func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnos
 	m.Lobby.Outbox.Reply(to, protocol.ServerDiagnosticsResponse{
 		Version: m.Version, ProtocolLevel: protocol.Level, Pid: os.Getpid(),
 		StartedAt: m.Started.Unix(), UptimeMs: time.Since(m.Started).Milliseconds(), CodexHome: m.Home,
-		Threads: threads, Connections: m.Lobby.Outbox.diagnose(), Memory: memory(), Index: index, Sandbox: m.Sandbox(),
+		Threads: threads, Connections: m.Lobby.Outbox.diagnose(), Memory: memory(), Goroutines: runtime.NumGoroutine(),
+		Index: index, Sandbox: m.Sandbox(),
 	})
 	return nil
 }
@@ -33,16 +35,17 @@ func (s *Server) diagnose() []protocol.ConnectionDiagnostics {
 	return all
 }
 
-// heapObjects is the name of a metric of the runtime.
-const heapObjects = "/memory/classes/heap/objects:bytes"
+// The names of metrics of the runtime.
+const (
+	heapObjects = "/memory/classes/heap/objects:bytes"
+	heapLive    = "/gc/heap/live:bytes"
+)
 
 // memory does not stop the program, as other ways to count its memory do.
 func memory() (m protocol.MemoryDiagnostics) {
-	samples := []metrics.Sample{{Name: heapObjects}}
+	samples := []metrics.Sample{{Name: heapObjects}, {Name: heapLive}}
 	metrics.Read(samples)
-	if samples[0].Value.Kind() == metrics.KindUint64 {
-		m.HeapBytes = int64(samples[0].Value.Uint64())
-	}
+	m.HeapBytes, m.LiveBytes = bytesOf(samples[0].Value), bytesOf(samples[1].Value)
 	var size, resident int64 // in pages
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		if _, err := fmt.Sscan(string(text), &size, &resident); err == nil {
@@ -50,4 +53,12 @@ func memory() (m protocol.MemoryDiagnostics) {
 		}
 	}
 	return m
+}
+
+// bytesOf is 0 for what this runtime does not count.
+func bytesOf(v metrics.Value) int64 {
+	if v.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return int64(v.Uint64())
 }

@@ -27,6 +27,7 @@ func TestBinaryTellsHowItIs(t *testing.T) {
 	require.Equal(t, protocol.Level, d.ProtocolLevel)
 	require.Greater(t, *d.Memory.ResidentBytes, d.Memory.HeapBytes)
 	require.Positive(t, d.Memory.HeapBytes)
+	require.Positive(t, d.Goroutines)
 	require.Equal(t, protocol.IndexClosed, d.Index.State)
 	for c.call("thread/list", object{"modelProviders": []string{}}); d.Index.State != protocol.IndexReady; d = c.diagnostics() {
 		require.Contains(t, []string{protocol.IndexClosed, protocol.IndexBuilding}, d.Index.State)

@@ -15,6 +15,15 @@ const (
 	finishFilter = "content_filter"
 )
 
+const (
+	// answerLimit bounds an answer, in bytes of what it says: models end theirs far below it.
+	answerLimit = 32 << 20
+	// eventCost and callCost are what an event and a piece of a call count besides, so that
+	// answers without end that say nothing end, too.
+	eventCost = 16
+	callCost  = 128
+)
+
 // assembly puts an answer together from its events, and emits text as it comes.
 type assembly struct {
 	prompt *core.Prompt
@@ -24,6 +33,7 @@ type assembly struct {
 	usage  *usage
 	finish string
 	spoken bool // text was emitted
+	size   int  // of what came, as answerLimit counts
 }
 
 func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
@@ -31,7 +41,7 @@ func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
 }
 
 // add takes one event. It fails on what is not JSON, and with *reportedError
-// where the provider gave up.
+// where the provider gave up, and with *oversizedError where it goes on and on.
 func (a *assembly) add(raw []byte) error {
 	c, err := decodeChunk(raw)
 	if err != nil {
@@ -40,8 +50,11 @@ func (a *assembly) add(raw []byte) error {
 	if u := cmp.Or(c.Usage, c.Groq.Usage); u != nil {
 		a.usage = u
 	}
-	if c.Choices[0].Index == 0 {
+	if a.size += eventCost; c.Choices[0].Index == 0 {
 		a.choose(&c.Choices[0])
+	}
+	if a.size > answerLimit {
+		return &oversizedError{}
 	}
 	if a.finish == finishError {
 		return &reportedError{problem{text: "the provider ended the answer with finish_reason \"error\""}}
@@ -63,6 +76,7 @@ func (a *assembly) choose(c *choice) {
 }
 
 func (a *assembly) delta(d *delta) {
+	a.size += d.size()
 	reasoning, member := d.reasoning()
 	a.say(core.PieceReasoning, reasoning)
 	a.echo.add(d, reasoning, member)

@@ -43,6 +43,22 @@ type delta struct {
 	ToolCalls        []fragment        `json:"tool_calls"`
 }
 
+// size is in bytes.
+func (d *delta) size() int {
+	n := len(d.Content) + len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
+	for _, detail := range d.ReasoningDetails {
+		n += callCost
+		for name, value := range detail {
+			n += len(name) + len(value)
+		}
+	}
+	for i := range d.ToolCalls {
+		f := &d.ToolCalls[i]
+		n += callCost + len(f.Function.Arguments) + len(f.ExtraContent)
+	}
+	return n
+}
+
 // fragment is a part of a tool call. Every member may be missing.
 type fragment struct {
 	Index    *int   `json:"index"`

@@ -114,11 +114,11 @@ func (x *exchange) collect(ctx context.Context, stream *openai.ChatCompletionStr
 			err = a.add(raw)
 		}
 		if a.finished() {
-			x.idle.shorten(settleTime)
+			x.idle.settle(settleTime)
 		}
 		switch {
 		case err == nil:
-		case isReported(err):
+		case isReported(err), errors.As(err, new(*oversizedError)):
 			return core.Answer{}, err
 		case a.finished() || x.body.done:
 			return a.answer()

@@ -49,6 +49,14 @@ type cutError struct{ error }
 // barrenError is an answer that ended properly and holds nothing.
 type barrenError struct{ error }
 
+// oversizedError is an answer that has no end.
+type oversizedError struct{}
+
+// Error says what passed the limit.
+func (*oversizedError) Error() string {
+	return fmt.Sprintf("an answer of more than %d MiB", answerLimit>>20)
+}
+
 // Error is the status.
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
@@ -121,6 +129,15 @@ func (e *cutError) modelError(source) *core.ModelError {
 func (e *barrenError) modelError(from source) *core.ModelError {
 	return &core.ModelError{
 		Message:   fmt.Sprintf("model provider %q sent an empty answer: %v", from.name, e.error),
+		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		Streaming: true,
+	}
+}
+
+// modelError is for an answer that a retry would make as long.
+func (e *oversizedError) modelError(from source) *core.ModelError {
+	return &core.ModelError{
+		Message:   fmt.Sprintf("model provider %q sent %v, and was cut off: check the model, or set a limit of output tokens", from.name, e),
 		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 		Streaming: true,
 	}

@@ -36,6 +36,8 @@ type idle struct {
 	timer  *time.Timer
 	// quietSince is when the wait for the current event began; zero when it has not.
 	quietSince time.Time
+	// settled is set once no event prolongs the answer.
+	settled bool
 }
 
 func newIdle(limit time.Duration, cancel context.CancelCauseFunc) *idle {
@@ -71,7 +73,19 @@ func (i *idle) stop() {
 }
 
 // event tells that an event has come.
-func (i *idle) event() { i.quietSince = time.Time{} }
+func (i *idle) event() {
+	if !i.settled {
+		i.quietSince = time.Time{}
+	}
+}
+
+// settle lowers the limit of an answer that is whole but for what some providers send behind it:
+// from now on events count as comments do.
+func (i *idle) settle(limit time.Duration) {
+	i.event()
+	i.settled = true
+	i.shorten(limit)
+}
 
 // shorten lowers the limit.
 func (i *idle) shorten(limit time.Duration) { i.limit = min(i.limit, limit) }

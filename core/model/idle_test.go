@@ -167,6 +167,17 @@ func TestFinishedAnswersAreNotWaitedFor(t *testing.T) {
 	}
 }
 
+func TestEventsBehindTheEndProlongNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		parts := append([]part{{0, event(`{"content":"a"}`)}, {0, stop}}, repeat(10_000, part{time.Second, event(`{}`)})...)
+		pieces, _, err := ask(t.Context(), timedProvider(0, parts...), userSays("hi"))
+		require.NoError(t, err)
+		require.Len(t, pieces, 1)
+		require.Equal(t, 15*time.Second, time.Since(start))
+	})
+}
+
 func TestCancelling(t *testing.T) {
 	reason := errors.New("the user pressed escape")
 	for name, provider := range map[string]func() *model.OpenAI{

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"runtime"
 	"strings"
@@ -310,4 +311,36 @@ func TestHugeArgumentsCostAFewTimesTheirSize(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, answer.Calls[0].Arguments, size+len(`{"x":""}`))
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20*size))
+}
+
+// TestAnswersWithoutEnd are cut off, whatever they repeat, and not asked for again.
+func TestAnswersWithoutEnd(t *testing.T) {
+	for name, repeated := range map[string]string{
+		"text":              event(`{"content":"` + strings.Repeat("x", 1<<20) + `"}`),
+		"reasoning":         event(`{"reasoning":"` + strings.Repeat("x", 1<<20) + `"}`),
+		"reasoning details": event(`{"reasoning_details":[{"type":"reasoning.encrypted","data":"` + strings.Repeat("x", 1<<20) + `"}]}`),
+		"arguments":         callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"` + strings.Repeat("x", 1<<20) + `"}}`),
+		"calls":             event(`{"tool_calls":[` + strings.Repeat(`{},`, 100_000) + `{}]}`),
+		"nothing":           strings.Repeat(`data: {"choices":[]}`+"\n\n", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := ask(t.Context(), readerProvider(func() io.Reader { return &endless{text: repeated} }), userSays("hi"))
+			m := failed(t, err)
+			require.Contains(t, m.Message, `model provider "memory" sent an answer of more than 32 MiB`)
+			require.False(t, m.Retry)
+			require.True(t, m.Streaming)
+		})
+	}
+}
+
+// endless reads a text again and again.
+type endless struct {
+	text string
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.text[e.at:])
+	e.at = (e.at + n) % len(e.text)
+	return n, nil
 }

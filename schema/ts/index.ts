@@ -1512,10 +1512,11 @@ export interface MemoryCodeIndex {
   skipped: { [key: string]: number };
 }
 
-/** MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's memory, is null where the system does not tell; HeapBytes are in use by the server's own data, or wait to be collected. */
+/** MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's memory, is null where the system does not tell; HeapBytes are in use by the server's own data, or wait to be collected. LiveBytes of them were still in use when they were collected last. */
 export interface MemoryDiagnostics {
   residentBytes: number | null;
   heapBytes: number;
+  liveBytes: number;
 }
 
 /** MemoryEmbeddings tells which model compares meanings, and how far it has come. */
@@ -1897,7 +1898,7 @@ export type SandboxPolicy = DangerFullAccess | ReadOnly | ExternalSandbox | Work
 /** ServerDiagnosticsParams asks how the server is. */
 export type ServerDiagnosticsParams = Record<string, never>;
 
-/** ServerDiagnosticsResponse tells how the server is. It is answered at once, whatever else the server does, and opens nothing. Version is this program's, ProtocolLevel the version of the reference implementation whose protocol it speaks; StartedAt is in Unix seconds. Connections are those of clients that have initialized. */
+/** ServerDiagnosticsResponse tells how the server is. It is answered at once, whatever else the server does, and opens nothing. Version is this program's, ProtocolLevel the version of the reference implementation whose protocol it speaks; StartedAt is in Unix seconds. Connections are those of clients that have initialized. Goroutines are those of the whole program: a number that only grows tells of a leak. */
 export interface ServerDiagnosticsResponse {
   version: string;
   protocolLevel: string;
@@ -1908,6 +1909,7 @@ export interface ServerDiagnosticsResponse {
   threads: ThreadDiagnostics;
   connections: Array<ConnectionDiagnostics>;
   memory: MemoryDiagnostics;
+  goroutines: number;
   index: IndexDiagnostics;
   sandbox: SandboxDiagnostics;
 }

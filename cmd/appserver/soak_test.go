@@ -1,0 +1,279 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// soakTime is how long the soak runs: what SOAK says, or a short time.
+func soakTime(t *testing.T) time.Duration {
+	text, ok := os.LookupEnv("SOAK")
+	if !ok {
+		return 20 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	require.NoError(t, err, "SOAK")
+	return d
+}
+
+// TestBinarySoak has clients do whatever clients do, at random, and looks at what the server
+// takes: it does not grow with time, and is given back when all have gone. SOAK is how long;
+// SOAK_DIR a folder that gets the samples, soak.csv, and their picture, soak.svg.
+func TestBinarySoak(t *testing.T) {
+	t.Parallel()
+	const clients = 6
+	h := soakHost(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			_ = h.cmd.Process.Signal(syscall.SIGQUIT) // it writes what each goroutine does
+			<-h.exited
+		}
+	})
+	watcher := h.welcome()
+	watcher.call("thread/list", object{}) // opens the index
+	watcher.call("memory/search", object{"query": "nothing"})
+	before := watcher.sample(h, 0)
+
+	began, lasts := time.Now(), soakTime(t)
+	var all sync.WaitGroup
+	for n := range uint64(clients) {
+		s := &soaker{guest: h.welcome(), host: h, dir: t.TempDir(), rng: rand.New(rand.NewPCG(n, 9))}
+		all.Go(func() {
+			defer s.tell()
+			for time.Since(began) < lasts && !t.Failed() {
+				s.act()
+			}
+			s.leave()
+		})
+	}
+	var samples []soakSample
+	every := time.NewTicker(max(lasts/240, 100*time.Millisecond))
+	defer every.Stop()
+	for time.Since(began) < lasts && !t.Failed() {
+		<-every.C
+		samples = append(samples, watcher.sample(h, time.Since(began)))
+		watcher.seen = nil
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	requireFlat(t, samples)
+	after := watcher.sample(h, time.Since(began))
+	for end := time.Now().Add(patience); time.Now().Before(end) && after.exceeds(before); after = watcher.sample(h, time.Since(began)) {
+		watcher.seen = nil
+	}
+	t.Logf("before %+v, after %+v", before, after)
+	require.False(t, after.exceeds(before), "left behind: before %+v, after %+v\n%s", before, after, h.openFiles())
+	if dir := os.Getenv("SOAK_DIR"); dir != "" {
+		writeSoak(t, dir, append(samples, after))
+	}
+	h.end()
+}
+
+// openFiles are what the server has open.
+func (h *daemon) openFiles() string {
+	var list []string
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", h.cmd.Process.Pid))
+	for _, link := range links {
+		target, _ := os.Readlink(link) // of a file that may be closed by now
+		list = append(list, target)
+	}
+	slices.Sort(list)
+	return strings.Join(list, "\n")
+}
+
+// soakHost is a server with a model that does as it is told, and a server of tools.
+func soakHost(t *testing.T) *daemon {
+	model := httptest.NewServer(completions(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client has gone
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		if acts := nextActs(string(body)); len(acts) > 0 {
+			calling(w, rand.Int(), acts, "1")
+		} else {
+			says("done, as was asked for, in some words")(w)
+		}
+	}))
+	t.Cleanup(model.Close)
+	program, err := mcpProgram()
+	require.NoError(t, err)
+	home := t.TempDir()
+	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\nthread_unload_delay_secs = 1\n"+
+		"[memory]\nsummarize_on_prune = true\ninject = true\n[model_providers.test]\nbase_url = %q\n[mcp_servers.docs]\ncommand = %q\n", model.URL+"/v1", program))
+	h := launchHost(t, serverCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
+	require.NotEmpty(t, h.url)
+	return h
+}
+
+// soaker is a client with some threads.
+type soaker struct {
+	*guest
+	host    *daemon
+	dir     string
+	rng     *rand.Rand
+	threads []string
+}
+
+// tell tells what was said last, where the test fails.
+func (s *soaker) tell() {
+	for i := max(len(s.seen)-6, 0); i < len(s.seen) && s.t.Failed(); i++ {
+		s.t.Logf("%s: %.300s", s.dir, s.seen[i].line)
+	}
+}
+
+// soakThreads is how many threads a client has at most.
+const soakThreads = 4
+
+// act does one thing. Some are refused, as thread states have it; each is answered.
+func (s *soaker) act() {
+	if len(s.threads) == 0 || len(s.threads) < soakThreads && s.rng.IntN(8) == 0 {
+		s.threads = append(s.threads, s.startThread(object{"cwd": s.dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}))
+	}
+	id := s.threads[s.rng.IntN(len(s.threads))]
+	all := []func(id string){s.talk, s.talk, s.talk, s.interrupt, s.edit, s.prune, s.shorten, s.fork, s.look, s.watch, s.unload, s.vanishes, s.remove}
+	all[s.rng.IntN(len(all))](id)
+	s.seen = nil
+}
+
+// converse runs a turn to its end, unless it is refused.
+func (s *soaker) converse(id, text string, under func()) {
+	begun := s.request("turn/start", object{"threadId": id, "input": textInput(text)})
+	if begun.Error != nil {
+		return
+	}
+	under()
+	turn := gjson.GetBytes(begun.Result, "turn.id").Str
+	s.until(func(m message) bool {
+		return m.Method == "turn/completed" && gjson.GetBytes(m.Params, "turn.id").Str == turn
+	})
+}
+
+func (s *soaker) talk(id string) {
+	texts := []string{
+		"For the record: the port of the " + fmt.Sprint(s.rng.IntN(1000)) + "th service is 9137. " + strings.Repeat("More words. ", s.rng.IntN(500)),
+		does(runsShell("echo one; head -c 20000 /dev/zero | tr '\\0' x; echo")),
+		does(runsShell(aPatch), runsShell("rm -f notes/new")),
+		does(runsExec("cat", object{"tty": true, "yield_time_ms": 250})),
+		does(call("mcp__docs__echo", object{"x": s.rng.IntN(10)})),
+		does(append(runsShell("true"), runsShell("false")...), runsShell("ls")),
+	}
+	s.converse(id, texts[s.rng.IntN(len(texts))], func() {})
+}
+
+func (s *soaker) interrupt(id string) {
+	s.converse(id, does(runsShell("sleep 600")), func() {
+		s.until(func(m message) bool {
+			return m.Method == "item/started" && strings.Contains(m.line, "sleep 600") && strings.Contains(m.line, "commandExecution") || m.Method == "error"
+		})
+		s.request("thread/backgroundTerminals/list", object{"threadId": id})
+		s.request("turn/interrupt", object{"threadId": id, "turnId": s.turnOf(id)})
+	})
+}
+
+// turnOf is the turn of a thread that was begun last.
+func (s *soaker) turnOf(id string) (turn string) {
+	for _, m := range s.seen {
+		if m.Method == "turn/started" && gjson.GetBytes(m.Params, "threadId").Str == id {
+			turn = gjson.GetBytes(m.Params, "turn.id").Str
+		}
+	}
+	return turn
+}
+
+func (s *soaker) edit(id string) {
+	items := gjson.GetBytes(s.request("context/getItems", object{"threadId": id}).Result, "items.#.id").Array()
+	if len(items) == 0 {
+		return
+	}
+	ids := []string{items[s.rng.IntN(len(items))].Str}
+	s.request("context/setInclusion", object{"threadId": id, "ids": ids, "included": false})
+	if s.rng.IntN(2) == 0 {
+		s.request("context/undo", object{"threadId": id})
+	}
+	s.request("context/getPrompt", object{"threadId": id})
+}
+
+func (s *soaker) prune(id string) {
+	s.request("context/prune", object{"threadId": id, "categories": []string{"tool_output"}})
+	s.request("context/getUsage", object{"threadId": id})
+}
+
+func (s *soaker) shorten(id string) {
+	if s.rng.IntN(2) == 0 {
+		s.request("thread/context/trim", object{"threadId": id, "keepLastNTurns": 2})
+	} else {
+		s.request("thread/compact/start", object{"threadId": id})
+	}
+}
+
+func (s *soaker) fork(id string) {
+	forked := s.request("thread/fork", object{"threadId": id})
+	if forked.Error == nil {
+		s.threads = append(s.threads, gjson.GetBytes(forked.Result, "thread.id").Str)
+	}
+	if len(s.threads) > soakThreads {
+		s.remove(s.threads[0])
+	}
+}
+
+func (s *soaker) look(id string) {
+	s.request("thread/list", object{"limit": 10})
+	s.request("thread/search", object{"searchTerm": "service"})
+	s.request("memory/search", object{"query": "port of a service"})
+	s.request("thread/read", object{"threadId": id, "includeTurns": true})
+	s.request("fuzzyFileSearch", object{"query": "new", "roots": []string{s.dir}})
+}
+
+func (s *soaker) watch(string) {
+	s.request("fs/watch", object{"watchId": "w", "path": s.dir})
+	require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, "watched"), []byte("x"), 0o600))
+	s.request("fs/unwatch", object{"watchId": "w"})
+}
+
+func (s *soaker) unload(id string) {
+	s.request("thread/unsubscribe", object{"threadId": id})
+	s.request("thread/resume", object{"threadId": id})
+}
+
+// vanishes comes back as another connection, and takes up its threads.
+func (s *soaker) vanishes(string) {
+	s.vanish()
+	s.guest = s.host.welcome()
+	for _, id := range s.threads {
+		s.request("thread/resume", object{"threadId": id})
+	}
+}
+
+func (s *soaker) remove(id string) {
+	s.request("thread/delete", object{"threadId": id})
+	for i, own := range s.threads {
+		if own == id {
+			s.threads = append(s.threads[:i:i], s.threads[i+1:]...)
+			return
+		}
+	}
+}
+
+func (s *soaker) leave() {
+	for _, id := range s.threads {
+		s.request("thread/delete", object{"threadId": id})
+	}
+	s.vanish()
+}
