@@ -93,7 +93,7 @@ func errTool(format string, args ...any) *protocol.Error {
 // builtIn tells whether a name is that of a tool of ours, offered or not.
 func builtIn(name string) bool {
 	all := Offers{Images: true, Terminals: true, Questions: true}.tools(true)
-	return shellNames[name] || slices.ContainsFunc(all, func(t ToolSpec) bool { return t.Name == name })
+	return shellNames[name] || name == recallTool.Name || slices.ContainsFunc(all, func(t ToolSpec) bool { return t.Name == name })
 }
 
 // tools are all that the model is offered now.

@@ -57,7 +57,7 @@ func TestCheckDynamicTools(t *testing.T) {
 
 // TestNoClientToolTakesOursPlace: two tools of one name are an error of most providers.
 func TestNoClientToolTakesOursPlace(t *testing.T) {
-	for _, name := range []string{"shell", "local_shell", "apply_patch", "update_plan", "exec_command", "write_stdin", "view_image", "request_user_input"} {
+	for _, name := range []string{"recall", "shell", "local_shell", "apply_patch", "update_plan", "exec_command", "write_stdin", "view_image", "request_user_input"} {
 		err := core.CheckDynamicTools([]protocol.DynamicToolSpec{function(name, `{}`)})
 		require.NotNil(t, err, name)
 		require.Equal(t, "dynamic tool name is that of a built-in tool: "+name, err.Message)

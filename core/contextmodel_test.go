@@ -90,6 +90,7 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 	case protocol.LineContextEdit:
 		m.readEdit(line.Payload)
 	}
+	m.remindAgain()
 }
 
 func lineID(ordinal int64) string { return fmt.Sprintf("r%d", ordinal) }
@@ -179,13 +180,22 @@ func (m *contextModel) remind() {
 	if !m.items[last].tells(reminderHead) {
 		return
 	}
-	for i := range m.items[:last] {
-		m.items[i].outdated = m.items[i].outdated || m.items[i].tells(reminderHead)
-	}
+	m.remindAgain()
 	first := slices.IndexFunc(m.order, func(i int) bool {
 		return !m.items[i].hidden && !m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>")
 	})
 	m.order = slices.Insert(m.order[:last], first, last)
+}
+
+// remindAgain has the last reminder count that is not hidden.
+func (m *contextModel) remindAgain() {
+	counts := false
+	for i := len(m.items) - 1; i >= 0; i-- {
+		if m.items[i].tells(reminderHead) {
+			m.items[i].outdated = counts
+			counts = counts || !m.items[i].hidden
+		}
+	}
 }
 
 // reminderHead begins what the model is reminded of.

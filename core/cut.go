@@ -131,10 +131,10 @@ func (l *log) activeTurns() (ids []string) {
 }
 
 // firstOf is the place of the first item of a turn that is not hidden, none where there is
-// none.
+// none. A reminder came with the turn, but stands before the conversation.
 func (h *history) firstOf(turn string) int {
 	for i := range h.inOrder() {
-		if c := &h.items[i]; !c.fate.hidden && c.turnID == turn {
+		if c := &h.items[i]; !c.fate.hidden && c.turnID == turn && c.tells != theReminder {
 			return i
 		}
 	}

@@ -222,6 +222,7 @@ func (l *log) hear(c *contextItem) {
 // than before.
 func (l *log) hearAgain() {
 	l.surroundings = surroundings{}
+	l.remindAgain()
 	for i := range l.items {
 		if !l.items[i].fate.hidden {
 			l.hear(&l.items[i])

@@ -35,12 +35,15 @@ type Remember struct {
 // Span is what has left the context of one turn, in order.
 type Span struct {
 	TurnID string
-	// Request is the first line of what the user asked in the turn, "" where that is not known.
+	// Request is what the user asked in the turn, "" where that is not known.
 	Request string
 	// IDs name the items as clients do.
 	IDs   []string
 	Items []protocol.ResponseItem
 }
+
+// Title is the first line of the request. It is cut, so secrets go before.
+func (s Span) Title() string { return preview(s.Request) }
 
 // Remembered ends a Remember.
 type Remembered struct {
@@ -166,7 +169,7 @@ func (t *Thread) gone(changes []change) (spans []Span) {
 		slices.Reverse(spans[i].IDs)
 		slices.Reverse(spans[i].Items)
 		if place, known := requests[spans[i].TurnID]; known {
-			spans[i].Request = preview(textOf(t.items[place].decoded()))
+			spans[i].Request, _ = beginOf(textOf(t.items[place].decoded()), itemLimit)
 		}
 	}
 	return spans

@@ -103,13 +103,10 @@ func (t *Thread) heldText(found []Memory) string {
 }
 
 // remind puts the reminder that joined last before the conversation, and takes the one
-// before out of it for good: the model is never reminded of more than the rules allow.
+// before out: the model is never reminded of more than the rules allow.
 func (h *history) remind() {
 	last := int32(len(h.items) - 1)
-	if h.reminded > 0 {
-		h.items[h.reminded-1].outdated = true
-	}
-	h.reminded = last + 1
+	h.remindOf(last)
 	for i := range h.inOrder() {
 		if i == int(last) {
 			break
@@ -117,6 +114,26 @@ func (h *history) remind() {
 		if c := &h.items[i]; !c.fate.hidden && c.tells == nothing {
 			h.moveBefore(i)
 			break
+		}
+	}
+}
+
+// remindOf puts one reminder in the place of the one that counts.
+func (h *history) remindOf(place int32) {
+	if h.reminded > 0 {
+		h.items[h.reminded-1].outdated = true
+	}
+	h.reminded = place + 1
+	h.items[place].outdated = false
+}
+
+// remindAgain has the last reminder count that is not hidden: where a revert took out the
+// turn that another one came with, the one before is back.
+func (h *history) remindAgain() {
+	for i := len(h.items) - 1; i >= 0; i-- {
+		if c := &h.items[i]; c.tells == theReminder && !c.fate.hidden {
+			h.remindOf(int32(i))
+			return
 		}
 	}
 }

@@ -166,3 +166,29 @@ func TestBinaryMemoryIsDamaged(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, kept, 1)
 }
+
+// TestBinaryRemembersNoPartOfASecret, neither in titles, which are cut, nor in texts; and a
+// client that looks at the prompt before an edit changes nothing of what is remembered.
+func TestBinaryRemembersNoPartOfASecret(t *testing.T) {
+	t.Parallel()
+	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
+	c := startServer(t, home, append([]string{"-c", "memory.recall_tool=true"}, remembering...)...)
+	c.initialize()
+	thread := c.startThread(object{"cwd": "/", "approvalPolicy": "never"})
+	for _, before := range []int{0, 4, 40, 55, 60, 70, 400} {
+		c.turn(thread, strings.Repeat("ab ", before/3)+"ghp_"+strings.Repeat("aB3dE6", 6)+" is what the job takes")
+	}
+	c.turn(thread, "And now?")
+	require.Contains(t, string(c.call("context/getPrompt", object{"threadId": thread})), `"name":"recall"`)
+	c.call("thread/context/trim", object{"threadId": thread, "keepLastNTurns": 1})
+	c.untilMethod("memory/updated")
+	c.close()
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "ghp_", file)
+	}
+}

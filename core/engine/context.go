@@ -103,6 +103,7 @@ func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
 		if e.Servers != nil {
 			world.Tools, _ = e.Servers.Tools(t.ID())
 		}
+		world.Memory = e.memoryRules(scope)
 		prompt, tokens = t.NextPrompt(world)
 	}
 	messages, tools, err := e.Model.Render(prompt)

@@ -60,11 +60,12 @@ func (a *actor) startOfMemory(e core.Effect) {
 			return found
 		}, core.Recalled{Effect: e.ID, Err: errors.New("the search did not end")})
 	case core.Remember:
-		generation, redact := a.generation, a.textRedactor()
+		generation, redact, redactor := a.generation, a.textRedactor(), a.engine.Setup.Redactor(a.scope)
 		a.engine.work.Go(func() {
 			ctx, cancel := a.engine.untilClosed()
 			defer cancel()
 			kept := a.guard(ctx, func(ctx context.Context, _ func(core.Input)) core.Input {
+				e.Spans = redactedSpans(redactor, e.Spans)
 				kept := a.engine.Memory.Remember(ctx, a.id, e, redact)
 				kept.Effect = e.ID
 				return kept

@@ -20,6 +20,7 @@ import (
 type notebook struct {
 	mu     sync.Mutex
 	notes  []string
+	titles []string
 	asked  []string
 	closed chan struct{} // what is kept waits for it, nil for nothing
 }
@@ -36,6 +37,7 @@ func (n *notebook) Remember(ctx context.Context, thread string, e core.Remember,
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, span := range e.Spans {
+		n.titles = append(n.titles, span.Title())
 		for _, item := range span.Items {
 			n.notes = append(n.notes, redact(item.ResponseItemVariant.(*protocol.Message).Content[0].Text))
 		}
@@ -112,6 +114,36 @@ func TestWhatLeavesAContextIsRemembered(t *testing.T) {
 		close(r.memory.closed)
 		synctest.Wait()
 		require.Len(t, r.memory.kept(), 2)
+	})
+}
+
+// TestNoPartOfASecretIsRemembered: a title is cut, and so may be what a summary takes.
+func TestNoPartOfASecretIsRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.remembering(core.MemoryRules{Summarize: true})
+		r.setup.hide = "hunter2-and-forty-words-more"
+		id := r.begin(1)
+		said := strings.Repeat("a ", 35) + r.setup.hide
+		r.turn(1, id, "say "+said)
+		r.ask(1, prune(id, protocol.CategoryUserMessage, protocol.CategoryAssistantMessage))
+		synctest.Wait()
+		require.NotEmpty(t, r.memory.titles)
+		for _, text := range append(r.memory.titles, r.memory.kept()...) {
+			require.NotContains(t, text, "hunter2")
+		}
+	})
+}
+
+// TestShowingThePromptForgetsNothing: what leaves the context behind it is remembered.
+func TestShowingThePromptForgetsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.remembering(core.MemoryRules{Summarize: true})
+		id := r.begin(1)
+		r.turn(1, id, "say that the metrics are on port 9137")
+		r.ask(1, getPrompt(id))
+		r.ask(1, exclude(id, r.idOf(id, "that the metrics are on port 9137")))
+		synctest.Wait()
+		require.Len(t, r.memory.kept(), 1)
 	})
 }
 

@@ -2,7 +2,10 @@ package engine
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 
+	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
 )
@@ -45,4 +48,33 @@ func (a *actor) textRedactor() func(text string) string {
 		return r.Text
 	}
 	return func(text string) string { return text }
+}
+
+// redactedSpans are spans as the disk may have them: whoever summarises cuts texts, and a part
+// of a secret is known to nobody.
+func redactedSpans(r Redactor, spans []core.Span) []core.Span {
+	if r == nil {
+		return spans
+	}
+	out := make([]core.Span, len(spans))
+	for i, span := range spans {
+		span.Request, span.Items = r.Text(span.Request), slices.Clone(span.Items)
+		for k, item := range span.Items {
+			span.Items[k] = redactedItem(r, item)
+		}
+		out[i] = span
+	}
+	return out
+}
+
+// redactedItem is empty where it cannot be redacted.
+func redactedItem(r Redactor, item protocol.ResponseItem) (out protocol.ResponseItem) {
+	raw, err := protocol.Marshal(item)
+	if err == nil {
+		err = json.Unmarshal(r.Line(protocol.RolloutLine{Type: protocol.LineResponseItem, Payload: raw}).Payload, &out)
+	}
+	if err != nil {
+		out.ResponseItemVariant = &protocol.Unknown{}
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -215,6 +216,10 @@ func (k *Keeper) List(ctx context.Context, p *protocol.MemoryListParams) (protoc
 	}
 	page := protocol.MemoryListResponse{Data: []protocol.MemoryView{}}
 	rows, next, err := k.Store.List(ctx, f)
+	var cursor *memory.CursorError
+	if errors.As(err, &cursor) {
+		return page, protocol.InvalidParams("cursor", "%v", cursor)
+	}
 	for _, r := range rows {
 		page.Data = append(page.Data, view(r))
 	}

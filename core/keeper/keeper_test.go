@@ -68,6 +68,10 @@ func TestEachTurnHasASummary(t *testing.T) {
 	for _, m := range page.Data {
 		require.NotContains(t, m.Title+m.Text, "9137")
 	}
+	var refused *protocol.Error
+	_, err = k.List(t.Context(), &protocol.MemoryListParams{Cursor: new("yesterday")})
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, protocol.KindInvalidParams, refused.Data.Kind)
 	require.Zero(t, k.Remember(t.Context(), "thread", e, plain).Stored, "it is remembered already")
 	e.Spans[0].IDs = append(e.Spans[0].IDs, "r3")
 	require.Equal(t, 1, k.Remember(t.Context(), "thread", e, plain).Stored)

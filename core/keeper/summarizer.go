@@ -32,7 +32,7 @@ type Local struct{}
 
 // Summarize never fails.
 func (Local) Summarize(_ context.Context, s core.Span) (Summary, error) {
-	return Summary{s.Request, digest.Extract("", s.Items, localLimit)}, nil
+	return Summary{s.Title(), digest.Extract("", s.Items, localLimit)}, nil
 }
 
 // Streamer answers prompts.
@@ -71,5 +71,5 @@ func (m Model) Summarize(ctx context.Context, s core.Span) (Summary, error) {
 		return Summary{}, errCut
 	}
 	written := text.String()
-	return Summary{s.Request, strings.TrimSpace(strings.ToValidUTF8(written[:min(len(written), modelLimit)], ""))}, nil
+	return Summary{s.Title(), strings.TrimSpace(strings.ToValidUTF8(written[:min(len(written), modelLimit)], ""))}, nil
 }
