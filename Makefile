@@ -11,8 +11,10 @@ SEED ?= 1
 CHECKS ?= 100
 # FUZZTIME is how long each fuzz target runs.
 FUZZTIME ?= 10s
-# CRASHCOUNT is how often the crash tests run.
-CRASHCOUNT ?= 10
+# CRASHCOUNT is how often the crash tests run, each time in new homes; CRASHES how often the
+# server is killed in the one home that lives through all of it.
+CRASHCOUNT ?= 3
+CRASHES ?= 500
 # BENCHTIME is how long, or with x how often, each benchmark runs. REFERENCE_BINARY, in the
 # environment, names the program of the reference implementation, which lists and searches
 # are measured of, too; APPSERVER_BENCH_HOMES a folder that keeps 50,000 threads for them.
@@ -67,8 +69,9 @@ fuzz: ## run each fuzz target for FUZZTIME
 		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$pkg" </dev/null || exit 1; \
 	done
 
-crash: ## run the crash tests CRASHCOUNT times
-	$(GO) test -run Crash -count=$(CRASHCOUNT) ./cmd/appserver
+crash: ## kill the server CRASHES times in one home, and run the other crash tests CRASHCOUNT times
+	$(GO) test -count=1 -v -timeout 90m -run '^TestCrashSoak$$' ./cmd/appserver -soak.kills=$(CRASHES)
+	$(GO) test -run Crash -count=$(CRASHCOUNT) -timeout 60m ./cmd/appserver
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree ./core/memory
