@@ -10,7 +10,10 @@ import (
 // disk whose n-th operation fails: what is asked again is served, and nothing that was told is
 // lost, wherever the file lies by then.
 func TestEveryDiskOperationMayFailAroundMoves(t *testing.T) {
-	sweep(t, faults()["one, in part"], (*life).move)
+	all := faults()
+	for _, name := range []string{"one, in part", "three, in part"} {
+		t.Run(name, func(t *testing.T) { sweep(t, all[name], (*life).move) })
+	}
 }
 
 // move is a life in which a thread is trimmed, forked, archived, brought back and loaded by
@@ -52,7 +55,7 @@ func (l *life) shift(way func(string) call, to string) {
 		switch got[0].err.Data.Kind {
 		case protocol.KindStorage, protocol.KindRolloutUnreadable:
 			l.costs++
-		case protocol.KindThreadNotFound:
+		case protocol.KindThreadArchived, protocol.KindThreadNotFound:
 			l.keeps()
 			return
 		default:
