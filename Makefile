@@ -14,8 +14,10 @@ FUZZTIME ?= 10s
 # FUZZCACHE is where what a target found worth trying again is kept. An empty folder repeats no
 # former run.
 FUZZCACHE ?= $(shell $(GO) env GOCACHE)/fuzz
-# CRASHCOUNT is how often the crash tests run.
-CRASHCOUNT ?= 10
+# CRASHCOUNT is how often the crash tests run, each time in new homes; CRASHES how often the
+# server is killed in the one home that lives through all of it.
+CRASHCOUNT ?= 3
+CRASHES ?= 500
 # SOAK is how long the soak lasts. Among all tests it lasts 20 seconds.
 SOAK ?= 1h
 # BENCHTIME is how long, or with x how often, each benchmark runs. REFERENCE_BINARY, in the
@@ -78,8 +80,9 @@ fuzz: ## run each fuzz target for FUZZTIME
 		done; \
 	done
 
-crash: ## run the crash tests CRASHCOUNT times
-	$(GO) test -run Crash -count=$(CRASHCOUNT) ./cmd/appserver
+crash: ## kill the server CRASHES times in one home, and run the other crash tests CRASHCOUNT times
+	$(GO) test -count=1 -v -timeout 90m -run '^TestCrashSoak$$' ./cmd/appserver -soak.kills=$(CRASHES)
+	$(GO) test -run Crash -count=$(CRASHCOUNT) -timeout 60m ./cmd/appserver
 
 soak: ## have clients do anything at random for SOAK, and draw what the server takes in docs/soak.svg
 	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestBinarySoak$$' -count=1 -v -timeout 0 ./cmd/appserver

@@ -2,6 +2,8 @@ package rollout_test
 
 import (
 	"io/fs"
+	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -65,4 +67,56 @@ func TestLinesAreWholeWhateverFails(t *testing.T) {
 			return
 		}
 	}
+}
+
+// TestLinesOutlastCrashes crashes the machine after each change of the disk, many times each:
+// what was said to be appended is there, whole, before anything else; what was replaced is one
+// of both; and the file can be appended to.
+func TestLinesOutlastCrashes(t *testing.T) {
+	for seed := range uint64(20) {
+		chance := rand.New(rand.NewPCG(seed, 0))
+		mem := faultfs.NewMem(home)
+		disk := &watched{FS: mem, then: func() {}}
+		lines := rollout.NewStore(disk, home).LineFile("notes.jsonl")
+		lock, err := lines.Lock(rollout.Exclusive)
+		require.NoError(t, err)
+		told, next := "", ""
+		crashes := 0
+		disk.then = func() {
+			crashes++
+			requireLines(t, mem.CrashClone(chance), lines.Path(), told, next)
+		}
+		for _, text := range []string{"one\n", "two\nthree\n", strings.Repeat("long ", 2000) + "\n"} {
+			next = told + text
+			require.NoError(t, lines.Append([]byte(text)))
+			told = next
+			disk.then()
+		}
+		next = "another\n"
+		require.NoError(t, lines.Replace([]byte(next)))
+		told = next
+		disk.then()
+		next = told + "last\n"
+		require.NoError(t, lines.Append([]byte("last\n")))
+		require.Greater(t, crashes, 15)
+		require.NoError(t, lock.Close())
+	}
+}
+
+// requireLines finds, after a crash, what was told, or what was being written: behind the one,
+// a part of the other. The next line stands by itself.
+func requireLines(t *testing.T, clone *faultfs.Mem, path, told, next string) {
+	t.Helper()
+	text := ""
+	if _, err := clone.Stat(path); err == nil {
+		text = get(t, clone, path)
+	}
+	appended := strings.HasPrefix(text, told) && strings.HasPrefix(next, text)
+	require.True(t, appended || text == next || text == told, "%.60q is there, told was %.60q, written %.60q", text, told, next)
+	lines := rollout.NewStore(clone, home).LineFile("notes.jsonl")
+	lock, err := lines.Lock(rollout.Exclusive)
+	require.NoError(t, err)
+	require.NoError(t, lines.Append([]byte("after\n")))
+	require.True(t, strings.HasSuffix("\n"+get(t, clone, path), "\nafter\n"))
+	require.NoError(t, lock.Close())
 }

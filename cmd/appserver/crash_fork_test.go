@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -51,4 +53,24 @@ func TestCrashWhileAForkIsWritten(t *testing.T) {
 	require.Equal(t, "completed", c.turn(fork, "hello").Status)
 	c.close()
 	require.Empty(t, temporary())
+}
+
+// TestCrashBeforeTheFirstLine finds the file of a thread that nobody was told of, with nothing in
+// it: lists warn of it and go on without it, and it is in nobody's way.
+func TestCrashBeforeTheFirstLine(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := startOffline(t, home)
+	id := c.startTrusted()
+	require.Equal(t, "completed", c.turn(id, "hello").Status)
+	path := c.readThread(id).Path
+	c.kill()
+	empty := filepath.Join(filepath.Dir(path), "rollout-2026-01-02T03-04-05-01a2019d-052a-7d2b-811b-698d750b0329.jsonl")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+
+	c = startOffline(t, home)
+	require.Equal(t, `["`+id+`"]`, gjson.GetBytes(c.call("thread/list", object{}), "data.#.id").Raw)
+	require.Equal(t, "completed", c.turn(c.startTrusted(), "hello").Status)
+	c.close()
+	require.Contains(t, strings.Join(c.warnings(), "\n"), empty+": it is empty: remove it")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,10 +58,12 @@ func (l *Live) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRe
 		return protocol.ConfigWriteResponse{}, err
 	}
 	next, err := w.write(edits)
+	if next != nil {
+		l.current.Store(next) // it is what the file holds
+	}
 	if err != nil {
 		return protocol.ConfigWriteResponse{}, err
 	}
-	l.current.Store(next)
 	return next.written(w.named, edits), nil
 }
 
@@ -161,20 +164,25 @@ func (w *write) write(edits []tomledit.Edit) (*Config, error) {
 		return nil, invalid(err)
 	}
 	if !bytes.Equal(text, w.text) {
-		if err := replace(w.file, text); err != nil {
+		err := w.replace(text)
+		if unsynced := new(unsyncedError); errors.As(err, &unsynced) {
+			return next, protocol.Internal(protocol.KindStorage, "%s was written, but may not outlast a power failure: %v", w.named, err)
+		}
+		if err != nil {
 			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %v", w.named, err)
 		}
 	}
 	return next, nil
 }
 
-// replace puts text into the place of a file, so that there is always one of the two.
-func replace(file string, text []byte) error {
+// replace puts text into the place of a file, so that there is always one of the two. Once
+// it has, only the durability of the new name can fail, which is an *unsyncedError.
+func (w *write) replace(text []byte) error {
 	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(file); err == nil {
+	if info, err := os.Stat(w.file); err == nil {
 		mode = info.Mode().Perm()
 	}
-	next, err := os.CreateTemp(filepath.Dir(file), ".config.toml.*")
+	next, err := w.temporary()
 	if err != nil {
 		return err
 	}
@@ -182,10 +190,33 @@ func replace(file string, text []byte) error {
 	_, err = next.Write(text)
 	err = errors.Join(err, next.Chmod(mode), next.Sync(), next.Close())
 	if err == nil {
-		err = os.Rename(next.Name(), file)
+		err = os.Rename(next.Name(), w.file)
 	}
-	return errors.Join(err, syncFolder(filepath.Dir(file)))
+	if err != nil {
+		return err
+	}
+	if err := syncFolder(filepath.Dir(w.file)); err != nil {
+		return &unsyncedError{err}
+	}
+	return nil
 }
+
+// temporary makes the file that takes the other's place. Its name is that of the home, whose
+// lock is held: what a write leaves that was killed is in the way of the next, which removes it.
+func (w *write) temporary() (*os.File, error) {
+	home := fnv.New32a()
+	_, _ = home.Write([]byte(w.source.Home)) // never fails
+	path := filepath.Join(filepath.Dir(w.file), fmt.Sprintf(".config.toml.%08x", home.Sum32()))
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// unsyncedError is of a file that has its new content, which a power failure may undo.
+type unsyncedError struct{ error }
+
+func (e *unsyncedError) Unwrap() error { return e.error }
 
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)

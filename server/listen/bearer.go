@@ -79,7 +79,8 @@ func makeToken(path string) error {
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.WriteString(rand.Text() + "\n")
-	if err = errors.Join(err, f.Close()); err != nil {
+	// An empty file, which a power failure could leave, would keep servers from starting.
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err = os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) {

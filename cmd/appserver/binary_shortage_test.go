@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"golang.org/x/sys/unix"
+)
+
+// limit changes what the server may have from now on, and gives what it had.
+func (c *client) limit(resource int, most uint64) (before uint64) {
+	c.t.Helper()
+	var old unix.Rlimit
+	require.NoError(c.t, unix.Prlimit(c.cmd.Process.Pid, resource, nil, &old))
+	before = old.Cur
+	old.Cur = most
+	require.NoError(c.t, unix.Prlimit(c.cmd.Process.Pid, resource, &old, nil))
+	return before
+}
+
+// shortage is a lack of something: begin takes it, and end gives it back.
+type shortage struct {
+	begin func(c *client) (end func())
+	// says is in each refusal; refuses are the requests of writings that get one.
+	says    string
+	refuses []string
+}
+
+// TestBinaryHealsAfterAShortage takes a running server the room in files, or the descriptors.
+// Each request that writes is refused, in words that tell why, and changes nothing, there or on
+// the disk; once the shortage is over the same request is served, and another server finds what
+// this one has.
+func TestBinaryHealsAfterAShortage(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]shortage{
+		"room": {func(c *client) func() {
+			before := c.limit(unix.RLIMIT_FSIZE, 0)
+			return func() { c.limit(unix.RLIMIT_FSIZE, before) }
+		}, "file too large", []string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork", "thread/start", "config/value/write", "fs/writeFile"}},
+		"descriptors": {func(c *client) func() {
+			before := c.limit(unix.RLIMIT_NOFILE, 0) // those that are open stay
+			return func() { c.limit(unix.RLIMIT_NOFILE, before) }
+		}, "too many open files", []string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			c := startOffline(t, home)
+			id := c.startTrusted()
+			require.Equal(t, "completed", c.turn(id, "hello").Status)
+			require.Equal(t, "completed", c.turn(id, "run: echo hello").Status)
+			requests := writings(c, id)
+			for _, method := range s.refuses {
+				before := c.knows(id)
+				end := s.begin(c)
+				refusal := c.refused(method, requests[method])
+				end()
+				require.Contains(t, strings.ToLower(refusal.Message), s.says, "%s: %v", method, refusal)
+				c.call("thread/resume", object{"threadId": id}) // it may have been let go
+				require.Equal(t, before, c.knows(id), "%s was refused", method)
+				require.Equal(t, before, knownAnew(t, home, id), "%s was refused: another server", method)
+				c.call(method, requests[method])
+				if method == "turn/start" {
+					require.Equal(t, "completed", c.awaitTurn().Status)
+				}
+				require.Equal(t, c.knows(id), knownAnew(t, home, id), "%s was served: another server", method)
+			}
+			c.close()
+			require.Empty(t, startOffline(t, home).warnings())
+		})
+	}
+}
+
+// writings are requests that each write something, by their methods.
+func writings(c *client, id string) map[string]object {
+	item := c.contextList(id).Items[1].ID
+	return map[string]object{
+		"thread/name/set":      {"threadId": id, "name": "a name"},
+		"turn/start":           {"threadId": id, "input": textInput("more")},
+		"context/setInclusion": {"threadId": id, "ids": []string{item}, "included": false},
+		"thread/context/trim":  {"threadId": id, "keepLastNTurns": 1},
+		"thread/fork":          {"threadId": id},
+		"thread/start":         {"cwd": "/"},
+		"config/value/write":   {"keyPath": "tui.x", "value": 1, "mergeStrategy": "replace"},
+		"fs/writeFile":         {"path": filepath.Join(c.t.TempDir(), "file"), "dataBase64": base64.StdEncoding.EncodeToString([]byte("text"))},
+	}
+}
+
+// knows is what the server knows of a thread, the list of all, and the configuration.
+func (c *client) knows(id string) []string {
+	c.t.Helper()
+	v := c.readThread(id)
+	known := append([]string{v.Name, gjson.GetBytes(c.call("config/read", object{}), "config.tui").Raw}, itemsOf(v)...)
+	for _, thread := range gjson.GetBytes(c.call("thread/list", object{}), "data.#.id").Array() {
+		known = append(known, thread.Str)
+	}
+	return known
+}
+
+// knownAnew is what a new server of the home knows.
+func knownAnew(t *testing.T, home, id string) []string {
+	t.Helper()
+	c := startOffline(t, home)
+	known := c.knows(id)
+	c.close()
+	return known
+}
+
+// TestBinaryNeedsFewDescriptorsOnASocket has 32 of them for clients, watches, an index and turns.
+func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
+	t.Parallel()
+	h := launchHost(t, throughShell(offlineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), `ulimit -n 32; exec "$@"`), "")
+	a, b := h.welcome(), h.welcome()
+	dir := t.TempDir()
+	a.call("fs/watch", object{"watchId": "w", "path": dir})
+	id := a.startTrusted()
+	b.call("thread/resume", object{"threadId": id})
+	for i := range 3 {
+		a.beginTurn(id, fmt.Sprintf("run: echo %d > %s", i, filepath.Join(dir, "f")))
+		require.Equal(t, "completed", a.awaitTurn().Status)
+		require.Equal(t, "completed", b.awaitTurn().Status)
+	}
+	require.Contains(t, append(a.methods(), b.methods()...), "fs/changed")
+	a.call("thread/list", object{})
+	b.call("thread/search", object{"searchTerm": "echo"})
+	h.end()
+}

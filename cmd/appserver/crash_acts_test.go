@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// later sends a request; answered is called when it is noticed to have succeeded.
+func (s *siege) later(method string, params object, answered func(message)) {
+	s.t.Helper()
+	s.waiting[s.ask(method, params)] = answered
+}
+
+// mostSieged is how many threads are made; more would be checked for most of the time.
+const mostSieged = 6
+
+// act does something, and does not wait for what it gives.
+func (s *siege) act() {
+	s.t.Helper()
+	if len(s.threads) == 0 || len(s.threads) < mostSieged && s.rand.IntN(15) == 0 {
+		s.begin("thread/start", object{"cwd": s.project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+		return
+	}
+	w := s.threads[s.rand.IntN(len(s.threads))]
+	acts := []func(*told){
+		s.say, s.say, s.say, s.say, s.say, s.edit, s.edit, s.edit, s.edit,
+		s.trim, s.compact, s.rename, s.interrupt, s.fork, s.archive, s.leave, s.configure, s.save, s.forget,
+	}
+	acts[s.rand.IntN(len(acts))](w)
+}
+
+// begin makes a thread.
+func (s *siege) begin(method string, params object) {
+	s.later(method, params, func(m message) {
+		var r struct{ Thread threadView }
+		require.NoError(s.t, json.Unmarshal(m.Result, &r))
+		if s.thread(r.Thread.ID) == nil {
+			s.threads = append(s.threads, newTold(r.Thread))
+		}
+	})
+}
+
+func (s *siege) mark() string {
+	s.marks++
+	return fmt.Sprintf("mark%dx", s.marks)
+}
+
+// say gives input: a turn, with calls or without, or more of the turn under way.
+func (s *siege) say(w *told) {
+	mark := s.mark()
+	input := textInput(s.words(mark))
+	answered := func(message) { w.marks = append(w.marks, mark) }
+	if w.turn != "" && s.rand.IntN(2) == 0 {
+		s.later("turn/steer", object{"threadId": w.id, "expectedTurnId": w.turn, "input": input}, answered)
+		return
+	}
+	s.later("turn/start", object{"threadId": w.id, "input": input}, answered)
+}
+
+// words have the model make calls of every kind.
+func (s *siege) words(mark string) string {
+	patch := "*** Begin Patch\n*** Add File: " + mark + ".txt\n+" + strings.Repeat(mark, 1+s.rand.IntN(50)) + "\n*** End Patch\n"
+	return []string{
+		"Nothing but " + mark,
+		strings.Repeat("Very long words of "+mark+". ", 1+s.rand.IntN(1000)),
+		does(runsShell("echo " + mark + " >> log.txt")),
+		does(runsShell("head -c 20000 /dev/zero | tr '\\0' x; echo "+mark), runsShell("sleep 0.02; echo "+mark)),
+		does(call("apply_patch", object{"input": patch})),
+		does(call("mcp__docs__echo", object{"x": mark})),
+		does(runsExec("echo "+mark+"; sleep 600", object{"yield_time_ms": 250})),
+		does(runsShell("echo "+mark+"; sleep 0.3"), call("recall", object{"query": mark})),
+	}[s.rand.IntN(8)]
+}
+
+// edit changes the context by ids that are known of it.
+func (s *siege) edit(w *told) {
+	var ids []string
+	for id := range w.list {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	params := object{"threadId": w.id}
+	method := []string{"context/setInclusion", "context/setInclusion", "context/setInclusion", "context/pin", "context/pruneByIndices", "context/undo", "context/redo", "context/restore"}[s.rand.IntN(8)]
+	switch method {
+	case "context/setInclusion", "context/pin", "context/pruneByIndices":
+		if len(ids) == 0 {
+			s.say(w)
+			return
+		}
+		params["ids"] = []string{ids[s.rand.IntN(len(ids))]}
+	}
+	switch method {
+	case "context/setInclusion":
+		params["included"] = s.rand.IntN(3) == 0
+	case "context/pin":
+		params["pinned"] = s.rand.IntN(2) == 0
+	}
+	s.revises(method, params, w)
+}
+
+// revises sends an edit, whose answer may tell the revision that it makes.
+func (s *siege) revises(method string, params object, w *told) {
+	s.later(method, params, func(m message) {
+		s.count.edits++
+		if revision := gjson.GetBytes(m.Result, "revision").Int(); revision > w.revision {
+			w.revision, w.list = revision, nil // ContextItems tells what it is
+		}
+	})
+}
+
+func (s *siege) trim(w *told) {
+	s.revises("thread/context/trim", object{"threadId": w.id, "keepLastNTurns": s.rand.IntN(4)}, w)
+}
+
+func (s *siege) compact(w *told) {
+	strategy := []string{"summary", "userMessages", "mask", "local"}[s.rand.IntN(4)]
+	s.later("thread/compact/start", object{"threadId": w.id, "strategy": strategy}, func(message) {})
+}
+
+func (s *siege) rename(w *told) {
+	name := "name " + s.mark()
+	answered := w.name.ask(name)
+	s.later("thread/name/set", object{"threadId": w.id, "name": name}, func(message) { answered() })
+}
+
+func (s *siege) interrupt(w *told) {
+	s.later("turn/interrupt", object{"threadId": w.id, "turnId": w.turn}, func(message) {})
+}
+
+func (s *siege) fork(w *told) {
+	if len(s.threads) >= mostSieged {
+		s.say(w)
+		return
+	}
+	s.begin("thread/fork", object{"threadId": w.id})
+}
+
+// archive puts a thread away, or brings it back.
+func (s *siege) archive(w *told) {
+	if w.archived.value() {
+		answered := w.archived.ask("")
+		s.later("thread/unarchive", object{"threadId": w.id}, func(message) { answered() })
+		s.later("thread/resume", object{"threadId": w.id}, func(message) {})
+		return
+	}
+	answered := w.archived.ask("true")
+	s.later("thread/archive", object{"threadId": w.id}, func(message) { answered(); w.twice = false })
+}
+
+// leave has a thread unloaded, which rewrites its file, and loaded again.
+func (s *siege) leave(w *told) {
+	s.later("thread/unsubscribe", object{"threadId": w.id}, func(message) {})
+	s.later("thread/resume", object{"threadId": w.id}, func(message) {})
+}
+
+func (s *siege) configure(*told) {
+	value := s.mark()
+	answered := s.setting.ask(value)
+	s.later("config/value/write", object{"keyPath": "tui.soak", "value": value, "mergeStrategy": "replace"}, func(message) { answered() })
+}
+
+func (s *siege) save(*told) {
+	s.writes(filepath.Join(s.project, fmt.Sprintf("saved%d", s.rand.IntN(3))), strings.Repeat(s.mark(), 1+s.rand.IntN(5000)))
+}
+
+// forget forgets a memory of a thread, if it has any.
+func (s *siege) forget(w *told) {
+	for id := range w.memories {
+		if !s.forgotten[id] {
+			s.forgotten[id] = true
+			s.later("memory/forget", object{"ids": []string{id}}, func(message) { delete(w.memories, id) })
+			return
+		}
+	}
+	s.say(w)
+}

@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"testing"
+
+	"appserver/protocol"
+)
+
+// TestEveryDiskOperationMayFailAroundMoves lives a life with cuts, a fork and the archive on a
+// disk whose n-th operation fails: what is asked again is served, and nothing that was told is
+// lost, wherever the file lies by then.
+func TestEveryDiskOperationMayFailAroundMoves(t *testing.T) {
+	all := faults()
+	for _, name := range []string{"one, in part", "three, in part"} {
+		t.Run(name, func(t *testing.T) { sweep(t, all[name], (*life).move) })
+	}
+}
+
+// move is a life in which a thread is trimmed, forked, archived, brought back and loaded by
+// another engine.
+func (l *life) move() {
+	l.thread = l.insist(start).Get("thread.id").Str
+	l.complete("say one")
+	l.complete("say two")
+	l.insist(func() call { return trim(l.thread) })
+	own := l.thread
+	l.thread = l.insist(func() call { return fork(own) }).Get("thread.id").Str
+	l.complete("say three")
+	l.keeps()
+	l.thread = own
+	l.shift(archive, "archived")
+	l.shift(unarchive, "not archived")
+	l.again()
+	l.complete("say four")
+	if d := l.difference(own); d != "" {
+		l.report("%s", d)
+	}
+	l.keeps()
+	l.leaveWhole()
+}
+
+// shift moves a thread. A failure that is told leaves it where it was, or where it was to go:
+// then it is refused to go there again, by words that say so.
+func (l *life) shift(way func(string) call, to string) {
+	for range 10 {
+		got := l.clients.answersTo(l.post(1, way(l.thread)))
+		if len(got) != 1 {
+			l.report("to be %s has %d answers", to, len(got))
+			return
+		}
+		if got[0].err == nil {
+			l.keeps()
+			return
+		}
+		switch got[0].err.Data.Kind {
+		case protocol.KindStorage, protocol.KindRolloutUnreadable:
+			l.costs++
+		case protocol.KindThreadArchived, protocol.KindThreadNotFound:
+			l.keeps()
+			return
+		default:
+			l.report("%v %s, to be %s", got[0], got[0].err.Message, to)
+			return
+		}
+		l.keeps()
+	}
+	l.report("it is never %s, though the disk has healed", to)
+}
