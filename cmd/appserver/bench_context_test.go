@@ -27,6 +27,8 @@ type lineClient struct {
 	pid   int
 	// head is the beginning of the line that was awaited, as far as it went into the buffer.
 	head []byte
+	// ended are the turns that were completed so far.
+	ended int
 }
 
 func newLineClient(b testing.TB, home string) *lineClient {
@@ -72,6 +74,9 @@ func (c *lineClient) await(begin string) int {
 			length += len(part)
 			if first {
 				members := bytes.TrimPrefix(bytes.TrimPrefix(part, []byte("{")), []byte(`"jsonrpc":"2.0",`))
+				if bytes.HasPrefix(members, []byte(turnCompleted)) && bytes.Contains(members, []byte(`"status":"completed"`)) {
+					c.ended++
+				}
 				if matches, first = bytes.HasPrefix(members, []byte(begin)), false; matches {
 					c.head = append(c.head[:0], part...)
 				}
@@ -92,7 +97,10 @@ func (c *lineClient) call(method, params string) int {
 	return c.await(fmt.Sprintf(`"id":%d,`, id))
 }
 
-const contextItems = `"method":"ContextItems"`
+const (
+	contextItems  = `"method":"ContextItems"`
+	turnCompleted = `"method":"turn/completed"`
+)
 
 func BenchmarkContext(b *testing.B) {
 	for _, items := range []int{10_000, 100_000} {
