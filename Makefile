@@ -24,12 +24,16 @@ SOAK ?= 1h
 # environment, names the program of the reference implementation, which lists and searches
 # are measured of, too; APPSERVER_BENCH_HOMES a folder that keeps 50,000 threads for them.
 BENCHTIME ?= 1s
+# ROWS are the groups of rows that bench-peer measures. APPSERVER_BENCH_ROUNDS, in the
+# environment, bounds how often (5), APPSERVER_BENCH_MB (5,49,1000) and APPSERVER_BENCH_THREADS
+# (2000,10000,50000) name the sizes of what is resumed and listed.
+ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo generate check test race fuzz crash soak bench conformance clean
+.PHONY: help build mac demo generate check test race fuzz crash soak bench bench-peer conformance clean
 
 help: ## print the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver ./cmd/appserver
@@ -89,6 +93,9 @@ soak: ## have clients do anything at random for SOAK, and draw what the server t
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree ./core/memory
+
+bench-peer: ## measure us and the reference implementation by one script, in a table; ROWS=start|stream|turns50|turns200|context|resume49|list2000… for some of it
+	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./cmd/appserver
 
 conformance: ## compare with the reference implementation, let its clients use the server, and run all tests by its schema
 	bash .ci/conformance

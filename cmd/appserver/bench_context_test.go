@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,29 +19,39 @@ import (
 
 // lineClient sends requests and waits for lines that contain a text.
 type lineClient struct {
-	b     *testing.B
+	b     testing.TB
 	in    io.WriteCloser
 	out   *bufio.Reader
 	id    int
 	close func()
 	pid   int
+	// head is the beginning of the line that was awaited, as far as it went into the buffer.
+	head []byte
+	// ended are the turns that were completed so far.
+	ended int
 }
 
-func newLineClient(b *testing.B, home string) *lineClient {
-	cmd := serverCommand(b, home, "-c", "model_provider=offline", "-c", "compat.turn_completed_floor_ms=0")
+func newLineClient(b testing.TB, home string) *lineClient {
+	return dialLines(b, offlineCommand(b, home))
+}
+
+// dialLines starts a server, and initializes.
+func dialLines(b testing.TB, cmd *exec.Cmd) *lineClient {
 	in, err := cmd.StdinPipe()
 	require.NoError(b, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(b, err)
 	require.NoError(b, cmd.Start())
 	c := &lineClient{b: b, in: in, out: bufio.NewReaderSize(out, 1<<20), pid: cmd.Process.Pid}
-	c.close = func() {
+	c.close = sync.OnceFunc(func() {
 		_ = in.Close()
 		_, _ = io.Copy(io.Discard, c.out)
 		_ = cmd.Wait()
-	}
+	})
 	b.Cleanup(c.close)
-	c.call("initialize", `{"clientInfo":{"name":"bench","version":"1"}}`)
+	c.call("initialize", `{"clientInfo":{"name":"bench","version":"1"},"capabilities":{"experimentalApi":true}}`)
+	_, err = io.WriteString(in, `{"jsonrpc":"2.0","method":"initialized"}`+"\n")
+	require.NoError(b, err)
 	return c
 }
 
@@ -51,7 +63,8 @@ func (c *lineClient) send(method, params string) int {
 	return c.id
 }
 
-// await reads up to the line that begins like this and gives its length.
+// await reads up to the line whose members begin like this, and gives its length. The
+// reference implementation writes no "jsonrpc" before them.
 func (c *lineClient) await(begin string) int {
 	for {
 		length, first := 0, true
@@ -60,7 +73,13 @@ func (c *lineClient) await(begin string) int {
 			part, err := c.out.ReadSlice('\n')
 			length += len(part)
 			if first {
-				matches, first = bytes.HasPrefix(part, []byte(begin)), false
+				members := bytes.TrimPrefix(bytes.TrimPrefix(part, []byte("{")), []byte(`"jsonrpc":"2.0",`))
+				if bytes.HasPrefix(members, []byte(turnCompleted)) && bytes.Contains(members, []byte(`"status":"completed"`)) {
+					c.ended++
+				}
+				if matches, first = bytes.HasPrefix(members, []byte(begin)), false; matches {
+					c.head = append(c.head[:0], part...)
+				}
 			}
 			if err == nil {
 				break
@@ -75,10 +94,13 @@ func (c *lineClient) await(begin string) int {
 
 func (c *lineClient) call(method, params string) int {
 	id := c.send(method, params)
-	return c.await(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,`, id))
+	return c.await(fmt.Sprintf(`"id":%d,`, id))
 }
 
-const contextItems = `{"jsonrpc":"2.0","method":"ContextItems"`
+const (
+	contextItems  = `"method":"ContextItems"`
+	turnCompleted = `"method":"turn/completed"`
+)
 
 func BenchmarkContext(b *testing.B) {
 	for _, items := range []int{10_000, 100_000} {
@@ -166,7 +188,7 @@ func milliseconds(b *testing.B, budget float64) {
 
 // writeItems writes a thread with that many context items: questions, calls, outputs
 // and answers of about 250 bytes.
-func writeItems(b *testing.B, home string, items int) string {
+func writeItems(b testing.TB, home string, items int) string {
 	thread, f := beginRollout(b, home)
 	w := bufio.NewWriter(f)
 	text := strings.Repeat("The parser takes what it can and says where it stopped. ", 4)

@@ -107,7 +107,7 @@ type benchHome struct {
 }
 
 // newBenchHome links the rollouts, so that it must lie where the stock does.
-func newBenchHome(b *testing.B, count int) *benchHome {
+func newBenchHome(b testing.TB, count int) *benchHome {
 	from, err := stock()
 	require.NoError(b, err)
 	home, err := os.MkdirTemp(filepath.Dir(from), "home-")
@@ -127,7 +127,7 @@ func newBenchHome(b *testing.B, count int) *benchHome {
 }
 
 // reset takes away what servers keep beside the rollouts.
-func (h *benchHome) reset(b *testing.B) {
+func (h *benchHome) reset(b testing.TB) {
 	h.ready = false
 	entries, err := os.ReadDir(h.path)
 	require.NoError(b, err)

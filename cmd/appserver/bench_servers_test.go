@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,16 +119,31 @@ func (c *client) firstPage(params object, want []string) (answered, right time.D
 // peakMB is the most memory that one of a process and its children has had resident.
 func peakMB(b testing.TB, pid int) (peak float64) {
 	for _, pid := range family(b, pid) {
-		peak = max(peak, float64(statusKiB(b, pid, "VmHWM:"))/1024)
+		peak = max(peak, memberMB(b, pid, "VmHWM:"))
 	}
 	return peak
 }
+
+// memberMB is a figure of one of a family, 0 where that has ended since they were counted.
+func memberMB(b testing.TB, pid int, name string) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if gone(err) || !strings.Contains(string(status), name) {
+		return 0
+	}
+	return float64(statusKiB(b, pid, name)) / 1024
+}
+
+// gone is true of errors about a process that has ended.
+func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
 // treeTime is the user and system time of a process and its children, in steps of 10 ms, as far
 // as these have not ended.
 func treeTime(b testing.TB, pid int) (used time.Duration) {
 	for _, pid := range family(b, pid) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if gone(err) {
+			continue
+		}
 		require.NoError(b, err)
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		for _, ticks := range fields[11:13] {
@@ -145,6 +162,9 @@ func family(b testing.TB, pid int) []int {
 	require.NoError(b, err)
 	for _, file := range children {
 		text, err := os.ReadFile(file)
+		if gone(err) {
+			continue
+		}
 		require.NoError(b, err)
 		for _, child := range strings.Fields(string(text)) {
 			id, err := strconv.Atoi(child)

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,7 +68,7 @@ func BenchmarkEmptyTurn(b *testing.B) {
 // BenchmarkDeltas streams as fast as the server takes it.
 func BenchmarkDeltas(b *testing.B) {
 	const deltas = 100_000
-	provider := streamingProvider(deltas, 0)
+	provider := newBenchModel(deltas, 0)
 	defer provider.Close()
 	c := benchServer(b, providerHome(b, provider.URL))
 	thread := c.startThread(object{})
@@ -92,7 +90,7 @@ func BenchmarkDeltas(b *testing.B) {
 // there, they would take as long as one.
 func BenchmarkConcurrentTurns(b *testing.B) {
 	const turns, deltas, gap = 50, 200, 5 * time.Millisecond
-	provider := streamingProvider(deltas, gap)
+	provider := newBenchModel(deltas, gap)
 	defer provider.Close()
 	ideal := time.Duration(deltas) * gap
 	c := benchServer(b, providerHome(b, provider.URL))
@@ -127,35 +125,11 @@ func providerOf(home string) string {
 	return "offline"
 }
 
-func providerHome(b *testing.B, url string) string {
+func providerHome(b testing.TB, url string) string {
 	home := b.TempDir()
 	config := fmt.Sprintf("model = \"bench\"\n[model_providers.bench]\nbase_url = %q\n", url+"/v1")
 	require.NoError(b, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
 	return home
-}
-
-// streamingProvider answers every request with that many deltas.
-func streamingProvider(deltas int, gap time.Duration) *httptest.Server {
-	chunk := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,"delta":{"content":"tok "},"finish_reason":null}]}` + "\n\n"
-	end := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
-	batch := strings.Repeat(chunk, 100)
-	return httptest.NewServer(completions(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		if gap == 0 {
-			for range deltas / 100 {
-				fmt.Fprint(w, batch)
-			}
-		} else {
-			tick := time.NewTicker(gap)
-			defer tick.Stop()
-			for range deltas {
-				<-tick.C
-				fmt.Fprint(w, chunk)
-				w.(http.Flusher).Flush()
-			}
-		}
-		fmt.Fprint(w, end)
-	}))
 }
 
 func residentKiB(b testing.TB, pid int) int { return statusKiB(b, pid, "VmRSS:") }

@@ -154,7 +154,7 @@ func libraries() []library {
 		{"github.com/sashabaranov/go-openai", []string{"core/model"}, "one way to providers"},
 		{"github.com/sourcegraph/jsonrpc2", []string{"server"}, "one connection to the client"},
 		{"github.com/stretchr/testify", nil, "for tests"},
-		{"github.com/tidwall/gjson", []string{"core", "core/digest", "protocol", "rollout"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume"},
+		{"github.com/tidwall/gjson", []string{"core", "core/digest", "core/model", "protocol", "rollout"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume, or of a stream"},
 		{"github.com/tiktoken-go/tokenizer", []string{"core/token"}, "one owner of the tables, which are megabytes"},
 		{"go.uber.org/goleak", nil, "for tests"},
 		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},

@@ -25,71 +25,48 @@ const (
 
 var errNoTerminal = errors.New("it ended without [DONE] or a finish_reason")
 
-// eventBody is the body of an answer as go-openai reads it without harm: one line
-// "data: ..." for each event and nothing else. An event with an error member ends
-// it with a *reportedError. A body that is a JSON document instead of a stream is
+// eventBody is the body of an answer. A body that is a JSON document instead of a stream is
 // taken for its only event.
 type eventBody struct {
 	src    *bufio.Reader
 	idle   *idle
-	closer io.Closer
 	kind   string // the answer's content type
 	redact func([]byte) []byte
 
-	events  *sse.Reader // nil before the first read
-	seen    int         // events
-	done    bool        // [DONE] was seen
-	pending [][]byte    // what is left of the line being read
+	events *sse.Reader // nil before the first read
+	seen   int         // events
+	done   bool        // [DONE] was seen
 }
 
 func newEventBody(src *idleReader, res *http.Response, redact func([]byte) []byte) *eventBody {
 	return &eventBody{
 		src: bufio.NewReaderSize(src, readSize), idle: src.idle,
-		closer: res.Body, kind: res.Header.Get("Content-Type"), redact: redact,
+		kind: res.Header.Get("Content-Type"), redact: redact,
 	}
 }
 
-// Close closes the answer.
-func (b *eventBody) Close() error { return b.closer.Close() }
-
-// Read gives the next bytes of the lines.
-func (b *eventBody) Read(p []byte) (int, error) {
-	for len(b.pending) == 0 {
-		data, err := b.next()
-		if err != nil {
-			return 0, err
-		}
-		if len(data) > 0 {
-			b.pending = append(b.pending[:0], []byte("data: "), data, []byte("\n"))
-		}
-		if bytes.HasPrefix(data, []byte(`{"error":`)) {
-			// Without the space go-openai would end the stream here.
-			b.pending[0], b.pending[1] = []byte("data: { "), data[1:]
-		}
-	}
-	n := copy(p, b.pending[0])
-	if b.pending[0] = b.pending[0][n:]; len(b.pending[0]) == 0 {
-		b.pending = b.pending[1:]
-	}
-	return n, nil
-}
-
+// next is the data of the next event that is not blank, valid until the next call. After [DONE]
+// it is io.EOF; an event with an error member is a *reportedError.
 func (b *eventBody) next() ([]byte, error) {
-	data, err := b.read()
-	if err != nil {
-		return nil, err
+	for !b.done {
+		data, err := b.read()
+		if err != nil {
+			return nil, err
+		}
+		b.seen++
+		b.idle.event()
+		data = bytes.TrimSpace(data)
+		switch {
+		case string(data) == "[DONE]":
+			b.done = true
+			b.drain()
+		case reportsError(data):
+			return nil, &reportedError{parseProblem(b.redact(data))}
+		case len(data) > 0:
+			return data, nil
+		}
 	}
-	b.seen++
-	b.idle.event()
-	data = bytes.TrimSpace(data)
-	switch {
-	case string(data) == "[DONE]":
-		b.done = true
-		b.drain()
-	case reportsError(data):
-		return nil, &reportedError{parseProblem(b.redact(data))}
-	}
-	return data, nil
+	return nil, io.EOF
 }
 
 // read gives the next event, or the document that came instead of events.
@@ -97,8 +74,7 @@ func (b *eventBody) read() ([]byte, error) {
 	if b.events == nil {
 		b.events = sse.NewReader(b.src, eventLimit)
 		if b.isDocument() {
-			document, err := io.ReadAll(io.LimitReader(b.src, eventLimit))
-			return bytes.Map(blankLineEnds, document), err
+			return io.ReadAll(io.LimitReader(b.src, eventLimit))
 		}
 	}
 	return b.events.Next()
@@ -115,13 +91,6 @@ func (b *eventBody) isDocument() bool {
 			return b.src.UnreadByte() == nil && first == '{'
 		}
 	}
-}
-
-func blankLineEnds(r rune) rune {
-	if r == '\n' || r == '\r' {
-		return ' '
-	}
-	return r
 }
 
 func (b *eventBody) drain() {

@@ -93,6 +93,10 @@ func decodeChunk(raw []byte) (chunk, error) {
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
 	}
+	if content, plain := textAlone(raw); plain {
+		c.Choices[0].Delta.Content = text(content)
+		return c, nil
+	}
 	err := json.Unmarshal(raw, &c)
 	if mismatch := new(json.UnmarshalTypeError); err == nil || errors.As(err, &mismatch) {
 		return c, nil

@@ -13,8 +13,6 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // settleTime is how long what follows a finish_reason is awaited, and the body of
@@ -25,7 +23,8 @@ const settleTime = 5 * time.Second
 const errorBodyLimit = 64 << 10
 
 // exchange is one request and its answer. As the HTTP client of go-openai it
-// corrects the request on its way out and the answer on its way in.
+// corrects the request on its way out. The answer it reads itself: the library's reader takes two
+// regular expressions a line, and what providers write in error for the end.
 type exchange struct {
 	provider  *OpenAI
 	overrides map[string]json.RawMessage
@@ -52,7 +51,7 @@ func requestURL(e Endpoint) (*url.URL, error) {
 
 // Do sends a request of go-openai's. It fails with *connectError where no answer
 // came and with *statusError for any status but 2xx; the body of an answer is
-// lines of events, as go-openai reads them.
+// read by collect, not by the library.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err := x.amend(req); err != nil {
 		return nil, &requestError{err}
@@ -73,7 +72,6 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		return nil, &statusError{res.StatusCode, res.Header, x.provider.withoutSecrets(body), x.optional}
 	}
 	x.body = newEventBody(reader, res, x.provider.withoutSecrets)
-	res.Body = x.body
 	return res, nil
 }
 
@@ -107,9 +105,9 @@ func (x *exchange) amend(req *http.Request) error {
 }
 
 // collect reads the answer to its end.
-func (x *exchange) collect(ctx context.Context, stream *openai.ChatCompletionStream, a *assembly) (core.Answer, error) {
+func (x *exchange) collect(ctx context.Context, a *assembly) (core.Answer, error) {
 	for {
-		raw, err := stream.RecvRaw()
+		raw, err := x.body.next()
 		if err == nil {
 			err = a.add(raw)
 		}

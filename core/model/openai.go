@@ -140,7 +140,7 @@ func (o *OpenAI) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 		return core.Answer{}, typed(err)
 	}
 	defer stream.Close()
-	return x.collect(ctx, stream, newAssembly(p, emit))
+	return x.collect(ctx, newAssembly(p, emit))
 }
 
 // library is a client that posts through x.
