@@ -30,7 +30,7 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo generate check test race fuzz crash soak bench bench-peer conformance clean
+.PHONY: help build mac demo generate check test race fuzz crash soak bench bench-peer conformance verify sbom clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,12 @@ build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 
 mac: ## build bin/appserver-mac, which serves all but commands
 	CGO_ENABLED=0 GOOS=darwin $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver
+
+verify: ## compare the modules that were downloaded with go.sum
+	$(GO) mod verify
+
+sbom: build ## list what bin/appserver is made of, with hashes, in bin/appserver.sbom.json
+	$(GO) version -m -json bin/appserver > bin/appserver.sbom.json
 
 demo: build ## run a conversation with the built-in offline provider
 	$(GO) run ./docs/demo bin/appserver

@@ -144,6 +144,7 @@ func libraries() []library {
 		{"github.com/fsnotify/fsnotify", []string{"core/codeindex", "core/host"}, "one watches what clients name, one folders of repositories"},
 		{"github.com/git-pkgs/gitignore", []string{"core/find"}, "one reader of what git ignores"},
 		{"github.com/gofrs/flock", []string{"rollout", "server/listen"}, "one owner of locks on threads, and one of places to listen"},
+		{"github.com/google/licensecheck", nil, "for tests"},
 		{"github.com/google/uuid", []string{"core/engine", "rollout"}, "the engine makes ids; the rollout reads them in file names"},
 		{"github.com/invopop/jsonschema", []string{"schema/gen"}, "the program carries its schema ready made"},
 		{"github.com/junegunn/fzf", []string{"core/find"}, "its matcher alone, for names of files"},

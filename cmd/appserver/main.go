@@ -25,7 +25,6 @@ import (
 	"path/filepath"
 
 	"appserver/core/tool"
-	"appserver/protocol"
 	"appserver/schema"
 )
 
@@ -73,7 +72,7 @@ func commands() []subcommand {
 		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},
 		{"thread", "export stored threads as documents, and import them", threadCommand},
-		{"version", "print the version", printVersion},
+		{"version", "print the version; --json: and what the program was made of", printVersion},
 	}
 }
 
@@ -127,17 +126,6 @@ func command(args []string, s streams, o *options) error {
 		}
 	}
 	return usageError{fmt.Errorf("there is no command %q", args[0])}
-}
-
-func printVersion(_ []string, s streams, o *options) error {
-	// Clients of the reference implementation look for its name and version; some for
-	// nothing else, where they take the program for it.
-	if o.codex {
-		_, err := fmt.Fprintf(s.out, "codex-cli %s\n", protocol.Level)
-		return err
-	}
-	_, err := fmt.Fprintf(s.out, "codex-cli %s (appserver %s)\n", protocol.Level, version)
-	return err
 }
 
 func generate(write func(dir string) error) func([]string, streams, *options) error {

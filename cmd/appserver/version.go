@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"appserver/protocol"
+)
+
+// buildFacts tell what a program was made of, for people who have only the program.
+type buildFacts struct {
+	Version  string `json:"version"`
+	Protocol string `json:"protocol"`
+	// Commit and Time are null where the builder was not told of them, as out of a worktree.
+	Commit *string `json:"commit"`
+	Time   *string `json:"time"`
+	// Dirty is set where files differed from the commit; null without one.
+	Dirty *bool  `json:"dirty"`
+	Go    string `json:"go"`
+	OS    string `json:"os"`
+	Arch  string `json:"arch"`
+}
+
+func buildOf(info *debug.BuildInfo) buildFacts {
+	b := buildFacts{Version: version, Protocol: protocol.Level, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info == nil {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = new(s.Value)
+		case "vcs.time":
+			b.Time = new(s.Value)
+		case "vcs.modified":
+			b.Dirty = new(s.Value == "true")
+		}
+	}
+	return b
+}
+
+func printVersion(args []string, s streams, o *options) error {
+	flags := flag.NewFlagSet("version", flag.ContinueOnError)
+	flags.SetOutput(s.err)
+	asJSON := flags.Bool("json", false, "print an object: version, protocol, commit, time, dirty, go, os, arch")
+	if err := flags.Parse(args); err != nil {
+		return usage(err)
+	}
+	if flags.NArg() > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	}
+	if *asJSON {
+		info, _ := debug.ReadBuildInfo()
+		return json.NewEncoder(s.out).Encode(buildOf(info))
+	}
+	// Clients of the reference implementation look for its name and version; some for
+	// nothing else, where they take the program for it.
+	if o.codex {
+		_, err := fmt.Fprintf(s.out, "codex-cli %s\n", protocol.Level)
+		return err
+	}
+	_, err := fmt.Fprintf(s.out, "codex-cli %s (appserver %s)\n", protocol.Level, version)
+	return err
+}
