@@ -259,3 +259,45 @@ func TestBinaryAnswersWhatItAccepted(t *testing.T) {
 	require.Equal(t, c.lastID, answers)
 	require.Equal(t, fmt.Sprint("name ", c.lastID-4), startOffline(t, home).readThread(id).Name, "the last name that was set")
 }
+
+// TestBinaryHoldsBackStreamsOfSockets does so to one client of several, which does not read: the
+// others are served meanwhile, and it misses nothing.
+func TestBinaryHoldsBackStreamsOfSockets(t *testing.T) {
+	t.Parallel()
+	const deltas = 200_000
+	still := make(chan bool, deltas)
+	p := newProvider(t, streamNumbered(deltas, func(done bool) { still <- done }), says("meanwhile"))
+	home := p.home(t)
+	h := launchHost(t, serverCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
+	other, slow := h.welcome(), h.welcome()
+	own, id := other.startThread(object{}), slow.startThread(object{})
+	slow.call("context/getUsage", object{"threadId": id}) // loads the tables of the tokenizer
+	resume := slow.stopReading()
+	base := statusKiB(t, h.cmd.Process.Pid, "VmRSS:")
+	slow.send(object{"id": "stream", "method": "turn/start", "params": object{"threadId": id, "input": textInput("stream")}})
+	select {
+	case done := <-still:
+		require.False(t, done, "the provider is not held back")
+	case <-time.After(patience):
+		t.Fatal("the provider can write on and on")
+	}
+	require.Equal(t, "completed", other.turn(own, "go on").Status)
+	require.Less(t, statusKiB(t, h.cmd.Process.Pid, "VmHWM:")-base, 96<<10, "KiB")
+
+	resume()
+	var text strings.Builder
+	slow.until(func(m message) bool {
+		if m.Method == "item/agentMessage/delta" {
+			var p struct{ Delta string }
+			require.NoError(t, json.Unmarshal(m.Params, &p))
+			text.WriteString(p.Delta)
+		}
+		return m.Method == "turn/completed"
+	})
+	whole := text.String()
+	require.Len(t, whole, deltas*64)
+	for i := range deltas {
+		require.True(t, strings.HasPrefix(whole[i*64:], numbered(i)), "delta %d", i)
+	}
+	h.end()
+}
