@@ -259,3 +259,36 @@ func TestBinaryAnswersWhatItAccepted(t *testing.T) {
 	require.Equal(t, c.lastID, answers)
 	require.Equal(t, fmt.Sprint("name ", c.lastID-4), startOffline(t, home).readThread(id).Name, "the last name that was set")
 }
+
+// TestBinaryGivesUpClientsThatDoNotRead: a client of a socket takes nothing of 200,000 deltas, and
+// is given up. Others are served meanwhile, and whoever resumes the thread finds all of it.
+func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
+	t.Parallel()
+	const deltas = 200_000
+	p := newProvider(t, streamNumbered(deltas, func(bool) {}))
+	h := launchHost(t, serverCommand(t, p.home(t), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
+	other, slow := h.welcome(), h.welcome()
+	id := slow.startThread(object{})
+	slow.call("context/getUsage", object{"threadId": id}) // loads the tables of the tokenizer
+	base := statusKiB(t, h.cmd.Process.Pid, "VmRSS:")
+	resume := slow.stopReading()
+	slow.send(object{"id": "stream", "method": "turn/start", "params": object{"threadId": id, "input": textInput("stream")}})
+	other.startThread(object{})
+	for end := time.Now().Add(2 * patience); len(other.diagnostics().Connections) > 1; {
+		require.True(t, time.Now().Before(end), "the client is not given up")
+	}
+	require.Less(t, statusKiB(t, h.cmd.Process.Pid, "VmHWM:")-base, 96<<10, "KiB")
+	for view := other.threadOf("thread/resume", object{"threadId": id}); view.Turns[0].Status == "inProgress"; view = other.readThread(id) {
+		other.awaitTurn()
+	}
+
+	items := other.readThread(id).Turns[0].Items
+	var answer struct{ Text string }
+	require.NoError(t, json.Unmarshal(items[len(items)-1], &answer))
+	require.Len(t, answer.Text, deltas*64)
+	for i := range deltas {
+		require.True(t, strings.HasPrefix(answer.Text[i*64:], numbered(i)), "delta %d", i)
+	}
+	resume()
+	h.end()
+}

@@ -215,6 +215,12 @@ func (c *client) stopReading() (resume func()) {
 	return resume
 }
 
+// gate waits while the client does not read.
+func (c *client) gate() {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+}
+
 // kill ends the process without reading what it said.
 func (c *client) kill() {
 	_ = c.cmd.Process.Kill()

@@ -189,6 +189,7 @@ func (h *daemon) join() *guest {
 		defer close(c.messages)
 		for {
 			_, line, err := ws.Read(context.Background())
+			c.gate()
 			if err != nil {
 				c.err = err
 				return

@@ -152,15 +152,15 @@ func (s *soaker) act() {
 	s.seen = nil
 }
 
-// converse runs a turn to its end, unless it is refused.
-func (s *soaker) converse(id, text string, under func()) {
+// converse runs a turn to its end, unless it is refused, and shows what is said meanwhile.
+func (s *soaker) converse(id, text string, hear func(message)) {
 	begun := s.request("turn/start", object{"threadId": id, "input": textInput(text)})
 	if begun.Error != nil {
 		return
 	}
-	under()
 	turn := gjson.GetBytes(begun.Result, "turn.id").Str
 	s.until(func(m message) bool {
+		hear(m)
 		return m.Method == "turn/completed" && gjson.GetBytes(m.Params, "turn.id").Str == turn
 	})
 }
@@ -174,27 +174,17 @@ func (s *soaker) talk(id string) {
 		does(call("mcp__docs__echo", object{"x": s.rng.IntN(10)})),
 		does(append(runsShell("true"), runsShell("false")...), runsShell("ls")),
 	}
-	s.converse(id, texts[s.rng.IntN(len(texts))], func() {})
+	s.converse(id, texts[s.rng.IntN(len(texts))], func(message) {})
 }
 
+// interrupt is for a command that ends by itself, too: the model may make the call again in a
+// later turn, where edits have taken it out of the context.
 func (s *soaker) interrupt(id string) {
-	s.converse(id, does(runsShell("sleep 600")), func() {
-		s.until(func(m message) bool {
-			return m.Method == "item/started" && strings.Contains(m.line, "sleep 600") && strings.Contains(m.line, "commandExecution") || m.Method == "error"
-		})
-		s.request("thread/backgroundTerminals/list", object{"threadId": id})
-		s.request("turn/interrupt", object{"threadId": id, "turnId": s.turnOf(id)})
-	})
-}
-
-// turnOf is the turn of a thread that was begun last.
-func (s *soaker) turnOf(id string) (turn string) {
-	for _, m := range s.seen {
-		if m.Method == "turn/started" && gjson.GetBytes(m.Params, "threadId").Str == id {
-			turn = gjson.GetBytes(m.Params, "turn.id").Str
+	s.converse(id, does(runsShell("sleep 5")), func(m message) {
+		if m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution" {
+			s.ask("turn/interrupt", object{"threadId": id, "turnId": gjson.GetBytes(m.Params, "turnId").Str})
 		}
-	}
-	return turn
+	})
 }
 
 func (s *soaker) edit(id string) {
