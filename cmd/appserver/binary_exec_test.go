@@ -87,12 +87,15 @@ func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
 	c.call("command/exec/resize", object{"processId": "sh", "size": object{"rows": 20, "cols": 99}})
 	write("stty size\n")
 	sh.until("20 99\r\n")
-	write("echo $((1+1)) winks; sleep 600\n")
+	write("echo $((1+1)) winks; cat\n")
 	sh.until("2 winks\r\n")
+	write("typed\n")
+	sh.until("typed\r\ntyped\r\n") // it runs, so that what comes next is not for the shell
 	write("\x03")
 	sh.until("ready> ")
 	write("echo back $((40+2))\n")
 	sh.until("back 42")
+	sh.until("ready> ") // it reads the end of input as a line like others
 	c.call("command/exec/write", object{"processId": "sh", "closeStdin": true})
 	require.EqualValues(t, 0, gjson.GetBytes(c.untilAnswer(id).Result, "exitCode").Int())
 	require.Equal(t, "commandNotFound", c.refused("command/exec/write", object{"processId": "sh", "closeStdin": true}).Data.Kind)

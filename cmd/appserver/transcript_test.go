@@ -185,7 +185,7 @@ func (p *player) play(script string) string {
 var fileTimes = regexp.MustCompile(`("updatedAt"|"recencyAt"):1[5-9][0-9]{8}`)
 
 // ofTheProcess are figures of the process and its memory.
-var ofTheProcess = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"):[1-9][0-9]*`)
+var ofTheProcess = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"|"liveBytes"|"goroutines"):[1-9][0-9]*`)
 
 // userAgents tell the machine.
 var userAgents = regexp.MustCompile(`/0\.169\.0 \([^)]*\) \S+ \(`)
