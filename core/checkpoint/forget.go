@@ -72,13 +72,14 @@ func (k *Keeper) Copy(ctx context.Context, thread string, e core.CopyCheckpoints
 			k.report(fmt.Errorf("the checkpoint %s is not kept for the fork %s: %w", id, thread, err))
 		}
 	}
+	for _, c := range e.Changes {
+		keep(c.ID, c.Root, func(t *worktree.Tree) error { return k.keepFiles(ctx, t, thread, c.ID, treeChanges(c.Changes)) })
+	}
+	// After the files: who finds the checkpoint finds what it takes.
 	for _, p := range e.Points {
 		for _, tree := range p.Trees {
 			keep(p.ID, tree.Root, func(t *worktree.Tree) error { return t.Keep(ctx, thread, p.ID, tree.Tree) })
 		}
-	}
-	for _, c := range e.Changes {
-		keep(c.ID, c.Root, func(t *worktree.Tree) error { return k.keepFiles(ctx, t, thread, c.ID, treeChanges(c.Changes)) })
 	}
 }
 
