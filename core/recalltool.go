@@ -118,10 +118,7 @@ func (s *step) bringBack(ids []string) string {
 }
 
 // goneHit is an item that is not in the prompt, and how well it fits a query.
-type goneHit struct {
-	place, score int
-	text         string
-}
+type goneHit struct{ place, score int }
 
 // searchGone finds items of the thread that the model is not sent, the newest where they fit
 // as well.
@@ -135,18 +132,18 @@ func (s *step) searchGone(query string) (found []string) {
 			continue
 		}
 		size += int(c.size)
-		text := contentOfItem(c.decoded()).text
-		if score := digest.Shared(text, query); score > 0 {
-			hits = append(hits, goneHit{i, score, strings.Join(digest.About(text, query, recallExcerpt), " ")})
+		if score := digest.Shared(contentOfItem(c.decoded()).text, query); score > 0 {
+			hits = append(hits, goneHit{i, score})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b goneHit) int { return cmp.Compare(b.score, a.score) })
 	for _, h := range hits[:min(len(hits), recallHits)] {
-		how := "left out with an earlier part of the conversation"
-		if s.items[h.place].listed() {
+		c, how := &s.items[h.place], "left out with an earlier part of the conversation"
+		if c.listed() {
 			how = "excluded"
 		}
-		found = append(found, fmt.Sprintf("%s (%s): %s", s.items[h.place].id(), how, h.text))
+		about := digest.About(contentOfItem(c.decoded()).text, query, recallExcerpt)
+		found = append(found, fmt.Sprintf("%s (%s): %s", c.id(), how, strings.Join(about, " ")))
 	}
 	return found
 }
