@@ -142,7 +142,7 @@ func (r besideRun) thread(c *lineClient) string {
 }
 
 // turns runs a turn in each of the threads at once, and gives how long they took. Each answer is
-// awaited: the reference implementation refuses requests when it has too many.
+// awaited: sent without that, 200 were not finished by the reference implementation.
 func (r besideRun) turns(c *lineClient, threads ...string) time.Duration {
 	began, all := time.Now(), c.ended+len(threads)
 	for _, thread := range threads {
