@@ -4,16 +4,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Store is the rollouts below one home (CODEX_HOME).
 type Store struct {
 	// Reader names the program whose snapshots can be used. It is set before the store is
 	// used.
-	Reader string
-	disk   FS
-	home   string
+	Reader  string
+	disk    FS
+	home    string
+	folders folders
 	chunking
 	// bookmarkFrom is how much is worth a bookmark, in bytes.
 	bookmarkFrom int64
@@ -97,17 +97,4 @@ func (s *Store) make(path string) (File, error) {
 		return nil, err
 	}
 	return s.disk.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, fileMode)
-}
-
-// syncEntries makes the names on the way from home to a file durable.
-func (s *Store) syncEntries(path string) error {
-	below := s.home + string(filepath.Separator)
-	dir := filepath.Dir(path)
-	for strings.HasPrefix(dir, below) {
-		if err := s.disk.SyncDir(dir); err != nil {
-			return err
-		}
-		dir = filepath.Dir(dir)
-	}
-	return s.disk.SyncDir(dir)
 }

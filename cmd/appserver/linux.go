@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,27 @@ import (
 // Processes of root are not kept out.
 func keepSecrets() {
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // fails on no kernel that knows it
+}
+
+// pipeBytes is how much may wait in the pipe to the client, the most that Linux grants to
+// anyone who asks. In its 64 KiB a list of megabytes changes hands fifty times.
+const pipeBytes = 1 << 20
+
+// widen makes room in a pipe. What is no pipe, or may not have it, stays as it is.
+func widen(out io.Writer) {
+	pipe, ok := out.(*os.File)
+	if !ok {
+		return
+	}
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { // fails on a closed file only, which the first answer tells of
+		if has, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0); err == nil && has < pipeBytes {
+			_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeBytes)
+		}
+	})
 }
 
 // awaitExit is true when the process has ended, false when ctx has.

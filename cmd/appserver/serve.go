@@ -352,6 +352,7 @@ func (p *process) serve(s streams) error {
 	if p.listener != nil {
 		return p.listener.Serve()
 	}
+	widen(s.out)
 	return p.server.Serve(context.Background(), s.in, s.out)
 }
 
