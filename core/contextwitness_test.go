@@ -56,6 +56,7 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 			w.model.line = w.model.next
 			w.model.next++
 			expected.make()
+			w.model.remindAgain()
 		}
 	}
 	if w.model.revision != revision != expected.lines {

@@ -119,16 +119,19 @@ func (l *log) addTurn(t turnRecord) *turnRecord {
 }
 
 func (l *log) applyComplete(ordinal int64, payload json.RawMessage) {
-	var e protocol.TaskComplete
 	t := l.lastTurn()
-	if json.Unmarshal(payload, &e) != nil || t == nil {
+	if t == nil {
 		return
 	}
 	l.noteEnd(ordinal, t)
-	t.status, t.completedAt, t.durationMs = protocol.TurnCompleted, e.CompletedAt, e.DurationMs
-	if e.Error != nil {
+	members := gjson.GetManyBytes(payload, "completed_at", "duration_ms", "error")
+	t.status, t.completedAt, t.durationMs = protocol.TurnCompleted, integer(members[0]), integer(members[1])
+	if failure := members[2]; failure.IsObject() {
 		t.status = protocol.TurnFailed
-		t.err = &protocol.TurnError{Message: e.Error.Message, CodexErrorInfo: protocol.ErrorInfoFromStored(e.Error.CodexErrorInfo)}
+		t.err = &protocol.TurnError{
+			Message:        failure.Get("message").Str,
+			CodexErrorInfo: protocol.ErrorInfoFromStored(json.RawMessage(failure.Get("codex_error_info").Raw)),
+		}
 	}
 }
 

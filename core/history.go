@@ -165,8 +165,8 @@ func (h *history) join(c contextItem) {
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
 	c.ofUser = c.message && peek(c.raw, "role") == protocol.RoleUser
 	c.thought = kind == "reasoning"
-	c.carries = bytes.Contains(c.raw, echoMark) && gjson.GetBytes(c.raw, "provider_echo.reasoning_member").Str != ""
-	c.size, c.images = int32(min(len(c.raw), math.MaxInt32)), int32(bytes.Count(c.raw, imageMark))
+	c.size = int32(min(len(c.raw), math.MaxInt32))
+	c.search()
 	place := int32(len(h.items))
 	if c.role != unpaired {
 		c.callID = peek(c.raw, "call_id")
@@ -177,8 +177,22 @@ func (h *history) join(c contextItem) {
 	h.follow(int(place))
 }
 
-// echoMark is in items with which something goes back to their provider.
-var echoMark = []byte(`"provider_echo"`)
+// search looks through an item for what few have. Outputs are the largest by far: no model
+// gives them, and one that is a text has no images.
+func (c *contextItem) search() {
+	output := c.role == anOutput
+	c.carries = !output && !c.ofUser && bytes.Contains(c.raw, echoMark) && gjson.GetBytes(c.raw, "provider_echo.reasoning_member").Str != ""
+	if !output || !bytes.Contains(c.raw[:min(len(c.raw), 256)], textOutputMark) {
+		c.images = int32(bytes.Count(c.raw, imageMark))
+	}
+}
+
+var (
+	// echoMark is in items with which something goes back to their provider.
+	echoMark = []byte(`"provider_echo"`)
+	// textOutputMark is where an output begins that is a text.
+	textOutputMark = []byte(`"output":"`)
+)
 
 // thoughts are the places of the reasoning that goes back with an item: all since the last
 // output or words of the user, or since what other reasoning goes back with.

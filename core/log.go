@@ -184,20 +184,30 @@ var (
 // gives AGENTS.md a heading.
 func (l *log) remember(ordinal int64, what stored) {
 	l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), stored: what})
-	head := what.raw[:min(len(what.raw), 512)]
-	switch added := &l.items[len(l.items)-1]; {
-	case added.role == unpaired && opens(head, foreignMark):
-		added.tells = theInstructions
-	case added.role != unpaired, bytes.Contains(head[:min(len(head), 64)], idMark):
-	case opens(head, environmentMark):
-		added.tells = theEnvironment
-	case opens(head, instructionsMark):
-		added.tells = theInstructions
-	case opens(head, reminderMark):
-		added.tells = theReminder
-		l.remind()
+	if added := &l.items[len(l.items)-1]; added.ofUser {
+		added.tells = subjectOf(what.raw[:min(len(what.raw), 512)])
+		if added.tells == theReminder {
+			l.remind()
+		}
+		l.hear(&l.items[len(l.items)-1])
 	}
-	l.hear(&l.items[len(l.items)-1])
+}
+
+// subjectOf is what a message in the role of the user tells of, by its first bytes.
+func subjectOf(head []byte) subject {
+	switch {
+	case opens(head, foreignMark):
+		return theInstructions
+	case bytes.Contains(head[:min(len(head), 64)], idMark):
+		return nothing
+	case opens(head, environmentMark):
+		return theEnvironment
+	case opens(head, instructionsMark):
+		return theInstructions
+	case opens(head, reminderMark):
+		return theReminder
+	}
+	return nothing
 }
 
 // opens tells whether a text of the JSON opens with a mark, which begins with a quote.
