@@ -56,8 +56,8 @@ func (t *Thread) view(index, place int) protocol.ContextItem {
 		Tokens: t.scaled(about.tokens), Bytes: about.bytes,
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),
 	}
-	if shown, ok := t.shownAs[int32(place)]; ok {
-		v.ItemID = &shown
+	if shown := t.shownAs[int32(place)]; shown != "" {
+		v.ItemID = pointer(shown)
 	}
 	if tool := t.toolOf(place); *tool != "" {
 		v.ToolName = tool

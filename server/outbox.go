@@ -6,7 +6,7 @@ import (
 	"appserver/protocol"
 )
 
-// chunkBytes is about how much is encoded for one write.
+// chunkBytes is about how much is encoded for one write, unless one message has more.
 const chunkBytes = 256 << 10
 
 // outbox is the queue of one connection. Messages leave in the order in which they
@@ -87,8 +87,8 @@ func (o *outbox) notify() {
 	}
 }
 
-// take waits for messages and gives some of the oldest, with their size. It gives
-// none when the writer is to end.
+// take waits for messages and gives some of the oldest, with their size: one, or as many as
+// chunkBytes hold. It gives none when the writer is to end.
 func (o *outbox) take() ([]message, int) {
 	for {
 		chunk, size, end := o.tryTake()
@@ -103,9 +103,12 @@ func (o *outbox) tryTake() (chunk []message, size int, end bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := 0
-	for n < len(o.queue) && size < chunkBytes {
-		size += o.queue[n].size()
-		n++
+	for ; n < len(o.queue); n++ {
+		more := o.queue[n].size()
+		if n > 0 && size+more > chunkBytes { // what is ready does not wait for what is large
+			break
+		}
+		size += more
 	}
 	chunk, o.queue = o.queue[:n:n], o.queue[n:]
 	o.stopMergingLocked(chunk)

@@ -181,6 +181,19 @@ func TestChunks(t *testing.T) {
 	require.Equal(t, 2*chunkBytes, o.backlog())
 }
 
+func TestWhatIsReadyDoesNotWaitForWhatIsLarge(t *testing.T) {
+	o := newOutbox(1 << 20)
+	for _, size := range []int{100, 200, 2 * chunkBytes, 300} {
+		o.add(&notice{protocol.WarningNotification{}, size})
+	}
+	var sizes []int
+	for range 3 {
+		_, size := o.take()
+		sizes = append(sizes, size)
+	}
+	require.Equal(t, []int{300, 2 * chunkBytes, 300}, sizes)
+}
+
 func TestClosedOutboxTakesNothing(t *testing.T) {
 	o := newOutbox(1)
 	o.add(&notice{protocol.WarningNotification{}, 10})
