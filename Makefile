@@ -2,7 +2,8 @@
 # compiler, conformance node and npm. GOFLAGS and the other variables of Go hold.
 
 GO ?= go
-# PKGS are the packages that test, race and fuzz look at; RACEFLAGS are flags of race.
+# PKGS are the packages that test, race and fuzz look at; TESTFLAGS and RACEFLAGS are flags of
+# the first two.
 PKGS ?= ./...
 # SEED is where tests that draw random cases begin, so that a run can be repeated. 0 begins
 # elsewhere each time.
@@ -70,7 +71,7 @@ plain = $(filter-out $(random),$(shell $(GO) list $(PKGS)))
 each = failed=0; $(if $(plain),$(1) $(plain) || failed=1;) $(if $(random),$(1) $(random) -rapid.seed=$(SEED) -rapid.checks=$(CHECKS) || failed=1;) exit $$failed
 
 test: build ## run all tests
-	@$(call each,$(GO) test)
+	@$(call each,$(GO) test $(TESTFLAGS))
 
 race: ## run all tests under the race detector
 	@$(call each,CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS))
