@@ -201,7 +201,7 @@ func TestContextTakesBack(t *testing.T) {
 		require.Equal(t, after, list(), want)
 	}
 	out, _ := inContext(t, home, 0, "edits", legacyID)
-	require.Regexp(t, `^revision edit items saved age state 1 exclude 2 \d+ \ds `, strings.Join(strings.Fields(out), " "))
+	require.Regexp(t, `^revision edit items saved age state 1 exclude 2 \d+ \d+[sm] `, strings.Join(strings.Fields(out), " "))
 	out, _ = inContext(t, home, 0, "exclude", legacyID, "r8")
 	require.Equal(t, "Nothing changed: there was nothing to do.\n", out)
 	_, errs := inContext(t, home, 2, "restore", legacyID)
