@@ -74,6 +74,7 @@ type failure struct {
 	Message string
 	Data    struct {
 		Kind, Field    string
+		TurnID         string
 		CodexErrorInfo json.RawMessage
 	}
 }

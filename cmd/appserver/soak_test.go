@@ -251,19 +251,26 @@ func (s *soaker) vanishes(string) {
 	}
 }
 
+// remove waits for a compaction that is under way: a thread that nobody knows of any more goes
+// on for as long as its terminals do.
 func (s *soaker) remove(id string) {
-	s.request("thread/delete", object{"threadId": id})
-	for i, own := range s.threads {
-		if own == id {
-			s.threads = append(s.threads[:i:i], s.threads[i+1:]...)
-			return
+	for {
+		refusal := s.request("thread/delete", object{"threadId": id}).Error
+		if refusal == nil {
+			break
 		}
+		turn := refusal.Data.TurnID
+		require.NotEmpty(s.t, turn, "%s: %s", id, refusal.Message)
+		s.until(func(m message) bool {
+			return m.Method == "turn/completed" && gjson.GetBytes(m.Params, "turn.id").Str == turn
+		})
 	}
+	s.threads = slices.DeleteFunc(s.threads, func(own string) bool { return own == id })
 }
 
 func (s *soaker) leave() {
-	for _, id := range s.threads {
-		s.request("thread/delete", object{"threadId": id})
+	for len(s.threads) > 0 {
+		s.remove(s.threads[0])
 	}
 	s.vanish()
 }
