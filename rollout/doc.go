@@ -157,7 +157,8 @@
 //
 // # Deletion
 //
-// A rollout goes before its backup; every name of the thread's goes. One in whose lines
+// A rollout goes before its backup; every name of the thread's goes, and what moves that were
+// cut have left where they led from or to. One in whose lines
 // another rollout begins, as the first line of that says, stays.
 //
 // # Locks

@@ -154,7 +154,7 @@ func (s *siege) checkDeleted(listed map[string]bool) {
 	last := s.deleted[len(s.deleted)-1]
 	require.Equal(s.t, "threadNotLoaded", s.refused("thread/read", object{"threadId": last}).Data.Kind)
 	require.NotContains(s.t, s.repository.git("for-each-ref", "refs/appserver"), last)
-	for _, root := range []string{"sessions", "archived_sessions"} {
+	for _, root := range []string{"sessions", "archived_sessions", "appserver-checkpoints"} {
 		_ = filepath.WalkDir(filepath.Join(s.home, root), func(path string, _ os.DirEntry, _ error) error {
 			for _, id := range s.deleted {
 				require.NotContains(s.t, path, id, "it was deleted")

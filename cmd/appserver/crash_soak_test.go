@@ -47,7 +47,7 @@ type siege struct {
 	forgotten map[string]bool
 	torn      map[string]bool // the rollouts of which a line was cut off
 	marks     int
-	count     struct{ answers, items, turns, edits, memories, torn, rewrites, sockets, pairs, backs, deletes int }
+	count     struct{ answers, items, turns, edits, memories, torn, rewrites, sockets, pairs, backs, deletes, moves int }
 }
 
 // TestCrashSoak kills servers at random moments, under whatever clients do with them, in one
@@ -215,12 +215,17 @@ func (s *siege) end() {
 func (s *siege) checkFiles() {
 	s.t.Helper()
 	store := rollout.NewStore(rollout.OS(), s.home)
+	seen := map[string]string{}
 	for _, folder := range []string{"sessions", "archived_sessions"} {
 		err := filepath.WalkDir(filepath.Join(s.home, folder), func(path string, entry os.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(path) != ".jsonl" {
 				return nil
 			}
 			survey := store.Verify(path)
+			if in := seen[survey.ThreadID]; in != "" && in != folder {
+				s.count.moves++ // cut in two; no list of the next server has it twice
+			}
+			seen[survey.ThreadID] = folder
 			for _, f := range survey.Findings {
 				if f.Kind == rollout.FoundTorn && !s.torn[survey.ThreadID] {
 					s.torn[survey.ThreadID] = true
