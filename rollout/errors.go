@@ -109,9 +109,17 @@ func (e *BackupError) consequence() string {
 	return "excluded items cannot be shown or brought back until the right one is put back"
 }
 
+// IsShortage tells that the disk, or the process, lacks what a file needs: nothing is wrong with
+// the file.
+func IsShortage(err error) bool {
+	return isOf(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EMFILE, syscall.ENFILE)
+}
+
 // isOutside tells that it may not be the file with which something is wrong.
-func isOutside(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EIO, syscall.ENOSPC, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, fs.ErrPermission}, func(one error) bool { return errors.Is(err, one) })
+func isOutside(err error) bool { return IsShortage(err) || isOf(err, syscall.EIO, fs.ErrPermission) }
+
+func isOf(err error, any ...error) bool {
+	return slices.ContainsFunc(any, func(one error) bool { return errors.Is(err, one) })
 }
 
 // Unwrap is what the system said.

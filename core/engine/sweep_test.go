@@ -81,7 +81,7 @@ func live(t *testing.T, f faultfs.Fault, run func(*life)) (problems []string, hi
 	synctest.Test(t, func(t *testing.T) {
 		mem := faultfs.NewMem(home)
 		faulty := faultfs.Wrap(mem, f)
-		l := &life{rig: newRig(t, mem, faulty), words: words()[f.Err]}
+		l := &life{rig: newRig(t, mem, faulty), words: words()[f.Err], broken: f.Err == syscall.EIO}
 		defer l.release()
 		l.setup.policy = protocol.ApprovalUntrusted
 		run(l)
@@ -101,6 +101,8 @@ type life struct {
 	problems []string
 	// words are what refusals say.
 	words string
+	// broken is set where it may be the file with which something is wrong.
+	broken bool
 	// costs counts what was refused, or failed.
 	costs int
 	// want are the context items that the client knows, with what it made of them.
@@ -143,6 +145,9 @@ func (l *life) insist(c func() call) gjson.Result {
 		case protocol.KindStorage, protocol.KindRolloutUnreadable:
 			l.costs++
 			l.tells(c().method, got[0].err.Message)
+			if got[0].err.Data.Kind != protocol.KindStorage && !l.broken {
+				l.report("%s says %s, and nothing is wrong with the rollout", c().method, got[0].err.Data.Kind)
+			}
 		default:
 			l.report("%v %s, for a failure of the disk", got[0], got[0].err.Message)
 			l.costs++
