@@ -172,8 +172,9 @@ func (s *siege) configure(*told) {
 	s.later(nil, "config/value/write", object{"keyPath": "tui.soak", "value": value, "mergeStrategy": "replace"}, func(message) { answered() })
 }
 
+// save has a client write a file, where no checkpoint of a turn under way takes it for the turn's.
 func (s *siege) save(*told) {
-	s.writes(filepath.Join(s.project, fmt.Sprintf("saved%d", s.rand.IntN(3))), strings.Repeat(s.mark(), 1+s.rand.IntN(5000)))
+	s.writes(filepath.Join(s.home, fmt.Sprintf("saved%d", s.rand.IntN(3))), strings.Repeat(s.mark(), 1+s.rand.IntN(5000)))
 }
 
 // forget forgets a memory of a thread, if it has any.
