@@ -69,7 +69,7 @@ func newMoves(t *testing.T, mem *faultfs.Mem, disk rollout.FS) *moves {
 
 func TestEveryOperationOfAMoveMayFail(t *testing.T) {
 	for _, f := range []faultfs.Fault{
-		{Count: 1, Err: syscall.EIO}, {Count: 1, Err: syscall.EACCES}, {Count: 2, Err: syscall.EIO}, {Count: 3, Err: syscall.ENOSPC},
+		{Count: 1, Err: syscall.EROFS}, {Count: 1, Err: syscall.EACCES}, {Count: 2, Err: syscall.EMFILE}, {Count: 3, Err: syscall.ENOSPC},
 		{Count: 2, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSyncDir, faultfs.OpRename}},
 		{Count: 2, Err: syscall.EPERM, Only: []faultfs.Op{faultfs.OpLink}},
 	} {

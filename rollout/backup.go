@@ -3,6 +3,7 @@ package rollout
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"os"
 	"strings"
@@ -112,6 +113,9 @@ func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, e
 func backupError(path string, err error) *BackupError {
 	if absent(err) {
 		return &BackupError{Path: path, Reason: backupMissing}
+	}
+	if disk := new(DiskError); errors.As(err, &disk) && isOutside(err) {
+		err = disk.Err // the path and the advice are in the error already
 	}
 	return &BackupError{Path: path, Reason: backupUnreadable, Err: err}
 }

@@ -145,7 +145,12 @@ func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []int64{2, 4}, numbers(contents))
 		require.ErrorIs(t, contents.Backup.Err, reason)
-		requireRefused(t, contents.Backup.Err, path, "cannot be read")
+		require.ErrorContains(t, contents.Backup.Err, path+".bak cannot be read: ")
+		require.ErrorContains(t, contents.Backup.Err, map[faultfs.Op]string{
+			faultfs.OpOpen: "too many open files: excluded items cannot be shown or brought back until it can be: raise the limit of open files (ulimit -n)",
+			faultfs.OpStat: "input/output error: excluded items cannot be shown or brought back until it can be: the disk reports errors; check it, then try again",
+			faultfs.OpRead: "permission denied: excluded items cannot be shown or brought back until it can be: give this user access to it",
+		}[op])
 	}
 }
 

@@ -146,6 +146,7 @@ func (s *Store) Remove(id string) error {
 // may have others.
 func (s *Store) deleteAll(id string) error {
 	var unread error = &NotFoundError{id}
+	var gone []string
 	for _, root := range Roots() {
 		for name, err := range s.walk(walk{root: root}) {
 			switch {
@@ -156,13 +157,36 @@ func (s *Store) deleteAll(id string) error {
 				if err := s.deleteFile(path); err != nil {
 					return diskError("delete", path, err)
 				}
+				gone = append(gone, path)
 				if missing := new(NotFoundError); errors.As(unread, &missing) {
 					unread = nil
 				}
 			}
 		}
 	}
+	for _, path := range gone {
+		if err := s.deleteTrail(path); err != nil {
+			return diskError("delete", path, err)
+		}
+	}
 	return unread
+}
+
+// deleteTrail takes what a move that was killed left of a rollout where that led from or to.
+func (s *Store) deleteTrail(path string) error {
+	m, err := s.bringing(path)
+	if err != nil {
+		return nil // it was never moved
+	}
+	for _, suffix := range []string{temporarySuffix, backupSuffix} {
+		if err := s.disk.Remove(m.from + suffix); err != nil && !absent(err) {
+			return err
+		}
+	}
+	if err := s.disk.SyncDir(filepath.Dir(m.from)); !absent(err) {
+		return err
+	}
+	return nil
 }
 
 // deleteFile also takes what a rewrite that was killed left of the thread.

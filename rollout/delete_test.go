@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"math/rand/v2"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -67,4 +68,35 @@ func TestADeletionThatFailsIsMadeAgain(t *testing.T) {
 		require.Error(t, err)
 		require.Empty(t, mem.Held())
 	}
+}
+
+// TestADeletedThreadLeavesNoTrailOfItsMoves cuts moves at each operation before it deletes.
+func TestADeletedThreadLeavesNoTrailOfItsMoves(t *testing.T) {
+	for n, hit := 0, true; hit; n++ {
+		for _, there := range []bool{true, false} {
+			mem := faultfs.NewMem(home)
+			store, path := rewrittenThread(t, mem, home)
+			move := (*rollout.Store).Archive
+			if !there {
+				var err error
+				path, err = store.Archive(path)
+				require.NoError(t, err)
+				move = (*rollout.Store).Unarchive
+			}
+			faulty := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: -1, Err: syscall.EIO})
+			_, _ = move(rollout.NewStore(faulty, home), path)
+			require.NoError(t, store.Delete(threadA))
+			require.Empty(t, rolloutsOf(mem), n)
+			require.Empty(t, worstOf(mem), "nor after a crash: %d", n)
+			hit = faulty.Hits() > 0
+		}
+	}
+}
+
+// worstOf are the rollouts that crashes bring back.
+func worstOf(mem *faultfs.Mem) (paths []string) {
+	for seed := range uint64(5) {
+		paths = append(paths, rolloutsOf(mem.CrashClone(rand.New(rand.NewPCG(seed, 1))))...)
+	}
+	return paths
 }

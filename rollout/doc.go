@@ -115,9 +115,10 @@
 // next rewrite removes: it may be a second name of the rollout, so none is written to.
 // [Store.RemoveLeftovers] removes those of all threads that have no writer.
 //
-// A thread that begins with lines of another is written whole to a file with .tmp behind
-// the rollout's name, which gets that name once it is durable. A crash before that may leave
-// the .tmp file, a leftover like that of a rewrite.
+// A new thread's first lines are written to a file with .tmp behind the rollout's name, which
+// gets that name once they are in it and, where they are to be durable, are that: all lines of
+// another thread are, with which it may begin. A crash before that may leave the .tmp file, a
+// leftover like that of a rewrite.
 //
 // # Repair
 //
@@ -147,7 +148,7 @@
 // backup. Folders are synced between. So at each moment, also after a crash, each name of
 // the rollout has its backup beside it. A crash may leave two names of the rollout: the one
 // below sessions counts, and the next move knows the other by its content, an earlier state
-// of the full log. It may leave a backup without a rollout, which nobody reads.
+// of the full log; [Store.FinishMoves] takes that away. It may leave a backup without a rollout, which nobody reads.
 // The newest file of a thread goes last into the archive, and comes first out of it, so that
 // at each moment it is the one that is found.
 // Programs that know of no backups move the rollout alone. Where the backup that a rollout
@@ -156,7 +157,8 @@
 //
 // # Deletion
 //
-// A rollout goes before its backup; every name of the thread's goes. One in whose lines
+// A rollout goes before its backup; every name of the thread's goes, and what moves that were
+// cut have left where they led from or to. One in whose lines
 // another rollout begins, as the first line of that says, stays.
 //
 // # Locks

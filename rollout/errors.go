@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"syscall"
 )
 
@@ -92,7 +93,12 @@ func (e *BackupError) Error() string {
 }
 
 func (e *BackupError) consequence() string {
+	failed := isOutside(e.Err)
 	switch {
+	case e.Whole && failed:
+		return "the rollout is whole, but cannot be rewritten until it can be: " + advice(e.Err)
+	case failed:
+		return "excluded items cannot be shown or brought back until it can be: " + advice(e.Err)
 	case e.Whole && e.Reason == backupMissing:
 		return "the rollout is whole and needs none"
 	case e.Whole:
@@ -101,6 +107,19 @@ func (e *BackupError) consequence() string {
 		return "they stay, and the rollout is not rewritten, until a rollout that knows of them is put back or they are removed"
 	}
 	return "excluded items cannot be shown or brought back until the right one is put back"
+}
+
+// IsShortage tells that the disk, or the process, lacks what a file needs: nothing is wrong with
+// the file.
+func IsShortage(err error) bool {
+	return isOf(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EMFILE, syscall.ENFILE)
+}
+
+// isOutside tells that it may not be the file with which something is wrong.
+func isOutside(err error) bool { return IsShortage(err) || isOf(err, syscall.EIO, fs.ErrPermission) }
+
+func isOf(err error, any ...error) bool {
+	return slices.ContainsFunc(any, func(one error) bool { return errors.Is(err, one) })
 }
 
 // Unwrap is what the system said.

@@ -114,7 +114,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 		part bool
 		// count of operations in a row that fail
 		count int
-	}{{syscall.EIO, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EIO, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, false, 4}} {
+	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, false, 4}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
 			n := 0
 			for liveWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Part: failing.part}) {

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,8 +22,8 @@ type Log struct {
 	text *Text
 	// seed are the lines that the first append writes before its own.
 	seed []protocol.RolloutLine
-	// fresh is set where this log made the file.
-	fresh bool
+	// fresh is set where this log made the file, unplaced while that has a temporary name.
+	fresh, unplaced bool
 	// named is set once the folders' entries that lead to the file are durable.
 	named bool
 	// dirty is set while lines wait for a sync.
@@ -129,7 +130,7 @@ func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	if err := l.begin(); err != nil {
 		return diskError("append to", l.path, err)
 	}
-	var commit func() error
+	commit := l.place
 	if sync {
 		commit = l.commit
 	}
@@ -148,8 +149,8 @@ func (l *Log) flush(sync bool) error {
 	return diskError("sync", l.path, l.commit())
 }
 
-// begin locks and makes the file of a new thread. What of that has succeeded is not
-// done again after an error.
+// begin locks and makes the file of a new thread, under a temporary name: a file that has a
+// rollout's name has a line. What of that has succeeded is not done again after an error.
 func (l *Log) begin() (err error) {
 	if l.lock == nil {
 		if l.lock, err = l.store.lock(l.id); err != nil {
@@ -157,18 +158,38 @@ func (l *Log) begin() (err error) {
 		}
 	}
 	if l.tail == nil {
-		file, err := l.store.make(l.path)
+		file, err := substitute{l.store, l.path + temporarySuffix}.make()
 		if err != nil {
 			return err
 		}
-		l.tail, l.fresh, l.text = &appender{file: file}, true, &Text{}
+		l.tail, l.fresh, l.unplaced, l.text = &appender{file: file}, true, true, &Text{}
 		l.text.add(file, l.path, false)
 	}
 	return nil
 }
 
+// place gives a new file its name, unless another file has that.
+func (l *Log) place() error {
+	if !l.unplaced {
+		return nil
+	}
+	if _, err := l.store.disk.Lstat(l.path); err == nil {
+		return fs.ErrExist
+	} else if !absent(err) {
+		return err
+	}
+	if err := l.store.disk.Rename(l.path+temporarySuffix, l.path); err != nil {
+		return err
+	}
+	l.unplaced = false
+	return nil
+}
+
 func (l *Log) commit() error {
 	if err := l.tail.file.Sync(); err != nil {
+		return err
+	}
+	if err := l.place(); err != nil {
 		return err
 	}
 	if !l.named {
@@ -217,7 +238,7 @@ func (l *Log) closeFile() error {
 		err = first(err, l.commit())
 	}
 	err = first(err, l.tail.file.Close())
-	if l.fresh && (l.discarded || l.tail.good == 0) {
+	if l.fresh && (l.discarded || l.unplaced || l.tail.good == 0) {
 		err = first(err, l.remove())
 	}
 	return err
@@ -225,6 +246,9 @@ func (l *Log) closeFile() error {
 
 // remove also makes a name that was made durable go durably.
 func (l *Log) remove() error {
+	if l.unplaced {
+		return l.store.disk.Remove(l.path + temporarySuffix)
+	}
 	err := l.store.disk.Remove(l.path)
 	if err == nil && l.named {
 		err = l.store.disk.SyncDir(filepath.Dir(l.path))

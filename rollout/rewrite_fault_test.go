@@ -108,7 +108,7 @@ func TestEveryOperationOfARewriteMayFail(t *testing.T) {
 		err   error
 		part  bool
 		count int
-	}{{syscall.EIO, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EACCES, false, 1}, {syscall.EIO, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, true, 6}} {
+	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EACCES, false, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, true, 6}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
 			n := 0
 			for rewriteWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Part: failing.part}) {

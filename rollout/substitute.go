@@ -49,13 +49,9 @@ func (s substitute) copy(content func() ([]byte, error)) error {
 	})
 }
 
-// write makes the temporary file, and makes its content durable. A leftover of an
-// earlier one may be a second name of the rollout, so it is removed, never written to.
+// write makes the temporary file, and makes its content durable.
 func (s substitute) write(fill func(*placing) error) error {
-	if err := s.clear(); err != nil {
-		return err
-	}
-	file, err := s.store.make(s.temporary)
+	file, err := s.make()
 	if err != nil {
 		return err
 	}
@@ -68,6 +64,15 @@ func (s substitute) write(fill func(*placing) error) error {
 		}
 	}
 	return first(err, file.Close())
+}
+
+// make makes the temporary file. A leftover of an earlier one may be a second name of the
+// rollout, so it is removed, never written to.
+func (s substitute) make() (File, error) {
+	if err := s.clear(); err != nil {
+		return nil, err
+	}
+	return s.store.make(s.temporary)
 }
 
 func (s substitute) clear() error {

@@ -23,7 +23,13 @@ type project struct {
 // untracked and ignored.
 func newRepository(t *testing.T) project {
 	t.Helper()
-	p := project{t, t.TempDir()}
+	return newRepositoryIn(t, t.TempDir())
+}
+
+func newRepositoryIn(t *testing.T, dir string) project {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	p := project{t, dir}
 	p.git("init", "-q")
 	p.write(".gitignore", "*.log\n")
 	p.write("doc.txt", "one\ntwo\nthree\n")

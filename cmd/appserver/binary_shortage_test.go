@@ -27,9 +27,10 @@ func (c *client) limit(resource int, most uint64) (before uint64) {
 // shortage is a lack of something: begin takes it, and end gives it back.
 type shortage struct {
 	begin func(c *client) (end func())
-	// says is in each refusal; refuses are the requests of writings that get one.
-	says    string
-	refuses []string
+	// says is in each refusal, helps in those of the server's own files; refuses are the requests
+	// of writings that get one.
+	says, helps string
+	refuses     []string
 }
 
 // TestBinaryHealsAfterAShortage takes a running server the room in files, or the descriptors.
@@ -42,11 +43,11 @@ func TestBinaryHealsAfterAShortage(t *testing.T) {
 		"room": {func(c *client) func() {
 			before := c.limit(unix.RLIMIT_FSIZE, 0)
 			return func() { c.limit(unix.RLIMIT_FSIZE, before) }
-		}, "file too large", []string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork", "thread/start", "config/value/write", "fs/writeFile"}},
+		}, "file too large", "raise the limit of file sizes (ulimit -f)", []string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork", "thread/start", "config/value/write", "fs/writeFile"}},
 		"descriptors": {func(c *client) func() {
 			before := c.limit(unix.RLIMIT_NOFILE, 0) // those that are open stay
 			return func() { c.limit(unix.RLIMIT_NOFILE, before) }
-		}, "too many open files", []string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
+		}, "too many open files", "raise the limit of open files (ulimit -n)", []string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +63,10 @@ func TestBinaryHealsAfterAShortage(t *testing.T) {
 				refusal := c.refused(method, requests[method])
 				end()
 				require.Contains(t, strings.ToLower(refusal.Message), s.says, "%s: %v", method, refusal)
+				if method != "fs/writeFile" {
+					require.Contains(t, refusal.Message, s.helps, method)
+					require.Equal(t, "storage", refusal.Data.Kind, method)
+				}
 				c.call("thread/resume", object{"threadId": id}) // it may have been let go
 				require.Equal(t, before, c.knows(id), "%s was refused", method)
 				require.Equal(t, before, knownAnew(t, home, id), "%s was refused: another server", method)

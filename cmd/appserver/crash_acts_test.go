@@ -11,10 +11,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// later sends a request; answered is called when it is noticed to have succeeded.
-func (s *siege) later(method string, params object, answered func(message)) {
+// later sends a request about a thread, or none; answered is called when it is noticed to have
+// succeeded.
+func (s *siege) later(w *told, method string, params object, answered func(message)) (id string) {
 	s.t.Helper()
-	s.waiting[s.ask(method, params)] = answered
+	c := s.client
+	if w != nil && w.second && s.second != nil {
+		c = s.second
+	}
+	id = c.ask(method, params)
+	s.waiting[id] = answered
+	return id
 }
 
 // mostSieged is how many threads are made; more would be checked for most of the time.
@@ -24,20 +31,21 @@ const mostSieged = 6
 func (s *siege) act() {
 	s.t.Helper()
 	if len(s.threads) == 0 || len(s.threads) < mostSieged && s.rand.IntN(15) == 0 {
-		s.begin("thread/start", object{"cwd": s.project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+		s.begin("thread/start", object{"cwd": []string{s.project, s.repository.dir}[s.rand.IntN(2)], "sandbox": "danger-full-access", "approvalPolicy": "never"})
 		return
 	}
 	w := s.threads[s.rand.IntN(len(s.threads))]
 	acts := []func(*told){
 		s.say, s.say, s.say, s.say, s.say, s.edit, s.edit, s.edit, s.edit,
 		s.trim, s.compact, s.rename, s.interrupt, s.fork, s.archive, s.leave, s.configure, s.save, s.forget,
+		s.goBack, s.goBack, s.delete,
 	}
 	acts[s.rand.IntN(len(acts))](w)
 }
 
 // begin makes a thread.
 func (s *siege) begin(method string, params object) {
-	s.later(method, params, func(m message) {
+	s.later(nil, method, params, func(m message) {
 		var r struct{ Thread threadView }
 		require.NoError(s.t, json.Unmarshal(m.Result, &r))
 		if s.thread(r.Thread.ID) == nil {
@@ -55,12 +63,11 @@ func (s *siege) mark() string {
 func (s *siege) say(w *told) {
 	mark := s.mark()
 	input := textInput(s.words(mark))
-	answered := func(message) { w.marks = append(w.marks, mark) }
-	if w.turn != "" && s.rand.IntN(2) == 0 {
-		s.later("turn/steer", object{"threadId": w.id, "expectedTurnId": w.turn, "input": input}, answered)
+	if turn := w.turn; turn != "" && s.rand.IntN(2) == 0 {
+		s.later(w, "turn/steer", object{"threadId": w.id, "expectedTurnId": turn, "input": input}, func(message) { w.said(mark, turn) })
 		return
 	}
-	s.later("turn/start", object{"threadId": w.id, "input": input}, answered)
+	s.later(w, "turn/start", object{"threadId": w.id, "input": input}, func(m message) { w.said(mark, gjson.GetBytes(m.Result, "turn.id").Str) })
 }
 
 // words have the model make calls of every kind.
@@ -106,7 +113,7 @@ func (s *siege) edit(w *told) {
 
 // revises sends an edit, whose answer may tell the revision that it makes.
 func (s *siege) revises(method string, params object, w *told) {
-	s.later(method, params, func(m message) {
+	s.later(w, method, params, func(m message) {
 		s.count.edits++
 		if revision := gjson.GetBytes(m.Result, "revision").Int(); revision > w.revision {
 			w.revision, w.list = revision, nil // ContextItems tells what it is
@@ -120,17 +127,17 @@ func (s *siege) trim(w *told) {
 
 func (s *siege) compact(w *told) {
 	strategy := []string{"summary", "userMessages", "mask", "local"}[s.rand.IntN(4)]
-	s.later("thread/compact/start", object{"threadId": w.id, "strategy": strategy}, func(message) {})
+	s.later(w, "thread/compact/start", object{"threadId": w.id, "strategy": strategy}, func(message) {})
 }
 
 func (s *siege) rename(w *told) {
 	name := "name " + s.mark()
 	answered := w.name.ask(name)
-	s.later("thread/name/set", object{"threadId": w.id, "name": name}, func(message) { answered() })
+	s.later(w, "thread/name/set", object{"threadId": w.id, "name": name}, func(message) { answered() })
 }
 
 func (s *siege) interrupt(w *told) {
-	s.later("turn/interrupt", object{"threadId": w.id, "turnId": w.turn}, func(message) {})
+	s.later(w, "turn/interrupt", object{"threadId": w.id, "turnId": w.turn}, func(message) {})
 }
 
 func (s *siege) fork(w *told) {
@@ -145,28 +152,29 @@ func (s *siege) fork(w *told) {
 func (s *siege) archive(w *told) {
 	if w.archived.value() {
 		answered := w.archived.ask("")
-		s.later("thread/unarchive", object{"threadId": w.id}, func(message) { answered() })
-		s.later("thread/resume", object{"threadId": w.id}, func(message) {})
+		s.later(w, "thread/unarchive", object{"threadId": w.id}, func(message) { answered() })
+		s.later(w, "thread/resume", object{"threadId": w.id}, func(message) {})
 		return
 	}
 	answered := w.archived.ask("true")
-	s.later("thread/archive", object{"threadId": w.id}, func(message) { answered(); w.twice = false })
+	s.later(w, "thread/archive", object{"threadId": w.id}, func(message) { answered() })
 }
 
 // leave has a thread unloaded, which rewrites its file, and loaded again.
 func (s *siege) leave(w *told) {
-	s.later("thread/unsubscribe", object{"threadId": w.id}, func(message) {})
-	s.later("thread/resume", object{"threadId": w.id}, func(message) {})
+	s.later(nil, "thread/unsubscribe", object{"threadId": w.id}, func(message) {})
+	s.later(nil, "thread/resume", object{"threadId": w.id}, func(message) {})
 }
 
 func (s *siege) configure(*told) {
 	value := s.mark()
 	answered := s.setting.ask(value)
-	s.later("config/value/write", object{"keyPath": "tui.soak", "value": value, "mergeStrategy": "replace"}, func(message) { answered() })
+	s.later(nil, "config/value/write", object{"keyPath": "tui.soak", "value": value, "mergeStrategy": "replace"}, func(message) { answered() })
 }
 
+// save has a client write a file, where no checkpoint of a turn under way takes it for the turn's.
 func (s *siege) save(*told) {
-	s.writes(filepath.Join(s.project, fmt.Sprintf("saved%d", s.rand.IntN(3))), strings.Repeat(s.mark(), 1+s.rand.IntN(5000)))
+	s.writes(filepath.Join(s.home, fmt.Sprintf("saved%d", s.rand.IntN(3))), strings.Repeat(s.mark(), 1+s.rand.IntN(5000)))
 }
 
 // forget forgets a memory of a thread, if it has any.
@@ -174,7 +182,7 @@ func (s *siege) forget(w *told) {
 	for id := range w.memories {
 		if !s.forgotten[id] {
 			s.forgotten[id] = true
-			s.later("memory/forget", object{"ids": []string{id}}, func(message) { delete(w.memories, id) })
+			s.later(w, "memory/forget", object{"ids": []string{id}}, func(message) { delete(w.memories, id) })
 			return
 		}
 	}

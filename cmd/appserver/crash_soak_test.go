@@ -33,16 +33,21 @@ type siege struct {
 	rand    *rand.Rand
 	home    string
 	project string
-	host    *daemon // of this server, nil where its client is on standard input
-	threads []*told
-	waiting map[string]func(message) // what the answer to a request, by its id, says
-	files   map[string]*wanting
-	setting wanting
+	// repository has checkpoints of the threads that begin there.
+	repository project
+	host       *daemon // of this server, nil where its client is on standard input
+	second     *client // of the host, nil where there is none
+	threads    []*told
+	deleted    []string                 // the threads that were said to be
+	waiting    map[string]func(message) // what the answer to a request, by its id, says
+	refusals   map[string]func()        // what its error says
+	files      map[string]*wanting
+	setting    wanting
 	// forgotten are the memories that were asked to be forgotten, answered or not.
 	forgotten map[string]bool
 	torn      map[string]bool // the rollouts of which a line was cut off
 	marks     int
-	count     struct{ answers, items, turns, edits, memories, torn, rewrites, sockets, empty, twice int }
+	count     struct{ answers, items, turns, edits, memories, torn, rewrites, sockets, pairs, backs, deletes, moves int }
 }
 
 // TestCrashSoak kills servers at random moments, under whatever clients do with them, in one
@@ -60,7 +65,7 @@ func TestCrashSoak(t *testing.T) {
 			if s.rand.IntN(3) == 0 || s.quiet() {
 				s.act()
 			}
-			s.notice(s.next())
+			s.listen()
 		}
 		s.crash()
 		s.checkFiles()
@@ -98,6 +103,7 @@ func newSiege(t *testing.T) *siege {
 	require.NoError(t, os.Mkdir(s.project, 0o755))
 	program, err := mcpProgram()
 	require.NoError(t, err)
+	s.repository = newRepositoryIn(t, filepath.Join(home, "repository"))
 	writeConfig(t, home, fmt.Sprintf(soakConfig, soakModel(t))+strings.ReplaceAll(docsServer, "PROGRAM", program))
 	return s
 }
@@ -139,7 +145,7 @@ func soakModel(t *testing.T) (url string) {
 // start starts a server, on standard input or on a socket, and checks what it knows.
 func (s *siege) start() {
 	s.t.Helper()
-	s.waiting, s.host = map[string]func(message){}, nil
+	s.waiting, s.refusals, s.host, s.second = map[string]func(message){}, map[string]func(){}, nil, nil
 	if s.rand.IntN(3) == 0 {
 		s.host = launchHost(s.t, serverCommand(s.t, s.home, "--listen", "unix://"+filepath.Join(s.home, "s")), s.home)
 		require.NotEmpty(s.t, s.host.url, "%v", s.host.stderr)
@@ -151,6 +157,9 @@ func (s *siege) start() {
 	}
 	s.check()
 	s.seen = nil
+	if s.host != nil {
+		s.join()
+	}
 }
 
 // crash kills the server, now and then while it ends, and takes notice of all that it said.
@@ -190,6 +199,7 @@ func (s *siege) finish() {
 	for _, m := range s.seen[unread:] {
 		s.notice(m)
 	}
+	s.finishSecond()
 	require.Eventually(s.t, func() bool { return len(brood{s.home}.alive(s.t)) == 0 }, promised, 5*time.Millisecond, "of the server that was killed, this runs still: %v", brood{s.home}.alive(s.t))
 }
 
@@ -205,20 +215,21 @@ func (s *siege) end() {
 func (s *siege) checkFiles() {
 	s.t.Helper()
 	store := rollout.NewStore(rollout.OS(), s.home)
+	seen := map[string]string{}
 	for _, folder := range []string{"sessions", "archived_sessions"} {
 		err := filepath.WalkDir(filepath.Join(s.home, folder), func(path string, entry os.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(path) != ".jsonl" {
 				return nil
 			}
 			survey := store.Verify(path)
+			if in := seen[survey.ThreadID]; in != "" && in != folder {
+				s.count.moves++ // cut in two; no list of the next server has it twice
+			}
+			seen[survey.ThreadID] = folder
 			for _, f := range survey.Findings {
 				if f.Kind == rollout.FoundTorn && !s.torn[survey.ThreadID] {
 					s.torn[survey.ThreadID] = true
 					s.count.torn++
-				}
-				if f.Kind == rollout.FoundEmpty && s.thread(survey.ThreadID) == nil {
-					s.count.empty++
-					continue
 				}
 				known := f.Kind == rollout.FoundTorn || f.Kind == rollout.FoundDamage && s.torn[survey.ThreadID]
 				require.True(s.t, known, "%s: line %d: %s: %s", path, f.Line, f.Kind, f.Message)
@@ -227,6 +238,7 @@ func (s *siege) checkFiles() {
 		})
 		require.NoError(s.t, err)
 	}
+	s.checkRepository()
 }
 
 // quiet is true when the server may have nothing more to say.
@@ -248,6 +260,9 @@ func (s *siege) notice(m message) {
 	if m.Method == "" {
 		answered := s.waiting[string(m.ID)]
 		delete(s.waiting, string(m.ID))
+		if refused := s.refusals[string(m.ID)]; m.Error != nil && refused != nil {
+			refused()
+		}
 		if m.Error != nil {
 			require.NotContains(s.t, []string{"storage", "internal", "rolloutUnreadable"}, m.Error.Data.Kind, m.line)
 		} else if answered != nil {

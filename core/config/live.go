@@ -94,7 +94,7 @@ func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
 		w.file = real
 	}
 	if err := w.begin(home); err != nil {
-		return nil, protocol.Internal(protocol.KindStorage, "the configuration cannot be written: %v", err)
+		return nil, protocol.Internal(protocol.KindStorage, "the configuration cannot be written: %s", inWords(err))
 	}
 	err := w.check(p.ExpectedVersion)
 	if err != nil {
@@ -169,7 +169,7 @@ func (w *write) write(edits []tomledit.Edit) (*Config, error) {
 			return next, protocol.Internal(protocol.KindStorage, "%s was written, but may not outlast a power failure: %v", w.named, err)
 		}
 		if err != nil {
-			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %v", w.named, err)
+			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %s", w.named, inWords(err))
 		}
 	}
 	return next, nil
@@ -211,6 +211,29 @@ func (w *write) temporary() (*os.File, error) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// inWords is what the system says, and what helps. What it was said of is a temporary file.
+func inWords(err error) string {
+	words := err.Error()
+	if of := new(fs.PathError); errors.As(err, &of) {
+		words = of.Err.Error()
+	}
+	for _, known := range []struct {
+		err   error
+		helps string
+	}{
+		{syscall.ENOSPC, "free space on this disk and try again"},
+		{syscall.EROFS, "make the disk writable, or set CODEX_HOME to another folder"},
+		{syscall.EMFILE, "raise the limit of open files (ulimit -n)"},
+		{syscall.EFBIG, "raise the limit of file sizes (ulimit -f) and try again"},
+		{fs.ErrPermission, "give this user access to the folder"},
+	} {
+		if errors.Is(err, known.err) {
+			return words + ": " + known.helps
+		}
+	}
+	return words
 }
 
 // unsyncedError is of a file that has its new content, which a power failure may undo.

@@ -28,6 +28,9 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 	}
 	q := e.query(p)
 	return e.aside(to.Conn, func() {
+		if q.Archived {
+			e.tidied.Do(e.tidy)
+		}
 		var skipped []error
 		e.answer(to, func() (answer any, err error) {
 			answer, skipped, err = e.list(to, q)
@@ -39,9 +42,13 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 	})
 }
 
-// tidy removes what writers left that were killed. The first list is a moment at which
-// somebody waits for the folders anyway, and no turn for the disk.
+// tidy takes away what writers left that were killed. The first list is a moment at which
+// somebody waits for the folders anyway, and no turn for the disk. Of the archive, it comes
+// before the list: that would show what was not moved whole.
 func (e *Engine) tidy() {
+	if err := e.Store.FinishMoves(); err != nil {
+		e.Log.Warn("moves to or from the archive could not be finished", zap.Error(err))
+	}
 	if err := e.Store.RemoveLeftovers(); err != nil {
 		e.Log.Warn("temporary files of rollouts could not be removed", zap.Error(err))
 	}

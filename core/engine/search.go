@@ -32,6 +32,9 @@ func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
 	if e.Index == nil {
 		return nil, rollout.ErrNoIndex
 	}
+	if q.Archived {
+		e.tidied.Do(e.tidy)
+	}
 	e.watch(to.Conn)
 	ctx, cancel := e.untilClosed()
 	defer cancel()

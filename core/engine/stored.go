@@ -99,6 +99,8 @@ func coded(err error) *protocol.Error {
 		return ready
 	case errors.Is(err, rollout.ErrNoIndex):
 		return protocol.Refuse(protocol.KindIndexUnavailable, "%v", err)
+	case rollout.IsShortage(err):
+		return errStorage(err)
 	case errors.As(err, &missing):
 		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
 	case errors.As(err, &locked):

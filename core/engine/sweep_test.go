@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -40,12 +41,25 @@ func faults() map[string]faultfs.Fault {
 	}
 }
 
+// words are what the wire says of each error: what it is, and what helps.
+func words() map[error]string {
+	return map[error]string{
+		syscall.EIO:    "input/output error: the disk reports errors; check it, then try again",
+		syscall.ENOSPC: "no space left on device: free space on this disk and try again",
+		syscall.EROFS:  "read-only file system: make the disk writable, or set CODEX_HOME to another folder",
+		syscall.EMFILE: "too many open files: raise the limit of open files (ulimit -n)",
+	}
+}
+
 // sweep moves a fault along the life until the life passes, and reports each kind of
-// problem once.
+// problem once. One operation after the other fails with another error, and the same one with
+// another in another sweep.
 func sweep(t *testing.T, f faultfs.Fault, run func(*life)) {
+	errs := []error{f.Err, syscall.EROFS, syscall.EMFILE}
 	found := map[string][]int{}
 	for hit := true; hit; f.First++ {
 		var problems []string
+		f.Err = errs[(f.First+f.Count+len(f.Only))%len(errs)]
 		problems, hit = live(t, f, run)
 		for _, p := range problems {
 			p = unnamed.ReplaceAllString(p, "ID")
@@ -67,7 +81,7 @@ func live(t *testing.T, f faultfs.Fault, run func(*life)) (problems []string, hi
 	synctest.Test(t, func(t *testing.T) {
 		mem := faultfs.NewMem(home)
 		faulty := faultfs.Wrap(mem, f)
-		l := &life{rig: newRig(t, mem, faulty)}
+		l := &life{rig: newRig(t, mem, faulty), words: words()[f.Err], broken: f.Err == syscall.EIO}
 		defer l.release()
 		l.setup.policy = protocol.ApprovalUntrusted
 		run(l)
@@ -85,6 +99,10 @@ type life struct {
 	*rig
 	thread   string
 	problems []string
+	// words are what refusals say.
+	words string
+	// broken is set where it may be the file with which something is wrong.
+	broken bool
 	// costs counts what was refused, or failed.
 	costs int
 	// want are the context items that the client knows, with what it made of them.
@@ -126,6 +144,10 @@ func (l *life) insist(c func() call) gjson.Result {
 			synctest.Wait()
 		case protocol.KindStorage, protocol.KindRolloutUnreadable:
 			l.costs++
+			l.tells(c().method, got[0].err.Message)
+			if got[0].err.Data.Kind != protocol.KindStorage && !l.broken {
+				l.report("%s says %s, and nothing is wrong with the rollout", c().method, got[0].err.Data.Kind)
+			}
 		default:
 			l.report("%v %s, for a failure of the disk", got[0], got[0].err.Message)
 			l.costs++
@@ -133,6 +155,14 @@ func (l *life) insist(c func() call) gjson.Result {
 	}
 	l.report("%s never passes, though the disk has healed", c().method)
 	return gjson.Result{}
+}
+
+// tells checks that people read what is wrong, and what helps.
+func (l *life) tells(where, message string) {
+	what, helps, _ := strings.Cut(l.words, ": ")
+	if !strings.Contains(message, what) || !strings.HasSuffix(message, helps) {
+		l.report("%s says %q, not %q", where, message, l.words)
+	}
 }
 
 // do runs a turn to its end, whatever that is.
@@ -149,6 +179,7 @@ func (l *life) do(words string) {
 	}
 	if status := ends[0].body.Get("turn.status").Str; status == "failed" {
 		l.costs++
+		l.tells("turn/completed", ends[0].body.Get("turn.error.message").Str)
 	} else if status != "completed" {
 		l.report("%q: the turn is told to be %s", words, status)
 	}

@@ -235,11 +235,12 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 	require.Empty(t, search(t, r.store, "text"))
 }
 
-// TestEveryOperationOfTheDiskCanFail lets the n-th fail, for every n: what was said to be kept is
+// TestEveryOperationOfTheDiskCanFail lets the n-th fail, for every n, each with another error: what was said to be kept is
 // there, what was not is not, and what was forgotten is gone or said not to be.
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 	for n := 0; ; n++ {
-		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC, Part: true})
+		fails := []error{syscall.ENOSPC, syscall.EROFS, syscall.EMFILE}[n%3]
+		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Part: true})
 		r := newRig(t, func(o *memory.Options) { o.Disk = disk })
 		want := map[string]int{}
 		for k := range 3 {
@@ -248,13 +249,13 @@ func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 			if err == nil {
 				want[title] = 1
 			} else {
-				require.ErrorIs(t, err, syscall.ENOSPC)
+				require.ErrorIs(t, err, fails)
 			}
 			_, err = r.store.Search(t.Context(), memory.Query{Text: "text"})
-			requireDiskError(t, err)
+			requireDiskError(t, err, fails)
 		}
 		_, err := r.store.Forget(t.Context(), memory.Selection{IDs: []string{row(1, "row 1", "text").ID()}})
-		requireDiskError(t, err)
+		requireDiskError(t, err, fails)
 		if err == nil {
 			delete(want, "row 1")
 			require.NotContains(t, r.read("memory.jsonl"), "row 1")
@@ -274,10 +275,10 @@ func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 	}
 }
 
-func requireDiskError(t *testing.T, err error) {
+func requireDiskError(t *testing.T, err, want error) {
 	t.Helper()
 	if err != nil {
-		require.ErrorIs(t, err, syscall.ENOSPC)
+		require.ErrorIs(t, err, want)
 	}
 }
 

@@ -47,6 +47,10 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 		return err
 	}
 	prefix := refs + "/" + thread + "/"
+	if names == nil {
+		t.clearLocks(thread)
+		defer t.clearLocks(thread)
+	}
 	kept, err := t.keeper().word(ctx, nil, "for-each-ref", "--format=%(refname)", prefix)
 	if err != nil {
 		return err
@@ -62,6 +66,19 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 	}
 	_, err = t.keeper().run(ctx, strings.NewReader(lines.String()), "update-ref", "-z", "--stdin")
 	return err
+}
+
+// clearLocks removes the locks that git left, killed while it wrote names of a thread, and the
+// thread's folder where that is empty then. The caller has ended all that keeps captures of it.
+func (t *Tree) clearLocks(thread string) {
+	dir := filepath.Join(t.keeper().dir, filepath.FromSlash(refs), thread)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".lock") {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	_ = os.Remove(dir)
 }
 
 // mark tells the names of a linked worktree from those of the others of its repository.

@@ -119,6 +119,22 @@ func TestForgetAndPack(t *testing.T) {
 	require.Error(t, tree.Keep(ctx, "a", "b", strings.Repeat("12", 20)))
 }
 
+// TestForgetAfterAKill has locks of git in the thread's folder, of a name that is there and of one
+// that was to be.
+func TestForgetAfterAKill(t *testing.T) {
+	w := everyday(t)
+	tree := w.open()
+	require.NoError(t, tree.Keep(t.Context(), "a", "one", w.capture(tree)))
+	require.NoError(t, tree.Keep(t.Context(), "b", "one", w.capture(tree)))
+	for _, lock := range []string{"a/one.lock", "a/two.lock", "b/two.lock"} {
+		require.NoError(t, os.WriteFile(w.path(".git/refs/appserver/"+lock), []byte("0123"), 0o644))
+	}
+	require.NoError(t, tree.Forget(t.Context(), "a", nil))
+	require.NoDirExists(t, w.path(".git/refs/appserver/a"))
+	require.FileExists(t, w.path(".git/refs/appserver/b/two.lock"), "another thread's")
+	require.Equal(t, "b/one\n", w.run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/appserver"))
+}
+
 func TestLinksThatLeadElsewhere(t *testing.T) {
 	for _, name := range []string{"refs/appserver/thread", "logs/refs/appserver", "objects/ab", "objects/pack"} {
 		t.Run(name, func(t *testing.T) {
