@@ -310,10 +310,22 @@ func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.To
 		}
 		tools = append(tools, page.Tools...)
 		if page.NextCursor == "" || len(tools) >= mostEntries {
-			return slices.DeleteFunc(tools, func(t *sdk.Tool) bool { return t == nil || t.Name == "" }), meta, nil
+			return distinct(tools), meta, nil
 		}
 		params.Cursor = page.NextCursor
 	}
+}
+
+// distinct leaves out the tools that have no name, or one that was listed before.
+func distinct(tools []*sdk.Tool) []*sdk.Tool {
+	seen := map[string]bool{"": true}
+	return slices.DeleteFunc(tools, func(t *sdk.Tool) bool {
+		known := t == nil || seen[t.Name]
+		if t != nil {
+			seen[t.Name] = true
+		}
+		return known
+	})
 }
 
 // ready is the session; an error says why there is none. It waits for one that is being
