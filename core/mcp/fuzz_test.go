@@ -16,20 +16,22 @@ import (
 	"appserver/core/mcp"
 )
 
-// puppet is a server that answers with what it is told, in the same process. It ends once it
-// has answered a call.
+// puppet is a server that answers with what it is told, in the same process. Unless it stays, it
+// ends once it has answered a call.
 type puppet struct {
 	io.Reader                // what it says
 	io.Writer                // what it is told
 	answers   [3]string      // to initialize, tools/list and tools/call
 	before    string         // said before the answer to a call
 	say       *io.PipeWriter // of Reader
+	replies   chan string    // what it is answered, as far as there is room
+	stays     bool
 	ended     chan struct{}
 	close     func()
 }
 
 func newPuppet(before string, answers [3]string) *puppet {
-	p := &puppet{answers: answers, before: before, ended: make(chan struct{})}
+	p := &puppet{answers: answers, before: before, replies: make(chan string, 10), ended: make(chan struct{})}
 	said, say := io.Pipe()
 	heard, hear := io.Pipe()
 	p.Reader, p.Writer, p.say = said, hear, say
@@ -62,12 +64,18 @@ func (p *puppet) answer(line string) {
 		ID     json.RawMessage
 		Method string
 	}
-	_ = json.Unmarshal([]byte(line), &asked) // the answers to what it asks have no method
+	_ = json.Unmarshal([]byte(line), &asked)
+	if asked.Method == "" {
+		select {
+		case p.replies <- line:
+		default:
+		}
+	}
 	for i, method := range []string{"initialize", "tools/list", "tools/call"} {
 		if asked.Method != method {
 			continue
 		}
-		last := i == 2 || !json.Valid([]byte(p.answers[i]))
+		last := i == 2 && !p.stays || !json.Valid([]byte(p.answers[i]))
 		if i == 2 {
 			_, _ = io.WriteString(p.say, p.before+"\n")
 		}
@@ -108,6 +116,7 @@ func FuzzAnswers(f *testing.F) {
 		{introduction, tools, result, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`},
 		{introduction, tools, result, `{"jsonrpc":"2.0","id":"x","method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":null,"method":"sampling/createMessage","params":[]}` + "\n" + `{"jsonrpc":"2.0","id":7,"result":{}}`},
 		{introduction, tools, result, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1","progress":0.5,"total":1}}`},
+		{introduction, tools, result, `{"jsonrpc":"2.0","id":9,"method":"elicitation/create"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled"}`},
 		{introduction, tools, result, `{"jsonrpc":"2.0","id":3,"error":{"code":"x"}}` + "\n" + `{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":""}}`},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
@@ -137,6 +146,20 @@ func FuzzAnswers(f *testing.F) {
 		}
 		checkCalled(t, r.call("t", `{}`))
 	})
+}
+
+// TestQuestionsWithoutParams are refused, and the call goes on: the library takes their params for
+// granted.
+func TestQuestionsWithoutParams(t *testing.T) {
+	asks := `{"jsonrpc":"2.0","id":"q","method":"elicitation/create"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress"}`
+	p := newPuppet(asks, [3]string{introduction, tools, result})
+	p.stays = true
+	r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) { return p, nil })
+	require.Len(t, r.ready(mcp.Definition{Name: "s", StartupTimeout: time.Minute, ToolTimeout: time.Minute}), 1)
+	require.Equal(t, `{"type":"text","text":"done"}`, r.texts(r.call("t", `{}`)))
+	reply := <-p.replies
+	require.Contains(t, reply, `"id":"q"`)
+	require.Contains(t, reply, `"code":-32602`)
 }
 
 func checkCalled(t *testing.T, c core.ToolCalled) {
