@@ -270,6 +270,9 @@ func textOf(item protocol.ResponseItem) string {
 	if !ok {
 		return ""
 	}
+	if len(m.Content) == 1 {
+		return m.Content[0].Text
+	}
 	var b strings.Builder
 	for _, c := range m.Content {
 		b.WriteString(c.Text)

@@ -57,9 +57,10 @@ func (c *ContentItem) UnmarshalJSON(b []byte) error {
 	if !in.IsObject() {
 		return wrongType(in, "an object")
 	}
-	*c = ContentItem{Type: textOf(in.Get("type")), Text: textOf(in.Get("text"))}
+	text := in.Get("text") // once: each look at an escaped text is a copy
+	*c = ContentItem{Type: textOf(in.Get("type")), Text: textOf(text)}
 	switch {
-	case (c.Type == ContentInputText || c.Type == ContentOutputText) && in.Get("text").Type == gjson.String:
+	case (c.Type == ContentInputText || c.Type == ContentOutputText) && text.Type == gjson.String:
 	case c.Type == ContentInputImage && in.Get("image_url").Type == gjson.String:
 		c.ImageURL, c.Detail = textOf(in.Get("image_url")), textOf(in.Get("detail"))
 	default:

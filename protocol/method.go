@@ -127,6 +127,9 @@ type Method struct {
 	// Experimental lists members of the params that a client may use only with the
 	// capability experimentalApi.
 	Experimental []string
+	// Urgent is set for what ends work: some of it is taken where all else is refused for
+	// overload.
+	Urgent bool
 	// Serve decodes params and calls the handler. Absent params are read as {}.
 	Serve func(h Handler, to Caller, params json.RawMessage) error
 }
@@ -142,6 +145,11 @@ func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc st
 			return serve(h, to, p)
 		},
 	}
+}
+
+func (m Method) urgent() Method {
+	m.Urgent = true
+	return m
 }
 
 func (m Method) beforeInitialize() Method {
@@ -225,7 +233,7 @@ func Methods() []Method {
 		method[TurnSteerParams, TurnSteerResponse]("turn/steer", Handler.TurnSteer,
 			"Adds input to the turn under way."),
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
-			"Ends the turn under way and everything it started."),
+			"Ends the turn under way and everything it started.").urgent(),
 		method[ContextGetItemsParams, ContextGetItemsResponse]("context/getItems", Handler.ContextGetItems,
 			"Lists what the model is sent, item by item, with its price.").own(),
 		method[ContextGetUsageParams, ContextGetUsageResponse]("context/getUsage", Handler.ContextGetUsage,

@@ -140,21 +140,20 @@ func (v variants[T]) encode(value T) ([]byte, error) {
 	return encodeTagged(v.member, tag, value)
 }
 
+// encodeTagged is an object whose first member is the tag. It is written behind the tag, so that it
+// need not be copied.
 func encodeTagged(member, tag string, value any) ([]byte, error) {
-	body, err := marshal(value)
-	if err != nil {
+	buf := bytes.NewBufferString(`{"` + member + `":"` + tag + `"`)
+	body := buf.Len()
+	if err := marshalTo(buf, value); err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(body)+len(member)+len(tag)+8)
-	out = append(out, '{', '"')
-	out = append(out, member...)
-	out = append(out, '"', ':', '"')
-	out = append(out, tag...)
-	out = append(out, '"')
-	if len(body) > 2 {
-		out = append(out, ',')
+	out := buf.Bytes()
+	if string(out[body:]) == "{}" {
+		return append(out[:body], '}'), nil
 	}
-	return append(out, body[1:]...), nil
+	out[body] = ','
+	return out, nil
 }
 
 // Marshal is json.Marshal without HTML escaping: bytes on the wire and in
@@ -163,10 +162,16 @@ func Marshal(v any) ([]byte, error) { return marshal(v) }
 
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := marshalTo(&buf, v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	return buf.Bytes(), nil
+}
+
+func marshalTo(buf *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	buf.Truncate(len(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))))
+	return err
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"sync"
@@ -107,7 +108,8 @@ func (c *conn) admit(m incoming) []byte {
 func (c *conn) admitRequest(m incoming) []byte {
 	limits := c.server.limits
 	request := &call{id: m.echo(), batch: m.batch}
-	if c.out.backlog() > limits.backlog || !c.ledger.accept(request, limits.unanswered) {
+	accepted := c.out.backlog() <= limits.backlog && c.ledger.accept(request, limits.unanswered)
+	if !accepted && !(c.isUrgent(m) && c.ledger.accept(request, limits.unanswered+urgentRoom)) {
 		m.err = &protocol.Error{
 			Code: protocol.CodeOverloaded, Message: "Server overloaded; retry later.",
 			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded},
@@ -116,6 +118,11 @@ func (c *conn) admitRequest(m incoming) []byte {
 		return nil
 	}
 	return requestStub(m.method, request.number)
+}
+
+func (c *conn) isUrgent(m incoming) bool {
+	var method string
+	return json.Unmarshal(m.method, &method) == nil && c.server.methods[method].Urgent
 }
 
 // awaitRoom waits while a client sends on without reading what it is told: refusals

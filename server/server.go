@@ -28,6 +28,7 @@ const (
 	maxLine       = 64 << 20
 	maxBatch      = 1 << 16
 	maxUnanswered = 1024
+	urgentRoom    = 64 // urgent requests above maxUnanswered
 	maxBacklog    = 32 << 20
 	maxFlood      = 64 << 20
 	maxQueued     = 8 << 20

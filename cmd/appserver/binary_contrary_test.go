@@ -151,12 +151,9 @@ func (c *client) lastAnswer() (text string) {
 	return text
 }
 
-// TestBinaryInterruptsAmongManyTurns: while 200 threads stream, each interrupt is answered and
-// heeded soon, and every other turn completes.
-func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
-	t.Parallel()
-	const threads, interrupted = 200, 20
-	release := make(chan struct{})
+// homeOfStreams is the home of a server whose provider streams words until it is released.
+func homeOfStreams(t *testing.T, release <-chan struct{}) string {
+	t.Helper()
 	server := httptest.NewServer(completions(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		pause := time.NewTicker(20 * time.Millisecond)
@@ -179,7 +176,16 @@ func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
 	t.Cleanup(server.Close)
 	home := t.TempDir()
 	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n", server.URL+"/v1"))
-	c := startServer(t, home, "-c", "compat.turn_completed_floor_ms=0")
+	return home
+}
+
+// TestBinaryInterruptsAmongManyTurns: while 200 threads stream, each interrupt is answered and
+// heeded soon, and every other turn completes.
+func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
+	t.Parallel()
+	const threads, interrupted = 200, 20
+	release := make(chan struct{})
+	c := startServer(t, homeOfStreams(t, release), "-c", "compat.turn_completed_floor_ms=0")
 	c.initialize()
 	turns := map[string]string{}
 	var order []string

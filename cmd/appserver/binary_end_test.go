@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -140,6 +142,24 @@ func TestBinaryDiesWithItsParent(t *testing.T) {
 	require.Less(t, time.Since(begin), promised)
 	require.Empty(t, b.alive(t))
 	require.Empty(t, openersOf(t, home), "the server is gone")
+	requireKeptInterrupted(t, home, id)
+}
+
+// requireKeptInterrupted: the next server knows the only turn of a thread as interrupted, with all
+// that was said, and the thread goes on.
+func requireKeptInterrupted(t *testing.T, home, id string) {
+	t.Helper()
+	c := startOffline(t, home)
+	turns := c.readThread(id).Turns
+	require.Len(t, turns, 1)
+	require.Equal(t, "interrupted", turns[0].Status)
+	var command struct{ Type, Status, AggregatedOutput string }
+	require.NoError(t, json.Unmarshal(turns[0].Items[len(turns[0].Items)-1], &command))
+	require.Equal(t, "commandExecution", command.Type)
+	require.Contains(t, command.AggregatedOutput, "hatched\n")
+	c.call("thread/resume", object{"threadId": id})
+	require.Equal(t, "completed", c.turn(id, "go on").Status)
+	c.close()
 }
 
 // openersOf are the processes whose environment names a home.
@@ -160,17 +180,37 @@ func TestBinaryOutlivesItsParentIfTold(t *testing.T) {
 	c.drain()
 }
 
-// TestBinaryEndsWhenNobodyListens closes the server's output.
+// TestBinaryEndsWhenNobodyListens closes the server's output in mid-turn, alone, with its input, and
+// while a client keeps asking.
 func TestBinaryEndsWhenNobodyListens(t *testing.T) {
 	t.Parallel()
-	c := startOffline(t, t.TempDir())
-	b, _ := c.hatch(t, c.startTrusted())
-	require.NoError(t, c.out.Close())
-	begin := time.Now()
-	c.send(object{"id": 99, "method": "model/list"})
-	c.awaitExit()
-	require.Less(t, time.Since(begin), promised)
-	require.Empty(t, b.alive(t))
+	for name, end := range map[string]func(c *client){
+		"a request":    func(c *client) { c.send(object{"id": 99, "method": "model/list"}) },
+		"end of input": func(c *client) { require.NoError(t, c.in.Close()) },
+		"requests": func(c *client) {
+			for i := range 1000 {
+				line := fmt.Sprintf(`{"id":%d,"method":"config/read"}`, i)
+				if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+					return // it has ended
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			c := startOffline(t, home)
+			id := c.startTrusted()
+			b, _ := c.hatch(t, id)
+			require.NoError(t, c.out.Close())
+			begin := time.Now()
+			end(c)
+			c.awaitExit()
+			require.Less(t, time.Since(begin), promised)
+			require.Empty(t, b.alive(t))
+			requireKeptInterrupted(t, home, id)
+		})
+	}
 }
 
 // TestBinaryEndsThoughNobodyReads has a client that ends its input with answers of

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 )
 
 // memoryKiB is a figure of the server's memory: VmRSS is what it has, VmHWM the most
@@ -78,14 +80,18 @@ func (c *client) restingKiB(thread string) int {
 	return c.memoryKiB("VmRSS")
 }
 
+var unread = flag.Duration("unread", 2*time.Second, "how long TestBinaryHoldsBackStreams leaves unread what it is told")
+
 // TestBinaryHoldsBackStreams streams 200,000 deltas to a client that does not read:
-// the server holds back the provider, and nothing is lost.
+// the server holds back the provider, takes no more memory however long that lasts, and nothing is
+// lost, neither for the client nor in the rollout.
 func TestBinaryHoldsBackStreams(t *testing.T) {
 	t.Parallel()
 	const deltas = 200_000
 	still := make(chan bool, deltas)
 	p := newProvider(t, streamNumbered(deltas, func(done bool) { still <- done }))
-	c := startServer(t, p.home(t))
+	home := p.home(t)
+	c := startServer(t, home)
 	c.initialize()
 	id := c.startThread(object{})
 	base := c.restingKiB(id)
@@ -96,6 +102,14 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 		require.False(t, done, "the provider is not held back")
 	case <-time.After(patience):
 		t.Fatal("the provider can write on and on")
+	}
+	for end := time.After(*unread); end != nil; {
+		select {
+		case done := <-still:
+			require.False(t, done, "the provider is held back no more")
+		case <-end:
+			end = nil
+		}
 	}
 	require.Less(t, c.memoryKiB("VmHWM")-base, 64<<10, "KiB")
 
@@ -116,6 +130,11 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 		require.True(t, strings.HasPrefix(whole[i*64:], numbered(i)), "delta %d", i)
 	}
 	c.close()
+
+	kept := startOffline(t, home).readThread(id).Turns
+	require.Len(t, kept, 1)
+	require.Equal(t, "completed", kept[0].Status)
+	require.Equal(t, whole, gjson.GetBytes(kept[0].Items[len(kept[0].Items)-1], "text").Str)
 }
 
 // TestBinaryBoundsOutput has a command that writes 64 MiB: the client sees half of it,

@@ -142,7 +142,6 @@ func libraries() []library {
 		{"github.com/coder/websocket", []string{"server/listen"}, "one way to clients on sockets"},
 		{"github.com/creack/pty", []string{"core/tool"}, "one owner of terminals"},
 		{"github.com/fsnotify/fsnotify", []string{"core/codeindex", "core/host"}, "one watches what clients name, one folders of repositories"},
-		{"github.com/git-pkgs/gitignore", []string{"core/find"}, "one reader of what git ignores"},
 		{"github.com/gofrs/flock", []string{"rollout", "server/listen"}, "one owner of locks on threads, and one of places to listen"},
 		{"github.com/google/licensecheck", nil, "for tests"},
 		{"github.com/google/uuid", []string{"core/engine", "rollout"}, "the engine makes ids; the rollout reads them in file names"},

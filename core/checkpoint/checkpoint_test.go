@@ -117,6 +117,19 @@ func TestATrackThatIsCancelled(t *testing.T) {
 	require.Equal(t, []string{"half"}, pathsIn(tracked.Changes.Changes))
 }
 
+// TestATrackThatWasCancelledBefore does not look at what a command would have changed.
+func TestATrackThatWasCancelledBefore(t *testing.T) {
+	p := newPlace(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	done := false
+	require.Nil(t, p.Track(ctx, "thread", core.Track{Turn: "turn", Dir: p.dir}, nil, func() { done = true }))
+	require.True(t, done)
+	patched := p.Track(ctx, "thread", core.Track{Turn: "turn", Dir: p.dir}, []string{filepath.Join(p.dir, "a")}, func() { p.write("a", "b") })
+	require.NoError(t, patched.Err)
+	require.Equal(t, []string{"a"}, pathsIn(patched.Changes.Changes), "what is not cancelled is told")
+}
+
 func TestWhatCannotBeTracked(t *testing.T) {
 	p := newPlace(t)
 	done := false

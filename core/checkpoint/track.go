@@ -14,14 +14,23 @@ import (
 )
 
 // lookTime is how long a tracked effect may go on looking once it was cancelled: less than
-// the engine waits for it.
+// the engine waits for it, also where git then has to be ended.
 const lookTime = 1500 * time.Millisecond
 
-// Track tells what do changes.
-func (k *Keeper) Track(ctx context.Context, thread string, t core.Track, paths []string, do func()) *core.Tracked {
-	ctx, cancel := lingering(ctx)
+// Track tells what do changes. A command that is cancelled before it is started changes nothing,
+// and is not looked at; a patch is written all the same.
+func (k *Keeper) Track(asked context.Context, thread string, t core.Track, paths []string, do func()) *core.Tracked {
+	ctx, cancel := lingering(asked)
 	defer cancel()
-	look, err := k.begin(ctx, t.Dir, paths)
+	before := ctx
+	if paths == nil {
+		before = asked
+	}
+	look, err := k.begin(before, t.Dir, paths)
+	if err != nil && before.Err() != nil {
+		do()
+		return nil
+	}
 	do()
 	tracked := &core.Tracked{Err: err}
 	if err == nil {

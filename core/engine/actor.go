@@ -40,16 +40,19 @@ func (ephemeral) CloseRewritten(rollout.Projection) error   { return nil }
 const (
 	// mailbox is how many requests a thread holds before it is overloaded.
 	mailbox = 128
+	// urgentRoom is how many urgent ones it holds above that.
+	urgentRoom = 16
 	// resultBuffer is how many results wait for a thread before effects block.
 	resultBuffer = 64
 )
 
 // request is something to do in a thread's goroutine: with the thread, or where it is
-// not loaded. Without the latter the caller is refused.
+// not loaded. Without the latter the caller is refused. Urgent ones find room where others do not.
 type request struct {
 	to     protocol.Caller
 	do     func(a *actor)
 	absent func(a *actor)
+	urgent bool
 }
 
 // result is an input of an effect. generation tells effects of a thread that was
@@ -98,7 +101,7 @@ type actor struct {
 func newActor(e *Engine, id string) *actor {
 	return &actor{
 		engine: e, id: id,
-		requests: make(chan request, mailbox), results: make(chan result, resultBuffer), deserted: make(chan struct{}, 1),
+		requests: make(chan request, mailbox+urgentRoom), results: make(chan result, resultBuffer), deserted: make(chan struct{}, 1),
 		quit: make(chan struct{}), gone: make(chan struct{}),
 		effects: map[core.EffectID]*running{}, journal: ephemeral{},
 	}

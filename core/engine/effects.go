@@ -109,7 +109,8 @@ func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 		select {
 		case terminal = <-ended:
 		case <-after(ctx, cancelGrace):
-			a.engine.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id), zap.Uint64("effect", uint64(id)))
+			a.engine.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id), zap.Uint64("effect", uint64(id)),
+				zap.Duration("limit", cancelGrace), zap.String("instead", fmt.Sprintf("%T", givenUp)))
 		}
 		a.postTerminal(id, result{generation, terminal})
 	})

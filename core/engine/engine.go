@@ -244,13 +244,16 @@ func (e *Engine) post(id string, create bool, r request) (found bool, err error)
 	if a == nil {
 		a = e.addLocked(id)
 	}
-	select {
-	case a.requests <- r:
-		return true, nil
-	default:
+	room := mailbox
+	if r.urgent {
+		room += urgentRoom
+	}
+	if len(a.requests) >= room { // nobody else adds to it meanwhile
 		return true, &protocol.Error{Code: protocol.CodeOverloaded, Message: "thread " + a.id + " has too many requests waiting; retry later",
 			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 	}
+	a.requests <- r
+	return true, nil
 }
 
 func (e *Engine) addLocked(id string) *actor {

@@ -21,19 +21,50 @@ func TestAFullMailbox(t *testing.T) {
 			taken = append(taken, r.post(1, read(id)))
 		}
 		began := time.Now()
-		for _, c := range []call{read(id), turn(id, "say x"), interrupt(id, ""), setName(id, "n"), resume(id), unsubscribe(id), steer(id, "t", "x")} {
+		for _, c := range []call{read(id), turn(id, "say x"), setName(id, "n"), resume(id), unsubscribe(id), steer(id, "t", "x")} {
 			m := r.answer(r.post(1, c))
 			require.NotNil(t, m.err, c.method)
 			require.Equal(t, protocol.CodeOverloaded, m.err.Code)
 			require.Equal(t, protocol.KindOverloaded, m.err.Data.Kind)
 		}
+		for range urgentRoom {
+			taken = append(taken, r.post(1, interrupt(id, "")))
+		}
+		require.Equal(t, protocol.CodeOverloaded, r.answer(r.post(1, interrupt(id, ""))).err.Code, "of these, too, there is an end")
 		require.Nil(t, r.answer(r.post(1, read(other))).err, "other threads have room")
 		require.Zero(t, time.Since(began), "nobody waits")
 		g.open()
 		for _, to := range taken {
-			require.Nil(t, r.answer(to).err)
+			if err := r.answer(to).err; err != nil {
+				require.Equal(t, protocol.KindNoActiveTurn, err.Data.Kind, "another interrupt was the first")
+			}
 		}
 		require.Nil(t, r.answer(r.post(1, read(id))).err, "there is room again")
+	})
+}
+
+// TestAFloodOverManyThreads checks that a thread that is held up holds up no other, however many
+// requests come at once.
+func TestAFloodOverManyThreads(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		const threads, each = 200, 5
+		var ids []string
+		for range threads {
+			ids = append(ids, r.begin(1))
+		}
+		g := r.block(ids[0])
+		var all []protocol.Caller
+		for i := range threads * each {
+			all = append(all, r.post(1, read(ids[i%threads])))
+		}
+		synctest.Wait()
+		for i, to := range all {
+			require.Len(t, r.clients.all(1, func(m message) bool { return m.kind == reply && m.to == to }), min(i%threads, 1))
+		}
+		g.open()
+		for i := 0; i < len(all); i += threads {
+			require.Nil(t, r.answer(all[i]).err)
+		}
 	})
 }
 

@@ -96,7 +96,11 @@ func (e *Engine) TurnInterrupt(to protocol.Caller, p *protocol.TurnInterruptPara
 			return protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt")
 		}
 	}
-	return e.toThread(to, id, func(a *actor) { a.step(core.TurnInterrupt{To: to, TurnID: p.TurnID}) })
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	_, err := e.post(id, true, request{to: to, urgent: true, do: func(a *actor) { a.step(core.TurnInterrupt{To: to, TurnID: p.TurnID}) }})
+	return err
 }
 
 func (e *Engine) threadOfTurn(turnID string) string {

@@ -30,6 +30,8 @@ const (
 	grace = 2 * time.Second
 	// mailbox is how many requests wait for a thread.
 	mailbox = 128
+	// urgentRoom is how many that end work wait beyond these.
+	urgentRoom = 16
 )
 
 // rig is an engine in a bubble, with a disk, clients, a model and a shell that a

@@ -17,7 +17,7 @@ type Worktrees interface {
 	Capture(ctx context.Context, thread string, e core.CaptureTree) (protocol.StoredTree, error)
 	// Track tells what do changes: of the paths, absolute ones, or of the whole worktree
 	// where there are none. It does it whatever else fails. When ctx ends, it has a moment
-	// left to look.
+	// left to look; it is nil where ctx ended before do, and nothing was to be told of a command.
 	Track(ctx context.Context, thread string, t core.Track, paths []string, do func()) *core.Tracked
 	// Diff is the diff of changes.
 	Diff(ctx context.Context, changes []protocol.WorktreeChanges) (core.FileDiff, error)

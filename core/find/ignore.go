@@ -3,33 +3,29 @@ package find
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/git-pkgs/gitignore"
 )
 
 // maxIgnoreFile is how much is read of a file of patterns, in bytes.
 const maxIgnoreFile = 1 << 20
 
-// patterns are those of one file, for what is below the directory at, a path relative to the
-// root of the walk; up is how the names from at to the root begin, where the walk began
-// below it.
+// patterns are those of one file, for what is below a directory.
 type patterns struct {
-	matcher gitignore.Matcher
-	at, up  string
-	outer   *patterns
+	list  []pattern
+	dir   string // with a slash at its end
+	outer *patterns
 }
 
-// says is whether a path relative to the root is ignored, by the innermost file that knows
-// it.
+// says is whether a path is ignored, by the innermost file that knows it. Of a file the last
+// line counts that knows it.
 func (p *patterns) says(path string, dir bool) (ignored, known bool) {
 	for ; p != nil; p = p.outer {
-		name := strings.TrimSuffix(p.up+strings.TrimPrefix(path[len(p.at):], "/"), "/")
-		if dir {
-			name += "/"
-		}
-		if result := p.matcher.MatchDetail(name); result.Matched {
-			return result.Ignored, true
+		name := strings.TrimPrefix(path, p.dir)
+		for _, line := range slices.Backward(p.list) {
+			if line.matches(name, dir) {
+				return !line.not, true
+			}
 		}
 	}
 	return false, false
@@ -51,25 +47,24 @@ func (r rules) ignored(path string, dir bool) bool {
 	return ignored
 }
 
-// with are the rules inside a directory, which is at of the walk and has some entries. Up is
-// as in patterns.
-func (r rules) with(dir, at, up string, has func(name string) bool) rules {
+// with are the rules inside a directory that has some entries.
+func (r rules) with(dir string, has func(name string) bool) rules {
 	if has(".git") {
 		r.repository, r.git = true, nil
-		r.git = add(r.git, r.personal, at, up)
-		r.git = add(r.git, filepath.Join(dir, ".git", "info", "exclude"), at, up)
+		r.git = add(r.git, r.personal, dir)
+		r.git = add(r.git, filepath.Join(dir, ".git", "info", "exclude"), dir)
 	}
 	if r.repository && has(".gitignore") {
-		r.git = add(r.git, filepath.Join(dir, ".gitignore"), at, up)
+		r.git = add(r.git, filepath.Join(dir, ".gitignore"), dir)
 	}
 	if has(".ignore") {
-		r.own = add(r.own, filepath.Join(dir, ".ignore"), at, up)
+		r.own = add(r.own, filepath.Join(dir, ".ignore"), dir)
 	}
 	return r
 }
 
 // add puts the patterns of a file before others. A file that is not there has none.
-func add(outer *patterns, file, at, up string) *patterns {
+func add(outer *patterns, file, dir string) *patterns {
 	info, err := os.Stat(file)
 	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
 		return outer
@@ -78,9 +73,7 @@ func add(outer *patterns, file, at, up string) *patterns {
 	if err != nil {
 		return outer
 	}
-	p := &patterns{at: at, up: up, outer: outer}
-	p.matcher.AddPatterns(text, "")
-	return p
+	return &patterns{list: parsePatterns(text), dir: strings.TrimSuffix(dir, "/") + "/", outer: outer}
 }
 
 // above are the rules that hold at the root of a walk before its own files are read: those of
@@ -88,38 +81,31 @@ func add(outer *patterns, file, at, up string) *patterns {
 // leave out.
 func above(root, personal string) rules {
 	r := rules{personal: personal}
-	var dirs []string
-	for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {
+	dirs := []string{root}
+	for dir := root; dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
 		dirs = append(dirs, dir)
-		if dir == filepath.Dir(dir) {
-			break
-		}
 	}
-	top := topOf(append([]string{root}, dirs...))
-	if top == "" || top == root {
+	top := topOf(dirs)
+	if top <= 0 {
 		return r
 	}
 	r.repository = true
-	for i := len(dirs) - 1; i >= 0; i-- {
-		if dir := dirs[i]; dir == top || strings.HasPrefix(dir, strings.TrimSuffix(top, "/")+"/") {
-			below, _ := filepath.Rel(dir, root)
-			r = r.with(dir, "", filepath.ToSlash(below)+"/", func(name string) bool { return dir == top || name != ".git" })
+	for i := top; i > 0; i-- {
+		r = r.with(dirs[i], func(name string) bool { return i == top || name != ".git" })
+		if r.ignored(dirs[i-1], true) { // who looks there wants what is there
+			return rules{personal: personal, repository: true}
 		}
-	}
-	if r.ignored("", true) { // who looks there wants what is there
-		return rules{personal: personal, repository: r.repository}
 	}
 	return r
 }
 
-// topOf is the first of the directories that is a repository's, "" for none.
-func topOf(dirs []string) string {
-	for _, dir := range dirs {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-	}
-	return ""
+// topOf is which of the directories is the first that is a repository's, -1 for none.
+func topOf(dirs []string) int {
+	return slices.IndexFunc(dirs, func(dir string) bool {
+		_, err := os.Lstat(filepath.Join(dir, ".git"))
+		return err == nil
+	})
 }
 
 // personalRules is where git looks for a user's own patterns.

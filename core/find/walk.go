@@ -55,9 +55,10 @@ func (f *Finder) WalkOwn(ctx context.Context, root string, found func([]Path)) {
 
 func (f *Finder) walk(w *walk) {
 	real, err := filepath.EvalSymlinks(w.root)
-	if err != nil {
+	if err != nil || w.root == "" {
 		return
 	}
+	w.root = real
 	w.directory(place{rules: above(real, f.personal), real: real})
 	w.work.Wait()
 }
@@ -110,7 +111,7 @@ func (w *walk) directory(p place) {
 	if w.own && p.depth > 0 && has(".git") {
 		return
 	}
-	p.rules = p.rules.with(dir, p.at, "", has)
+	p.rules = p.rules.with(dir, has)
 	var paths []Path
 	var inner []place
 	for _, entry := range entries {
@@ -148,7 +149,7 @@ func (w *walk) entry(p place, entry os.DirEntry) (path Path, below place, ok boo
 	if name == ".git" || path.Other && !w.own {
 		return path, below, false
 	}
-	return path, below, !p.rules.ignored(path.Name, path.Directory)
+	return path, below, !p.rules.ignored(filepath.Join(w.root, path.Name), path.Directory)
 }
 
 // follow makes a link, below, what it leads to; false where it leads nowhere, or back.

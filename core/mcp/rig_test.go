@@ -61,18 +61,19 @@ type rig struct {
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, changed: make(chan struct{}, 1000)}
 	shell := &tool.Shell{}
-	r.Pool = mcp.New(mcp.Options{
-		Spawn: func(d mcp.Definition, said func(string)) (mcp.Process, error) {
-			link, err := shell.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Said: said})
-			if err != nil {
-				return nil, err
-			}
-			return link, nil
-		},
-		Audience: r, Note: r.note, Delay: 10 * time.Millisecond,
+	return newRigOf(t, 10*time.Millisecond, func(d mcp.Definition, said func(string)) (mcp.Process, error) {
+		link, err := shell.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Said: said})
+		if err != nil {
+			return nil, err
+		}
+		return link, nil
 	})
+}
+
+func newRigOf(t *testing.T, delay time.Duration, spawn func(mcp.Definition, func(string)) (mcp.Process, error)) *rig {
+	r := &rig{t: t, changed: make(chan struct{}, 1000)}
+	r.Pool = mcp.New(mcp.Options{Spawn: spawn, Audience: r, Note: r.note, Delay: delay})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"appserver/protocol"
@@ -26,8 +26,6 @@ const (
 	wireVersion = "2025-06-18"
 	// largestLine is the longest message that is read, in bytes.
 	largestLine = 16 << 20
-	// mostEntries bounds lists.
-	mostEntries = 10_000
 	// endTime is what a service has to hear that a session ends.
 	endTime = time.Second
 )
@@ -252,6 +250,7 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 		ToolListChangedHandler:      func(ctx context.Context, r *sdk.ToolListChangedRequest) { s.relist(ctx, r.Session) },
 		ProgressNotificationHandler: s.progress,
 	})
+	client.AddReceivingMiddleware(unharmed)
 	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
 	if err != nil {
 		return nil, s.tooLate(ctx, err)
@@ -270,6 +269,19 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 	return session, nil
 }
 
+// unharmed refuses what the library takes apart without a look: it knows of params that may be
+// missing, and some of its handlers do not. A server could so end this process.
+func unharmed(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%s cannot be read: %v", method, p)}
+			}
+		}()
+		return next(ctx, method, r)
+	}
+}
+
 // tooLate says what to do where a server took too long.
 func (s *server) tooLate(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -277,43 +289,6 @@ func (s *server) tooLate(ctx context.Context, err error) error {
 			s.def.Name, s.def.StartupTimeout, s.def.Name, context.DeadlineExceeded)
 	}
 	return err
-}
-
-// relist learns the tools anew; where that fails it keeps those that it knows.
-func (s *server) relist(ctx context.Context, session *sdk.ClientSession) {
-	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
-	defer cancel()
-	tools, meta, err := listTools(ctx, session)
-	if err != nil {
-		s.note("the list of tools could not be read again: " + err.Error())
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.session == session {
-		s.tools, s.meta = tools, meta
-	}
-}
-
-func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.Tool, meta sdk.Meta, err error) {
-	if c := session.InitializeResult().Capabilities; c == nil || c.Tools == nil {
-		return nil, nil, nil
-	}
-	var params sdk.ListToolsParams
-	for {
-		page, err := session.ListTools(ctx, &params)
-		if err != nil {
-			return nil, nil, fmt.Errorf("its tools could not be listed: %w", err)
-		}
-		if tools == nil {
-			meta = page.Meta
-		}
-		tools = append(tools, page.Tools...)
-		if page.NextCursor == "" || len(tools) >= mostEntries {
-			return slices.DeleteFunc(tools, func(t *sdk.Tool) bool { return t == nil || t.Name == "" }), meta, nil
-		}
-		params.Cursor = page.NextCursor
-	}
 }
 
 // ready is the session; an error says why there is none. It waits for one that is being

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"appserver/core/model/sse"
@@ -55,7 +56,7 @@ func (b *eventBody) next() ([]byte, error) {
 		}
 		b.seen++
 		b.idle.event()
-		data = bytes.TrimSpace(data)
+		data = repaired(bytes.TrimSpace(data))
 		switch {
 		case string(data) == "[DONE]":
 			b.done = true
@@ -107,6 +108,31 @@ func (b *eventBody) why(err error) error {
 		return fmt.Errorf("the answer (Content-Type %q) held no events; check base_url", b.kind)
 	}
 	return errNoTerminal
+}
+
+// repaired is a JSON text with the control characters in its strings escaped, raw line breaks
+// above all, which some servers write there. Any other text it leaves as it is.
+func repaired(text []byte) []byte {
+	if !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' }) || json.Valid(text) {
+		return text
+	}
+	var out []byte
+	inside, escaped := false, false
+	for _, b := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case inside && b < ' ':
+			out = fmt.Appendf(out, `\u%04x`, b)
+			continue
+		case b == '\\':
+			escaped = inside
+		case b == '"':
+			inside = !inside
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // reportsError tells whether an event has an error member that says something.

@@ -63,6 +63,23 @@ func TestStreamShapes(t *testing.T) {
 	}
 }
 
+// TestRawLineBreaks in strings, which some servers write, are part of the text.
+func TestRawLineBreaks(t *testing.T) {
+	document := "{\n\t\"choices\": [{\"message\":{\"content\":\"a \\\"b\\\"\n\tc\r\nd\\\\\"},\"finish_reason\":\"stop\"}]\r\n}"
+	for name, body := range map[string]string{"a document": document, "an event": event("{\"content\":\"a \\\"b\\\"\\n\tc\\r\\nd\\\\\"}") + stop + done} {
+		t.Run(name, func(t *testing.T) {
+			pieces, _, err := ask(t.Context(), serve(t, events(body)), userSays("hi"))
+			require.NoError(t, err)
+			text, _ := spoken(pieces)
+			require.Equal(t, "a \"b\"\n\tc\r\nd\\", text)
+		})
+	}
+	_, _, err := ask(t.Context(), serve(t, events("{\"error\":{\"message\":\"out of\nmemory\"}}")), userSays("hi"))
+	require.ErrorContains(t, err, "out of")
+	_, _, err = ask(t.Context(), serve(t, events("{\"choices\":\x01[]}")), userSays("hi"))
+	require.ErrorContains(t, err, "is not JSON", "control characters between the members are no text")
+}
+
 func TestPiecesComeInOrder(t *testing.T) {
 	stream := event(`{"reasoning_content":"first "}`) + event(`{"reasoning":"second"}`) +
 		event(`{"content":"","reasoning":"both","reasoning_content":"both"}`) +

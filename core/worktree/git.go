@@ -48,6 +48,9 @@ type running struct {
 	command      string
 }
 
+// endTime is how long what git has started may keep its output open once git has ended.
+const endTime = 250 * time.Millisecond
+
 // start runs git with an input. The answer has to be waited for.
 func (g git) start(ctx context.Context, in io.Reader, out limited, args ...string) (*running, error) {
 	timed, cancel := context.WithTimeout(ctx, patience)
@@ -56,7 +59,7 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 	r.out, r.err.most = out, 4<<10
 	r.Dir, r.Env, r.Stdin = g.work, g.environ(), in
 	r.Stdout, r.Stderr = &r.out, &r.err
-	r.WaitDelay = time.Second
+	r.WaitDelay = endTime
 	if g.lock != nil {
 		r.ExtraFiles = []*os.File{g.lock}
 	}

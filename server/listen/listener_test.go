@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 }
 
 // shortDir is a folder whose path leaves room for that of a socket.
-func shortDir(t *testing.T) string {
+func shortDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "listen")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
@@ -137,7 +137,7 @@ func TestSocketOfAnother(t *testing.T) {
 }
 
 // echoes is a listener whose server says to each client what it hears of it.
-func echoes(t *testing.T, o Options) *Listener {
+func echoes(t testing.TB, o Options) *Listener {
 	o.Serve = func(_ context.Context, c *Client) error {
 		for {
 			message, err := c.Next()
@@ -156,8 +156,12 @@ func echoes(t *testing.T, o Options) *Listener {
 	return serving(t, o)
 }
 
-func serving(t *testing.T, o Options) *Listener {
+// serving is a listener on a socket, or on a port where there is somebody to ask for tokens.
+func serving(t testing.TB, o Options) *Listener {
 	o.Address = Address{Path: filepath.Join(shortDir(t), "s")}
+	if o.Bearer != nil {
+		o.Address = Address{Port: netip.MustParseAddrPort("127.0.0.1:0")}
+	}
 	l, err := New(o)
 	require.NoError(t, err)
 	served := make(chan error, 1)

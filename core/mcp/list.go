@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mostEntries bounds lists.
+const mostEntries = 10_000
+
+// relist learns the tools anew; where that fails it keeps those that it knows.
+func (s *server) relist(ctx context.Context, session *sdk.ClientSession) {
+	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
+	defer cancel()
+	tools, meta, err := listTools(ctx, session)
+	if err != nil {
+		s.note("the list of tools could not be read again: " + err.Error())
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == session {
+		s.tools, s.meta = tools, meta
+	}
+}
+
+func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.Tool, meta sdk.Meta, err error) {
+	if c := session.InitializeResult().Capabilities; c == nil || c.Tools == nil {
+		return nil, nil, nil
+	}
+	var params sdk.ListToolsParams
+	for {
+		page, err := session.ListTools(ctx, &params)
+		if err != nil {
+			return nil, nil, fmt.Errorf("its tools could not be listed: %w", err)
+		}
+		if tools == nil {
+			meta = page.Meta
+		}
+		tools = append(tools, page.Tools...)
+		if page.NextCursor == "" || len(tools) >= mostEntries {
+			return distinct(tools), meta, nil
+		}
+		params.Cursor = page.NextCursor
+	}
+}
+
+// distinct leaves out the tools that have no name, or one that was listed before.
+func distinct(tools []*sdk.Tool) []*sdk.Tool {
+	seen := map[string]bool{"": true}
+	return slices.DeleteFunc(tools, func(t *sdk.Tool) bool {
+		known := t == nil || seen[t.Name]
+		if t != nil {
+			seen[t.Name] = true
+		}
+		return known
+	})
+}
