@@ -27,7 +27,7 @@ func rolloutRows() []rolloutRow {
 	return []rolloutRow{
 		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", false, (*rolloutCall).verify},
 		{"repair", "put sound files in their place; what was there stays beside them", "", false, (*rolloutCall).repair},
-		{"redact", "take secrets out of rollouts, the files beside them, names and the index; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
+		{"redact", "take secrets out of rollouts, the files beside them, names, the index and the memory; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
 		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go", "yes dry-run c config", true, (*rolloutCall).retain},
 	}
 }
@@ -39,12 +39,12 @@ type rolloutCall struct {
 	asker             asker
 	home              string
 	paths             []string
-	out               io.Writer
+	out, errs         io.Writer
 }
 
 // rolloutCommand looks at files of threads, and mends them.
 func rolloutCommand(args []string, s streams, o *options) error {
-	c := &rolloutCall{options: o, out: s.out}
+	c := &rolloutCall{options: o, out: s.out, errs: s.err}
 	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	c.define(flags)
