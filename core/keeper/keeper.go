@@ -53,14 +53,16 @@ func (k *Keeper) Key(dir string) string { return workspace.RepositoryKey(dir) }
 // is one of the same already.
 func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, redact func(string) string) core.Remembered {
 	done := core.Remembered{Effect: e.ID, Repo: k.Key(e.Cwd)}
-	known, err := k.known(ctx, thread)
-	if err != nil {
-		known = nil // twice is better than never
+	spans := spansFor(e)
+	var ids []string
+	for _, span := range spans {
+		ids = append(ids, span.IDs...)
 	}
+	known, _ := k.Store.Summarized(ctx, thread, ids) // where it fails: twice is better than never
 	var rows []memory.Row
 	limited, cancel := context.WithTimeout(ctx, summaryTime)
 	defer cancel()
-	for i, span := range spansFor(e) {
+	for i, span := range spans {
 		if coveredBy(known, span.IDs) {
 			continue
 		}
@@ -123,30 +125,6 @@ func sizeOf(span core.Span) (size int) {
 		}
 	}
 	return size
-}
-
-// knownPages bounds how far back it is looked for what is remembered already.
-const knownPages = 10
-
-// known are the items of a thread that a summary stands for.
-func (k *Keeper) known(ctx context.Context, thread string) (map[string]bool, error) {
-	ids := map[string]bool{}
-	f := memory.Filter{SessionID: thread, Kind: memory.Summary, Limit: 100}
-	for range knownPages {
-		rows, next, err := k.Store.List(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			for _, id := range r.MsgIDs {
-				ids[id] = true
-			}
-		}
-		if f.Cursor = next; next == "" {
-			break
-		}
-	}
-	return ids, nil
 }
 
 func coveredBy(known map[string]bool, ids []string) bool {
