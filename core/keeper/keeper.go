@@ -67,11 +67,11 @@ func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, r
 			continue
 		}
 		s := k.summarize(limited, e, span, i)
-		if s.Text == "" {
+		if s.text == "" {
 			continue
 		}
 		rows = append(rows, memory.Row{RepoKey: done.Repo, SessionID: thread, TS: time.Now().UnixMilli(), Kind: memory.Summary,
-			Title: redact(s.Title), Text: redact(s.Text), MsgIDs: span.IDs})
+			Title: redact(s.title), Text: redact(s.text), MsgIDs: span.IDs})
 	}
 	if len(rows) == 0 {
 		return done
@@ -85,16 +85,15 @@ func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, r
 }
 
 // summarize never fails: where the model does, there is a summary without it.
-func (k *Keeper) summarize(ctx context.Context, e core.Remember, span core.Span, n int) Summary {
+func (k *Keeper) summarize(ctx context.Context, e core.Remember, span core.Span, n int) summary {
 	if e.ByModel && n < modelSpans && ctx.Err() == nil {
-		s, err := Model{k.Models, e.Provider, e.Model}.Summarize(ctx, span)
+		s, err := k.askModel(ctx, e, span)
 		if err == nil {
 			return s
 		}
 		k.Warn(fmt.Sprintf("The model could not summarise what left the context (%v): a summary is made without it.", err))
 	}
-	s, _ := Local{}.Summarize(ctx, span) // it never fails
-	return s
+	return extracted(span)
 }
 
 // spansFor are the spans to summarise: for a model, which costs a request each, neighbours are
