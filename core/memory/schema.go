@@ -4,7 +4,7 @@ import "appserver/rollout/database"
 
 // kind tells a store's database from others.
 func kind() database.Kind {
-	return database.Kind{Application: 0x6170736d, Version: 1, Tables: tables}
+	return database.Kind{Application: 0x6170736d, Version: 2, Tables: tables}
 }
 
 // tables are the tables of a store. rows.key is never given twice, nor is vectors.number, so that
