@@ -190,10 +190,10 @@ func (c *rolloutCall) eachRollout(do func(path string)) error {
 	return nil
 }
 
-// isRollout tells whether a file below a folder is meant: the names of threads are no
+// isRollout tells whether a file below a folder is meant: what else a home has in lines is no
 // thread.
 func isRollout(path string) bool {
-	return filepath.Base(path) != "session_index.jsonl" && filepath.Base(path) != "history.jsonl"
+	return !slices.Contains([]string{"session_index.jsonl", "history.jsonl", "memory.jsonl"}, filepath.Base(path))
 }
 
 func (c *rolloutCall) print(surveys []rollout.Survey) error {
