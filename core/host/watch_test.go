@@ -176,7 +176,7 @@ func TestWatchesEndWithTheirConnection(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	d.watch(1, "w", dir)
 	d.watch(1, "v", filepath.Join(dir, "none"))
-	d.host.Gone(1)
+	d.leave(1)
 	write(t, filepath.Join(dir, "none"), "")
 	d.quiet()
 	d.watch(2, "w", dir)
@@ -192,7 +192,7 @@ func TestNoWatchBeginsOnceItsConnectionIsGone(t *testing.T) {
 	for i := range 100 {
 		waiting = append(waiting, d.send(1, "fs/watch", object{"watchId": fmt.Sprint(i), "path": dir}))
 	}
-	d.host.Gone(1)
+	d.leave(1)
 	for _, p := range waiting {
 		p.settled()
 	}
