@@ -101,7 +101,7 @@ func (s *Store) Summarized(ctx context.Context, session string, ids []string) (m
 		return nil, err
 	}
 	found, err := db.Read.QueryContext(ctx, `SELECT DISTINCT item.value FROM rows, json_each(rows.msg_ids) AS item
-		WHERE rows.session = ? AND rows.kind = ? AND item.value IN (SELECT value FROM json_each(?))`, session, Summary, string(asked))
+		WHERE rows.session = ? AND rows.session != '' AND rows.kind = ? AND item.value IN (SELECT value FROM json_each(?))`, session, Summary, string(asked))
 	if err != nil {
 		s.spoiled(db, err)
 		return nil, fmt.Errorf("memory: items that are summarised: %w", err)

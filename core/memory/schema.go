@@ -27,6 +27,7 @@ CREATE TABLE rows (
 );
 CREATE INDEX rows_time ON rows (ts, key);
 CREATE INDEX rows_repo ON rows (repo, ts, key);
+CREATE INDEX rows_session ON rows (session) WHERE session != '';
 CREATE INDEX rows_file ON rows (file) WHERE file IS NOT NULL;
 CREATE INDEX rows_hash ON rows (hash);
 CREATE TABLE vectors (
