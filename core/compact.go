@@ -57,11 +57,7 @@ func (s *step) compactContext(in CompactContext) {
 	if s.turnUnderWay(in.To) {
 		return
 	}
-	s.settleLastTurn()
-	s.dropDraft(errDraftExpired())
-	s.failed = false
-	s.goBy(in.World)
-	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: in.World, compacts: true, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	s.openTurn(in.World).compacts = true
 	s.recordBegin(nil)
 	s.changeSettings(s.settings, s.active.id)
 	s.reply(in.To, protocol.Empty{})

@@ -196,15 +196,6 @@ func (t *Thread) tokensFrom(place int) int64 {
 	return n
 }
 
-// Window is the context window of the turn under way, in tokens; nil where it is not known,
-// and without a turn.
-func (t *Thread) Window() *int64 {
-	if t.active == nil {
-		return nil
-	}
-	return t.active.world.Provider.ContextWindow
-}
-
 // PromptTokens are what the next model request costs.
 func (t *Thread) PromptTokens() int64 { return t.contextUsage().PromptTokens }
 

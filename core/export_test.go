@@ -5,3 +5,12 @@ package core
 func (t *Thread) OfferAs(other *Thread) {
 	t.offers, t.serverTools, t.memory = other.offers, other.serverTools, other.memory
 }
+
+// Window is the context window of the turn under way, in tokens; nil where it is not known,
+// and without a turn.
+func (t *Thread) Window() *int64 {
+	if t.active == nil {
+		return nil
+	}
+	return t.active.world.Provider.ContextWindow
+}

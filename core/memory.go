@@ -134,8 +134,9 @@ func (s *step) rememberGone(changes []change) {
 }
 
 // goneLimit bounds the text of what a summary is made of, in bytes; itemLimit that of one
-// item, the middle of which is left out.
-const goneLimit, itemLimit = 4 << 20, 16 << 10
+// item, the middle of which is left out. Until secrets are out of it an item has heldLimit: what
+// is next to that cut, where a part of one may stand, is far within what the other leaves out.
+const goneLimit, itemLimit, heldLimit = 4 << 20, 16 << 10, 64 << 10
 
 // gone are the items that left the context with changes, turn by turn: the newest, where
 // they are many. Summaries, and what this server tells the model, are none of them.
@@ -150,8 +151,12 @@ func (t *Thread) gone(changes []change) (spans []Span) {
 			continue
 		}
 		seen[c.place] = true
-		entry := shortened(item.decoded(), was.text)
-		if size += len(contentOfItem(entry).text); size > goneLimit {
+		entry := item.decoded()
+		if was.text != nil {
+			entry.ResponseItemVariant = replaced(entry.ResponseItemVariant, *was.text)
+		}
+		entry = shortened(entry, heldLimit)
+		if size += len(contentOfItem(shortened(entry, itemLimit)).text); size > goneLimit {
 			break
 		}
 		if n := len(spans); n == 0 || spans[n-1].TurnID != item.turnID {
@@ -175,15 +180,22 @@ func (t *Thread) gone(changes []change) (spans []Span) {
 	return spans
 }
 
-// shortened is an entry as it was sent, with a long text replaced by its ends.
-func shortened(entry protocol.ResponseItem, text *string) protocol.ResponseItem {
-	if whole := contentOfItem(entry).text; text == nil && len(whole) > itemLimit {
-		cut := excerpt.Text{Limit: itemLimit}
-		cut.Write(strings.ToValidUTF8(whole, "\ufffd"))
-		text = pointer(cut.String())
+// Shortened is the span with the middle of long texts left out. What knows secrets by their form
+// has to see it before.
+func (s Span) Shortened() Span {
+	s.Items = slices.Clone(s.Items)
+	for i := range s.Items {
+		s.Items[i] = shortened(s.Items[i], itemLimit)
 	}
-	if text != nil {
-		entry.ResponseItemVariant = replaced(entry.ResponseItemVariant, *text)
+	return s
+}
+
+// shortened is an entry with a long text replaced by its ends.
+func shortened(entry protocol.ResponseItem, limit int) protocol.ResponseItem {
+	if whole := contentOfItem(entry).text; len(whole) > limit {
+		cut := excerpt.Text{Limit: limit}
+		cut.Write(strings.ToValidUTF8(whole, "\ufffd"))
+		entry.ResponseItemVariant = replaced(entry.ResponseItemVariant, cut.String())
 	}
 	return entry
 }

@@ -42,12 +42,8 @@ func (s *step) reviewStart(in ReviewStart) {
 	if s.turnUnderWay(in.To) {
 		return
 	}
-	s.settleLastTurn()
-	s.dropDraft(errDraftExpired())
-	s.failed = false
-	s.goBy(in.World)
 	r := &review{target: in.Target}
-	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: in.World, review: r, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	s.openTurn(in.World).review = r
 	s.recordBegin(nil)
 	s.changeSettings(s.settings, s.active.id)
 	s.replyToReview(in.To, reviewHint(in.Target))

@@ -61,6 +61,19 @@ func (s *step) current(id EffectID) *sampling {
 	return s.active.sample
 }
 
+// endedSample is the request that an effect has ended; nil where nobody waits for its answer any
+// more, which may end the turn.
+func (s *step) endedSample(id EffectID) *sampling {
+	m := s.current(id)
+	if s.active == nil || !ended(&s.active.samples, id) {
+		return nil
+	}
+	if m == nil {
+		s.finishWhenDone()
+	}
+	return m
+}
+
 // drafts tells whether the draft of a compaction waits for the model request.
 func (s *step) drafts(id EffectID) bool { return s.draft.waits() && s.draft.request == id }
 
@@ -172,12 +185,8 @@ func (s *step) sampleDone(in SampleDone) {
 		s.draftDone(in)
 		return
 	}
-	m := s.current(in.Effect)
-	if s.active == nil || !ended(&s.active.samples, in.Effect) {
-		return
-	}
+	m := s.endedSample(in.Effect)
 	if m == nil {
-		s.finishWhenDone()
 		return
 	}
 	if m.summary {
@@ -250,12 +259,8 @@ func (s *step) sampleFailed(in SampleFailed) {
 		s.draftWithoutModel(in.Err.Message)
 		return
 	}
-	m := s.current(in.Effect)
-	if s.active == nil || !ended(&s.active.samples, in.Effect) {
-		return
-	}
+	m := s.endedSample(in.Effect)
 	if m == nil {
-		s.finishWhenDone()
 		return
 	}
 	t := s.active

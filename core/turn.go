@@ -114,15 +114,18 @@ func (t *turn) interrupted() bool {
 	return t.outcome != nil && t.outcome.status == protocol.TurnInterrupted
 }
 
-func (s *step) beginTurn(in TurnStart) {
+// openTurn makes a turn the active one. No line tells of it yet.
+func (s *step) openTurn(world World) *turn {
 	s.settleLastTurn()
 	s.dropDraft(errDraftExpired())
 	s.failed = false
-	s.goBy(in.World)
-	s.active = &turn{
-		id: s.NewID(), startedAt: s.Now, world: in.World, schema: in.Params.OutputSchema,
-		notBefore: s.Now.Add(s.options.CompletedFloor),
-	}
+	s.goBy(world)
+	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: world, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	return s.active
+}
+
+func (s *step) beginTurn(in TurnStart) {
+	s.openTurn(in.World).schema = in.Params.OutputSchema
 	limit := s.keepHistory(in.World.MaxTurns)
 	s.recordBegin(in.Params.RootTurnID)
 	s.changeSettings(s.settings.WithTurn(in.Params), s.active.id)

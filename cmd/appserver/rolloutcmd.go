@@ -27,7 +27,7 @@ func rolloutRows() []rolloutRow {
 	return []rolloutRow{
 		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", false, (*rolloutCall).verify},
 		{"repair", "put sound files in their place; what was there stays beside them", "", false, (*rolloutCall).repair},
-		{"redact", "take secrets out of rollouts, the files beside them, names and the index; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
+		{"redact", "take secrets out of rollouts, the files beside them, names, the index and the memory; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
 		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go", "yes dry-run c config", true, (*rolloutCall).retain},
 	}
 }
@@ -39,12 +39,12 @@ type rolloutCall struct {
 	asker             asker
 	home              string
 	paths             []string
-	out               io.Writer
+	out, errs         io.Writer
 }
 
 // rolloutCommand looks at files of threads, and mends them.
 func rolloutCommand(args []string, s streams, o *options) error {
-	c := &rolloutCall{options: o, out: s.out}
+	c := &rolloutCall{options: o, out: s.out, errs: s.err}
 	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	c.define(flags)
@@ -190,10 +190,10 @@ func (c *rolloutCall) eachRollout(do func(path string)) error {
 	return nil
 }
 
-// isRollout tells whether a file below a folder is meant: the names of threads are no
+// isRollout tells whether a file below a folder is meant: what else a home has in lines is no
 // thread.
 func isRollout(path string) bool {
-	return filepath.Base(path) != "session_index.jsonl" && filepath.Base(path) != "history.jsonl"
+	return !slices.Contains([]string{"session_index.jsonl", "history.jsonl", "memory.jsonl"}, filepath.Base(path))
 }
 
 func (c *rolloutCall) print(surveys []rollout.Survey) error {

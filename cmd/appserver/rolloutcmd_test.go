@@ -33,6 +33,9 @@ func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
 	loop := filepath.Join(home, "archived_sessions", "rollout-2025-10-01T12-00-00-"+legacyID+".jsonl")
 	require.NoError(t, os.Mkdir(filepath.Dir(loop), 0o700))
 	require.NoError(t, os.Symlink(loop, loop))
+	for _, beside := range []string{"session_index.jsonl", "history.jsonl", "memory.jsonl"} {
+		require.NoError(t, os.WriteFile(filepath.Join(home, beside), []byte("{}\n"), 0o600))
+	}
 	status, out, errs := execute(t, home, "rollout", "verify", home)
 	require.Equal(t, 1, status)
 	require.Equal(t, "appserver: rollout verify: something is wrong with 2 of 3 rollouts\n", errs)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,9 +9,19 @@ import (
 	"strings"
 
 	"appserver/core/config"
+	"appserver/core/memory"
 	"appserver/rollout"
 	"appserver/rollout/index"
 )
+
+// redactedThread is what was found of a thread, and done.
+type redactedThread struct {
+	rollout.Redacted
+	// Memories is how many memories of the thread have secrets.
+	Memories int `json:"memories"`
+}
+
+func (r redactedThread) found() bool { return r.Redacted.Found() || r.Memories > 0 }
 
 // redact takes secrets out of rollouts. It looks at all of them before it changes one, and
 // asks: no copy is kept.
@@ -23,9 +34,9 @@ func (c *rolloutCall) redact() error {
 	if by == nil {
 		return errors.New("there is nothing to look for: history.redactSecrets is false, and history.sensitivePatterns has no pattern")
 	}
-	var found []rollout.Redacted
+	var found []redactedThread
 	for _, path := range c.paths {
-		told, err := c.store(path).Redact(path, by, false)
+		told, err := c.redactOne(path, by, conf.Index, false)
 		if err != nil {
 			return err
 		}
@@ -36,7 +47,7 @@ func (c *rolloutCall) redact() error {
 			return err
 		}
 		for i, path := range c.paths {
-			if found[i], err = c.redactOne(path, by, conf.Index); err != nil {
+			if found[i], err = c.redactOne(path, by, conf.Index, true); err != nil {
 				return err
 			}
 		}
@@ -47,13 +58,23 @@ func (c *rolloutCall) redact() error {
 	return c.printRedacted(found)
 }
 
-// redactOne also takes the thread out of the index, which is to read it anew.
-func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index) (rollout.Redacted, error) {
+// redactOne redacts a rollout, and what was made of it; without write it only tells what there
+// is. The index is to read the thread anew.
+func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index, write bool) (done redactedThread, err error) {
 	store := c.store(path)
-	done, err := store.Redact(path, by, true)
-	if err != nil || !done.Found() {
+	if done.Redacted, err = store.Redact(path, by, write); err != nil {
 		return done, err
 	}
+	if write && done.Redacted.Found() {
+		err = c.unindex(path, store, conf)
+	}
+	if err == nil {
+		done.Memories, err = c.redactMemories(path, by, write)
+	}
+	return done, err
+}
+
+func (c *rolloutCall) unindex(path string, store *rollout.Store, conf config.Index) error {
 	full, err := filepath.Abs(path)
 	if err == nil {
 		err = index.Forget(indexPath(conf, c.homeOf(path)), store, []string{full})
@@ -61,14 +82,23 @@ func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.In
 	if err != nil {
 		err = fmt.Errorf("the rollout %s has no secrets any more, but what was found in it may still be searched: %w; remove the index while no server runs: it is built anew", path, err)
 	}
-	return done, err
+	return err
+}
+
+func (c *rolloutCall) redactMemories(path string, by rollout.Redactor, write bool) (n int, err error) {
+	store := memory.Open(memory.Options{Home: c.homeOf(path), Redact: by.Text, Warn: func(message string) { fmt.Fprintf(c.errs, "appserver: %s\n", message) }})
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if n, err = store.Redact(context.Background(), rollout.ThreadID(path), write); err != nil {
+		err = fmt.Errorf("what is remembered of the thread of %s: %w", path, err)
+	}
+	return n, err
 }
 
 // redactQuestion is what will happen, "" where nothing will.
-func redactQuestion(found []rollout.Redacted) string {
+func redactQuestion(found []redactedThread) string {
 	var out strings.Builder
 	for _, f := range found {
-		if !f.Found() {
+		if !f.found() {
 			continue
 		}
 		fmt.Fprintf(&out, "%s: secrets are taken out of %s", plain(f.Path), counted(f.Lines, "line"))
@@ -77,6 +107,9 @@ func redactQuestion(found []rollout.Redacted) string {
 		}
 		if f.Names > 0 {
 			fmt.Fprintf(&out, ", %s of the thread", counted(f.Names, "name"))
+		}
+		if f.Memories > 0 {
+			fmt.Fprintf(&out, ", %s of the thread", counted(f.Memories, "remembered text"))
 		}
 		out.WriteByte('.')
 		if f.Lines > 0 && f.Removed != "" {
@@ -90,7 +123,7 @@ func redactQuestion(found []rollout.Redacted) string {
 	return out.String() + "No copy is kept: that cannot be taken back."
 }
 
-func (c *rolloutCall) printRedacted(found []rollout.Redacted) error {
+func (c *rolloutCall) printRedacted(found []redactedThread) error {
 	verb := "redacted"
 	if c.dryRun {
 		verb = "would be redacted"
@@ -103,6 +136,9 @@ func (c *rolloutCall) printRedacted(found []rollout.Redacted) error {
 		}
 		if f.Names > 0 {
 			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Names, "name"), verb)
+		}
+		if f.Memories > 0 {
+			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Memories, "remembered text"), verb)
 		}
 		for _, path := range f.Beside {
 			fmt.Fprintf(&out, "  cannot be looked at: %s\n", plain(path))

@@ -77,7 +77,7 @@ func (s *mcpServers) definitions(c *config.Config, cwd string) (out []mcp.Defini
 		if m.URL != "" {
 			d.Headers, d.Problem = c.RequestHeaders(m)
 		} else {
-			d.Command, d.Env, d.Dir = append([]string{m.Command}, m.Args...), environmentOf(c, m), m.Cwd
+			d.Command, d.Env, d.Dir = append([]string{m.Command}, m.Args...), environmentOf(m), m.Cwd
 			if d.Dir == "" {
 				d.Dir = cwd
 			}
@@ -88,7 +88,7 @@ func (s *mcpServers) definitions(c *config.Config, cwd string) (out []mcp.Defini
 }
 
 // environmentOf is the whole environment of a program.
-func environmentOf(c *config.Config, m config.McpServer) (env []string) {
+func environmentOf(m config.McpServer) (env []string) {
 	for _, name := range slices.Concat(plainVariables, m.EnvVars) {
 		value, set := os.LookupEnv(name)
 		if _, own := m.Env[name]; set && !own {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func flagLayer(overrides []string, provider string) (*layer, error) {
 	for _, text := range overrides {
 		path, value, err := parseOverride(text)
 		if err == nil {
-			err = l.add(path, value, overrideLabel(path, text))
+			err = l.add(path, value, overrideLabel(path, value, text))
 		} else {
 			err = &Error{Place: "-c " + text, Problem: err.Error()}
 		}
@@ -41,9 +42,9 @@ func flagLayer(overrides []string, provider string) (*layer, error) {
 }
 
 // overrideLabel is the override as it was written, without its value where that
-// is a secret.
-func overrideLabel(path []string, text string) string {
-	if secret(path) {
+// has a secret.
+func overrideLabel(path []string, value any, text string) string {
+	if secret(path) || !reflect.DeepEqual(conceal(path, value), value) {
 		return "-c " + dotted(path)
 	}
 	return "-c " + text

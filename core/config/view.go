@@ -129,7 +129,7 @@ func redactTable[V any](path []string, table map[string]V) map[string]any {
 	return out
 }
 
-// redactText also takes the password out of addresses.
+// redactText also takes the password, and what has the name of a secret, out of addresses.
 func redactText(path []string, text string) string {
 	if text != "" && secret(path) {
 		return redacted
@@ -137,8 +137,25 @@ func redactText(path []string, text string) string {
 	if !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
 		return text
 	}
-	if u, err := url.Parse(text); err == nil && u.User != nil {
-		return u.Redacted()
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
 	}
-	return text
+	query := redactQuery(u.RawQuery)
+	if u.User == nil && query == u.RawQuery {
+		return text
+	}
+	u.RawQuery = query
+	return u.Redacted()
+}
+
+func redactQuery(query string) string {
+	parts := strings.Split(query, "&")
+	for i, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); value != "" && (err != nil || secret([]string{plain})) {
+			parts[i] = name + "=" + redacted
+		}
+	}
+	return strings.Join(parts, "&")
 }

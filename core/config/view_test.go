@@ -126,6 +126,8 @@ experimental_bearer_token = "SECRET"
 http_headers = { Authorization = "Bearer SECRET", X-Api-Key = "SECRET", X-Team = "shown" }
 env_http_headers = { Authorization = "NAME_OF_VARIABLE" }
 query_params = { api-version = "v1", sig = "SECRET" }
+[memory.embeddings]
+base_url = "https://h/v1?api-version=shown-too&key=SECRET&%74oken=SECRET&sig="
 [mcp_servers.docs]
 command = "docs"
 bearer_token_env_var = "NAME_OF_TOKEN"
@@ -138,7 +140,7 @@ headers = [ { password = "SECRET" } ]
 	text, err := json.Marshal(view)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "SECRET")
-	for _, shown := range []string{"NAME_OF_KEY", "NAME_OF_VARIABLE", "NAME_OF_TOKEN", "shown", `"v1"`, `"en"`, "[redacted]"} {
+	for _, shown := range []string{"NAME_OF_KEY", "NAME_OF_VARIABLE", "NAME_OF_TOKEN", "shown", "?api-version=shown-too\\u0026key=[redacted]", `"v1"`, `"en"`, "[redacted]"} {
 		require.Contains(t, string(text), shown)
 	}
 	require.Equal(t, "SECRET", c.ModelProviders["mine"].BearerToken, "the settings themselves keep it")

@@ -49,11 +49,6 @@ func Of(items []protocol.ResponseItem) Facts {
 	}
 }
 
-// Empty tells whether there are no facts.
-func (f Facts) Empty() bool {
-	return len(f.FilesChanged)+len(f.CommandsRun)+len(f.Decisions)+len(f.OpenQuestions)+len(f.UserConstraints) == 0
-}
-
 // notes are entries, each once, in the order of their first appearance.
 type notes struct {
 	seen map[string]bool

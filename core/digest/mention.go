@@ -3,8 +3,9 @@ package digest
 import (
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"appserver/core/words"
 )
 
 // Missing are the facts that a text does not mention. A file is mentioned by its path
@@ -123,7 +124,7 @@ func significant(text string) (words []string) {
 // spaces, or all of others.
 func runIn(word string) (run string, dense bool) {
 	for i, r := range word {
-		switch d := isDense(r); {
+		switch d := words.IsDense(r); {
 		case i == 0:
 			dense = d
 		case d != dense:
@@ -131,11 +132,6 @@ func runIn(word string) (run string, dense bool) {
 		}
 	}
 	return word, dense
-}
-
-// isDense is true for letters of scripts that are written without spaces.
-func isDense(r rune) bool {
-	return r >= utf8.RuneSelf && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || r == 'ー')
 }
 
 // pairs are the letters of a run, two by two.

@@ -73,6 +73,15 @@ func prune(thread string, categories ...protocol.ContextCategory) call {
 	return call{"context/prune", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPrune(to, p) }}
 }
 
+// inject adds items, each of which is JSON.
+func inject(thread string, items ...string) call {
+	p := &protocol.ThreadInjectItemsParams{ThreadID: thread}
+	for _, item := range items {
+		p.Items = append(p.Items, []byte(item))
+	}
+	return call{"thread/inject_items", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadInjectItems(to, p) }}
+}
+
 func pin(thread string, ids ...string) call {
 	p := &protocol.ContextPinParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Pin: protocol.Pin{ContextTargets: named(ids), Pinned: true}}
 	return call{"context/pin", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPin(to, p) }}

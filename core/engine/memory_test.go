@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -39,7 +40,14 @@ func (n *notebook) Remember(ctx context.Context, thread string, e core.Remember,
 	for _, span := range e.Spans {
 		n.titles = append(n.titles, span.Title())
 		for _, item := range span.Items {
-			n.notes = append(n.notes, redact(item.ResponseItemVariant.(*protocol.Message).Content[0].Text))
+			text := ""
+			switch item := item.ResponseItemVariant.(type) {
+			case *protocol.Message:
+				text = item.Content[0].Text
+			case *protocol.FunctionCallOutput:
+				text = item.Output.Text
+			}
+			n.notes = append(n.notes, redact(text))
 		}
 	}
 	return core.Remembered{Repo: n.Key(e.Cwd), Stored: len(e.Spans)}
@@ -130,6 +138,27 @@ func TestNoPartOfASecretIsRemembered(t *testing.T) {
 		require.NotEmpty(t, r.memory.titles)
 		for _, text := range append(r.memory.titles, r.memory.kept()...) {
 			require.NotContains(t, text, "hunter2")
+		}
+	})
+}
+
+// TestLongOutputsAreCutWithoutTheirSecrets: where they are cut there is one.
+func TestLongOutputsAreCutWithoutTheirSecrets(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.remembering(core.MemoryRules{Summarize: true})
+		r.setup.hide = "hunter2-and-forty-words-more"
+		id := r.begin(1)
+		for i, size := range []int{8<<10 - 7, 32<<10 - 7} {
+			output := strings.Repeat("x", size) + r.setup.hide + strings.Repeat("y", 100<<10)
+			r.ask(1, inject(id, fmt.Sprintf(`{"type":"function_call","call_id":"c%d","name":"shell","arguments":"{}"}`, i),
+				fmt.Sprintf(`{"type":"function_call_output","call_id":"c%d","output":%q}`, i, output)))
+		}
+		r.ask(1, prune(id, protocol.CategoryToolOutput))
+		synctest.Wait()
+		require.Len(t, r.memory.kept(), 2)
+		for _, text := range r.memory.kept() {
+			require.NotContains(t, text, "hunter2")
+			require.Less(t, len(text), 17<<10)
 		}
 	})
 }

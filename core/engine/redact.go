@@ -50,19 +50,18 @@ func (a *actor) textRedactor() func(text string) string {
 	return func(text string) string { return text }
 }
 
-// redactedSpans are spans as the disk may have them: whoever summarises cuts texts, and a part
-// of a secret is known to nobody.
+// redactedSpans are spans as the disk may have them, with long texts shortened: that comes last,
+// since a part of a secret is known to nobody.
 func redactedSpans(r Redactor, spans []core.Span) []core.Span {
-	if r == nil {
-		return spans
-	}
 	out := make([]core.Span, len(spans))
 	for i, span := range spans {
-		span.Request, span.Items = r.Text(span.Request), slices.Clone(span.Items)
-		for k, item := range span.Items {
-			span.Items[k] = redactedItem(r, item)
+		if r != nil {
+			span.Request, span.Items = r.Text(span.Request), slices.Clone(span.Items)
+			for k, item := range span.Items {
+				span.Items[k] = redactedItem(r, item)
+			}
 		}
-		out[i] = span
+		out[i] = span.Shortened()
 	}
 	return out
 }

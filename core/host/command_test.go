@@ -275,7 +275,7 @@ func TestCommandsEndWithTheirConnection(t *testing.T) {
 	d := staged(t, waits())
 	gone, stays := d.exec(object{"processId": "p"}), d.send(2, "command/exec", object{"command": []string{"x"}, "processId": "p"})
 	unnamed := d.exec(object{})
-	d.host.Gone(1)
+	d.leave(1)
 	require.EqualValues(t, 143, result[protocol.CommandExecResponse](gone).ExitCode)
 	require.EqualValues(t, 143, result[protocol.CommandExecResponse](unnamed).ExitCode)
 	require.True(t, stays.open())
@@ -316,7 +316,7 @@ func TestRefusalsOfWhatIsSaidToCommands(t *testing.T) {
 	} {
 		require.Contains(t, d.send(1, "command/exec/"+c.method, c.params).refused(c.kind), c.says)
 	}
-	d.host.Gone(1)
+	d.leave(1)
 	for _, method := range []string{"write", "resize", "terminate"} {
 		d.send(1, "command/exec/"+method, object{"processId": "p", "closeStdin": true, "size": size}).refused(protocol.KindShuttingDown)
 	}

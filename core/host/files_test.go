@@ -301,13 +301,14 @@ func TestOneClientDoesNotWaitForAnother(t *testing.T) {
 func TestNothingIsDoneForAConnectionThatIsGone(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	d.send(1, "fs/createDirectory", object{"path": filepath.Join(dir, "a")}).done()
-	d.host.Gone(1)
+	d.leave(1)
 	d.send(1, "fs/createDirectory", object{"path": filepath.Join(dir, "b")}).refused(protocol.KindShuttingDown)
 	d.send(2, "fs/createDirectory", object{"path": filepath.Join(dir, "c")}).done()
 	d.host.Stop()
 	d.send(2, "fs/createDirectory", object{"path": filepath.Join(dir, "d")}).refused(protocol.KindShuttingDown)
-	d.host.Gone(2)
-	d.host.Gone(3)
+	d.leave(2)
+	d.leave(3)
 	require.NoDirExists(t, filepath.Join(dir, "b"))
 	require.NoDirExists(t, filepath.Join(dir, "d"))
+	require.Zero(t, d.host.Connections(), "a server has any number of them, one after the other")
 }

@@ -19,6 +19,8 @@ type Outbox interface {
 	Notify(conn uint64, n protocol.Notification)
 	// Congested is nil while a client reads, else closed when it has caught up.
 	Congested(conn uint64) <-chan struct{}
+	// Connected is false for a connection that has ended, of which Gone is told then.
+	Connected(conn uint64) bool
 }
 
 // Runner runs commands.
@@ -52,7 +54,7 @@ type Host struct {
 
 	mu     sync.Mutex
 	closed bool
-	// desks are what connections have begun; nil for those that are gone.
+	// desks are what connections have begun.
 	desks map[uint64]*desk
 }
 
@@ -87,8 +89,8 @@ type desk struct {
 func (h *Host) desk(conn uint64) (*desk, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d, known := h.desks[conn]
-	if h.closed || known && d == nil {
+	d := h.desks[conn]
+	if h.closed || d == nil && !h.Outbox.Connected(conn) {
 		return nil, protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down, or the connection has ended")
 	}
 	if d == nil {
@@ -105,7 +107,7 @@ func (h *Host) desk(conn uint64) (*desk, error) {
 func (h *Host) Gone(conn uint64) {
 	h.mu.Lock()
 	d := h.desks[conn]
-	h.desks[conn] = nil
+	delete(h.desks, conn)
 	h.mu.Unlock()
 	if d != nil {
 		d.cancel()
@@ -119,9 +121,7 @@ func (h *Host) Stop() {
 	defer h.mu.Unlock()
 	h.closed = true
 	for _, d := range h.desks {
-		if d != nil {
-			d.cancel()
-		}
+		d.cancel()
 	}
 }
 

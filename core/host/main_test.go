@@ -41,6 +41,7 @@ type desk struct {
 	answers map[protocol.Caller]chan answer
 	notices chan notice
 	jam     chan struct{} // not nil while clients do not read
+	left    map[uint64]bool
 }
 
 type notice struct {
@@ -51,7 +52,7 @@ type notice struct {
 // open makes a host that ends with the test.
 func open(t *testing.T, change ...func(*host.Options)) *desk {
 	t.Helper()
-	d := &desk{t: t, answers: map[protocol.Caller]chan answer{}, notices: make(chan notice, 100_000)}
+	d := &desk{t: t, answers: map[protocol.Caller]chan answer{}, notices: make(chan notice, 100_000), left: map[uint64]bool{}}
 	d.options = host.Options{
 		Outbox: d, Cwd: t.TempDir(),
 		Policy:      func() protocol.SandboxPolicy { return protocol.SandboxDangerFullAccess.Policy() },
@@ -84,6 +85,20 @@ func (d *desk) settle(to protocol.Caller, a answer) {
 }
 
 func (d *desk) Notify(conn uint64, n protocol.Notification) { d.notices <- notice{conn, n} }
+
+func (d *desk) Connected(conn uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.left[conn]
+}
+
+// leave ends a connection.
+func (d *desk) leave(conn uint64) {
+	d.mu.Lock()
+	d.left[conn] = true
+	d.mu.Unlock()
+	d.host.Gone(conn)
+}
 
 func (d *desk) Congested(uint64) <-chan struct{} {
 	d.mu.Lock()

@@ -208,7 +208,7 @@ func TestRefusalsOfSessions(t *testing.T) {
 	d.send(1, "fuzzyFileSearch/sessionStart", object{"sessionId": "more", "roots": []string{}}).refused(protocol.KindOverloaded)
 	d.session("7", "/none")
 	d.send(2, "fuzzyFileSearch/sessionUpdate", object{"sessionId": "7", "query": "x"}).refused(protocol.KindSearchNotFound)
-	d.host.Gone(1)
+	d.leave(1)
 	d.send(1, "fuzzyFileSearch/sessionUpdate", object{"sessionId": "7", "query": "x"}).refused(protocol.KindShuttingDown)
 	d.send(1, "fuzzyFileSearch/sessionStop", object{"sessionId": "7"}).refused(protocol.KindShuttingDown)
 	d.send(1, "fuzzyFileSearch/sessionStart", object{"sessionId": "7", "roots": []string{}}).refused(protocol.KindShuttingDown)

@@ -45,6 +45,7 @@ type watchKey struct {
 // watch is what a client wants to know.
 type watch struct {
 	watchKey
+	desk *desk
 	// told is the path that the client gave, path the one without links.
 	told, path string
 	// dirs are the directories that the library watches for it.
@@ -60,8 +61,8 @@ func (h *Host) FsWatch(to protocol.Caller, p *protocol.FsWatchParams) error {
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(*desk) (any, error) {
-		w := &watch{watchKey: watchKey{to.Conn, p.WatchID}, told: path, path: resolved(path), changed: map[string]bool{}}
+	return h.inOrder(to, func(d *desk) (any, error) {
+		w := &watch{desk: d, watchKey: watchKey{to.Conn, p.WatchID}, told: path, path: resolved(path), changed: map[string]bool{}}
 		return protocol.FsWatchResponse{Path: path}, h.watch.begin(w)
 	})
 }
@@ -137,6 +138,8 @@ func (r *watcher) checkLocked(w *watch) error {
 	switch {
 	case r.closed:
 		return protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
+	case w.desk.ctx.Err() != nil: // it may have been dropped before this one was begun
+		return protocol.Refuse(protocol.KindShuttingDown, "the connection has ended")
 	case r.watches[w.watchKey] != nil:
 		return protocol.Refuse(protocol.KindWatchExists, "watchId already exists: %s", w.id)
 	case n >= maxWatches:

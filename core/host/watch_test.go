@@ -176,12 +176,29 @@ func TestWatchesEndWithTheirConnection(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	d.watch(1, "w", dir)
 	d.watch(1, "v", filepath.Join(dir, "none"))
-	d.host.Gone(1)
+	d.leave(1)
 	write(t, filepath.Join(dir, "none"), "")
 	d.quiet()
 	d.watch(2, "w", dir)
 	write(t, filepath.Join(dir, "c"), "")
 	d.untilChanged("w", filepath.Join(dir, "c"))
+}
+
+// TestNoWatchBeginsOnceItsConnectionIsGone: those that waited for a client to read do not.
+func TestNoWatchBeginsOnceItsConnectionIsGone(t *testing.T) {
+	d, dir := open(t), t.TempDir()
+	resume := d.stopReading()
+	var waiting []pending
+	for i := range 100 {
+		waiting = append(waiting, d.send(1, "fs/watch", object{"watchId": fmt.Sprint(i), "path": dir}))
+	}
+	d.leave(1)
+	for _, p := range waiting {
+		p.settled()
+	}
+	resume()
+	write(t, filepath.Join(dir, "a"), "")
+	d.quiet()
 }
 
 func TestChangesAreGathered(t *testing.T) {

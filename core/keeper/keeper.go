@@ -53,23 +53,25 @@ func (k *Keeper) Key(dir string) string { return workspace.RepositoryKey(dir) }
 // is one of the same already.
 func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, redact func(string) string) core.Remembered {
 	done := core.Remembered{Effect: e.ID, Repo: k.Key(e.Cwd)}
-	known, err := k.known(ctx, thread)
-	if err != nil {
-		known = nil // twice is better than never
+	spans := spansFor(e)
+	var ids []string
+	for _, span := range spans {
+		ids = append(ids, span.IDs...)
 	}
+	known, _ := k.Store.Summarized(ctx, thread, ids) // where it fails: twice is better than never
 	var rows []memory.Row
 	limited, cancel := context.WithTimeout(ctx, summaryTime)
 	defer cancel()
-	for i, span := range spansFor(e) {
+	for i, span := range spans {
 		if coveredBy(known, span.IDs) {
 			continue
 		}
 		s := k.summarize(limited, e, span, i)
-		if s.Text == "" {
+		if s.text == "" {
 			continue
 		}
 		rows = append(rows, memory.Row{RepoKey: done.Repo, SessionID: thread, TS: time.Now().UnixMilli(), Kind: memory.Summary,
-			Title: redact(s.Title), Text: redact(s.Text), MsgIDs: span.IDs})
+			Title: redact(s.title), Text: redact(s.text), MsgIDs: span.IDs})
 	}
 	if len(rows) == 0 {
 		return done
@@ -83,16 +85,15 @@ func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, r
 }
 
 // summarize never fails: where the model does, there is a summary without it.
-func (k *Keeper) summarize(ctx context.Context, e core.Remember, span core.Span, n int) Summary {
+func (k *Keeper) summarize(ctx context.Context, e core.Remember, span core.Span, n int) summary {
 	if e.ByModel && n < modelSpans && ctx.Err() == nil {
-		s, err := Model{k.Models, e.Provider, e.Model}.Summarize(ctx, span)
+		s, err := k.askModel(ctx, e, span)
 		if err == nil {
 			return s
 		}
 		k.Warn(fmt.Sprintf("The model could not summarise what left the context (%v): a summary is made without it.", err))
 	}
-	s, _ := Local{}.Summarize(ctx, span) // it never fails
-	return s
+	return extracted(span)
 }
 
 // spansFor are the spans to summarise: for a model, which costs a request each, neighbours are
@@ -123,30 +124,6 @@ func sizeOf(span core.Span) (size int) {
 		}
 	}
 	return size
-}
-
-// knownPages bounds how far back it is looked for what is remembered already.
-const knownPages = 10
-
-// known are the items of a thread that a summary stands for.
-func (k *Keeper) known(ctx context.Context, thread string) (map[string]bool, error) {
-	ids := map[string]bool{}
-	f := memory.Filter{SessionID: thread, Kind: memory.Summary, Limit: 100}
-	for range knownPages {
-		rows, next, err := k.Store.List(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			for _, id := range r.MsgIDs {
-				ids[id] = true
-			}
-		}
-		if f.Cursor = next; next == "" {
-			break
-		}
-	}
-	return ids, nil
 }
 
 func coveredBy(known map[string]bool, ids []string) bool {

@@ -23,8 +23,8 @@ func (p *Pool) Status(ctx context.Context, owner, name string, full bool) []prot
 	return out
 }
 
-// Describe is what is known of a server that is not connected to.
-func Describe(d Definition, state string) protocol.McpServerStatus {
+// describe is what is known of a server that is not connected to.
+func describe(d Definition, state string) protocol.McpServerStatus {
 	out := protocol.McpServerStatus{Name: d.Name, RuntimeStatus: &state, Tools: map[string]json.RawMessage{},
 		Resources: []json.RawMessage{}, ResourceTemplates: []json.RawMessage{}, AuthStatus: "unsupported"}
 	if u, err := url.Parse(d.URL); err == nil && u.Host != "" {
@@ -40,15 +40,15 @@ func Describe(d Definition, state string) protocol.McpServerStatus {
 func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus {
 	session, err := s.ready(ctx)
 	if err != nil {
-		out := Describe(s.def, "failed")
+		out := describe(s.def, "failed")
 		if !s.settled() {
-			out = Describe(s.def, "starting")
+			out = describe(s.def, "starting")
 		}
 		text := err.Error()
 		out.ToolsError = &text
 		return out
 	}
-	out := Describe(s.def, "connected")
+	out := describe(s.def, "connected")
 	s.introduce(&out, session.InitializeResult())
 	s.mu.Lock()
 	for _, t := range s.tools {

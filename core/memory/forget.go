@@ -39,7 +39,7 @@ func (s *Store) Forget(ctx context.Context, selection Selection) (int, error) {
 		return 0, err
 	}
 	removed := map[string]bool{}
-	if _, err := s.rewrite(selection.has, removed); err != nil {
+	if err := s.rewrite(selection.has, removed); err != nil {
 		return 0, err
 	}
 	if err := s.eraseLocked(selection, removed); err != nil {
@@ -56,18 +56,18 @@ func (s *Store) Reset(ctx context.Context) error {
 
 // rewrite makes the file of lines anew without some rows, whose ids it puts into removed, and
 // without those that were taken back before. A line that is none stays, unless no row does: it
-// may be part of one. It tells how many lines stay.
+// may be part of one.
 //
 // First a line says what is forgotten: so it is also where the disk has no room for the rewrite.
-func (s *Store) rewrite(drop func(r Row, id string) bool, removed map[string]bool) (int, error) {
+func (s *Store) rewrite(drop func(r Row, id string) bool, removed map[string]bool) error {
 	lock, err := s.lines.Lock(rollout.Exclusive)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { _ = lock.Close() }()
 	data, err := s.content()
 	if err != nil || data == nil {
-		return 0, err
+		return err
 	}
 	gone := forgottenIn(data)
 	var ids []string
@@ -85,7 +85,7 @@ func (s *Store) rewrite(drop func(r Row, id string) bool, removed map[string]boo
 		kept = nil
 	}
 	if bytes.Equal(kept, data) {
-		return stay, nil
+		return nil
 	}
 	if len(ids) > 0 {
 		raw, err := protocol.Marshal(forgotten{ids})
@@ -93,10 +93,10 @@ func (s *Store) rewrite(drop func(r Row, id string) bool, removed map[string]boo
 			err = s.lines.Append(append(raw, '\n'))
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return stay, s.lines.Replace(kept)
+	return s.lines.Replace(kept)
 }
 
 // content is all of the file of lines; nil where there is none.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"appserver/protocol"
 )
 
 // Filter is which rows a list has.
@@ -86,4 +88,32 @@ func (f Filter) condition() (where string, args []any, err error) {
 		and("(rows.ts, rows.key) < (?, ?)", ts, key)
 	}
 	return strings.Join(conditions, " AND "), args, nil
+}
+
+// Summarized tells which items of a thread a summary stands for.
+func (s *Store) Summarized(ctx context.Context, session string, ids []string) (map[string]bool, error) {
+	db, err := s.ready(ctx, false)
+	if err != nil || db == nil {
+		return nil, err
+	}
+	asked, err := protocol.Marshal(nonNil(ids))
+	if err != nil {
+		return nil, err
+	}
+	found, err := db.Read.QueryContext(ctx, `SELECT DISTINCT item.value FROM rows, json_each(rows.msg_ids) AS item
+		WHERE rows.session = ? AND rows.session != '' AND rows.kind = ? AND item.value IN (SELECT value FROM json_each(?))`, session, Summary, string(asked))
+	if err != nil {
+		s.spoiled(db, err)
+		return nil, fmt.Errorf("memory: items that are summarised: %w", err)
+	}
+	defer func() { _ = found.Close() }()
+	known := map[string]bool{}
+	for found.Next() {
+		var id string
+		if err := found.Scan(&id); err != nil {
+			return nil, fmt.Errorf("memory: items that are summarised: %w", err)
+		}
+		known[id] = true
+	}
+	return known, found.Err()
 }

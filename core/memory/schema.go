@@ -4,7 +4,7 @@ import "appserver/rollout/database"
 
 // kind tells a store's database from others.
 func kind() database.Kind {
-	return database.Kind{Application: 0x6170736d, Version: 1, Tables: tables}
+	return database.Kind{Application: 0x6170736d, Version: 2, Tables: tables}
 }
 
 // tables are the tables of a store. rows.key is never given twice, nor is vectors.number, so that
@@ -27,6 +27,7 @@ CREATE TABLE rows (
 );
 CREATE INDEX rows_time ON rows (ts, key);
 CREATE INDEX rows_repo ON rows (repo, ts, key);
+CREATE INDEX rows_session ON rows (session) WHERE session != '';
 CREATE INDEX rows_file ON rows (file) WHERE file IS NOT NULL;
 CREATE INDEX rows_hash ON rows (hash);
 CREATE TABLE vectors (

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -206,6 +207,27 @@ func TestListsHavePages(t *testing.T) {
 		require.ErrorAs(t, err, &wrong, cursor)
 		require.Equal(t, "invalid cursor: "+cursor+" (use one that a list returned)", err.Error())
 	}
+}
+
+// TestItIsKnownWhatSummariesStandFor, however many there are.
+func TestItIsKnownWhatSummariesStandFor(t *testing.T) {
+	r := newRig(t)
+	none, err := r.store.Summarized(t.Context(), "s1", []string{"m1"})
+	require.NoError(t, err)
+	require.Empty(t, none)
+	rows := make([]memory.Row, 1500)
+	for i := range rows {
+		rows[i] = row(int64(i), "title", "text")
+		rows[i].MsgIDs = []string{fmt.Sprint("a", i), fmt.Sprint("b", i)}
+	}
+	rows[7].SessionID = "s2"
+	r.append(rows...)
+	known, err := r.store.Summarized(t.Context(), "s1", []string{"a0", "b0", "a7", "b1499", "c1", `"`})
+	require.NoError(t, err)
+	require.Equal(t, map[string]bool{"a0": true, "b0": true, "b1499": true}, known)
+	known, err = r.store.Summarized(t.Context(), "s1", nil)
+	require.NoError(t, err)
+	require.Empty(t, known)
 }
 
 func TestARowThatIsAppendedTwiceIsOne(t *testing.T) {

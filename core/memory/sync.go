@@ -38,7 +38,7 @@ func (s *Store) syncLocked() error {
 	removed, err := s.importLines()
 	_ = lock.Close()
 	if err == nil && removed { // somebody was kept from rewriting it; so may we be, and the next
-		_, _ = s.rewrite(func(Row, string) bool { return false }, nil)
+		_ = s.rewrite(func(Row, string) bool { return false }, nil)
 	}
 	return err
 }

@@ -57,6 +57,9 @@ func redactor(e Endpoint) *strings.Replacer {
 	if u, err := url.Parse(e.BaseURL); err == nil {
 		password, _ := u.User.Password()
 		secrets = append(secrets, password)
+		for _, values := range u.Query() {
+			secrets = append(secrets, values...)
+		}
 	}
 	var pairs []string
 	for _, s := range secrets {

@@ -155,8 +155,14 @@ func TestWhatCannotSucceedIsTold(t *testing.T) {
 		require.Equal(t, c.refused, embed.Refused(), c.want)
 		require.NotContains(t, err.Error(), secretKey)
 	}
+	byQuery := vectors(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no such key: "+r.URL.Query().Get("key"), http.StatusUnauthorized)
+	},
+		func(e *model.Endpoint) { e.BaseURL, e.APIKey = e.BaseURL+"?key=another-secret", "" })
+	_, err := byQuery.Embed(t.Context(), []string{"a"})
+	require.ErrorContains(t, err, "no such key: [redacted]")
 	by := model.NewEmbeddings(model.Endpoint{Name: "mine", BaseURL: "nonsense"}, "small", 0)
-	_, err := by.Embed(t.Context(), []string{"a"})
+	_, err = by.Embed(t.Context(), []string{"a"})
 	require.ErrorContains(t, err, `model provider "mine": base_url is not an http or https URL`)
 }
 

@@ -14,8 +14,8 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// DefaultIdleTimeout is used where an Endpoint sets none.
-const DefaultIdleTimeout = 5 * time.Minute
+// defaultIdleTimeout is used where an Endpoint sets none.
+const defaultIdleTimeout = 5 * time.Minute
 
 // Endpoint describes a Chat Completions endpoint.
 type Endpoint struct {
@@ -28,7 +28,7 @@ type Endpoint struct {
 	// Query and Headers are added to every request.
 	Query, Headers map[string]string
 	// IdleTimeout is how long a request may show no life; 0 means
-	// DefaultIdleTimeout.
+	// five minutes.
 	IdleTimeout time.Duration
 	// Transport replaces the HTTP transport; nil means one of the provider's own,
 	// which honours the proxy variables of the environment.
@@ -52,7 +52,7 @@ type OpenAI struct {
 func NewOpenAI(e Endpoint) *OpenAI {
 	e.APIKey = strings.TrimSpace(e.APIKey)
 	if e.IdleTimeout <= 0 {
-		e.IdleTimeout = DefaultIdleTimeout
+		e.IdleTimeout = defaultIdleTimeout
 	}
 	if e.Transport == nil {
 		e.Transport = newTransport()

@@ -62,20 +62,6 @@ func (p *Patch) Apply(files Files) (*Result, error) {
 	return t.result(), nil
 }
 
-// Paths are the names in the patch, each once, in its order.
-func (p *Patch) Paths() (paths []string) {
-	seen := map[string]bool{"": true}
-	for i := range p.sections {
-		for _, path := range []string{p.sections[i].path, p.sections[i].move} {
-			if !seen[path] {
-				seen[path] = true
-				paths = append(paths, path)
-			}
-		}
-	}
-	return paths
-}
-
 // tree is the files as far as the patch has been applied.
 type tree struct {
 	disk  Files

@@ -122,5 +122,4 @@ func TestWhatTheDiskRefusesIsNamed(t *testing.T) {
 	_, err = p.Apply(broken{outside})
 	require.ErrorIs(t, err, outside)
 	require.EqualError(t, err, "link/f: it leads outside")
-	require.Equal(t, []string{"link/f"}, p.Paths())
 }

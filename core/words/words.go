@@ -59,7 +59,7 @@ func Each(text string, give func(word string)) {
 		size := compound(text)
 		word := text[:size]
 		text = text[size:]
-		if strings.IndexFunc(word, isDense) >= 0 {
+		if strings.IndexFunc(word, IsDense) >= 0 {
 			dense(word, give)
 			continue
 		}
@@ -74,9 +74,10 @@ func isWordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 }
 
-// isDense tells of scripts that put no spaces between words.
-func isDense(r rune) bool {
-	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+// IsDense tells of letters of scripts that put no spaces between words. The mark of long vowels
+// belongs to two of them, and to none for Unicode.
+func IsDense(r rune) bool {
+	return r >= 0x0e00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
 // compound is how long the word is that a text begins with: runs of letters and digits, and single
@@ -171,11 +172,11 @@ func dense(word string, give func(word string)) {
 	runes := []rune(strings.ToLower(word))
 	for i := 0; i < len(runes); {
 		to := i
-		for to < len(runes) && isDense(runes[to]) == isDense(runes[i]) {
+		for to < len(runes) && IsDense(runes[to]) == IsDense(runes[i]) {
 			to++
 		}
 		switch {
-		case !isDense(runes[i]):
+		case !IsDense(runes[i]):
 			compoundWords(string(runes[i:to]), give)
 		case to-i == 1:
 			give(string(runes[i:to]))

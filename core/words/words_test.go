@@ -22,6 +22,8 @@ func TestTextsAreTakenApart(t *testing.T) {
 		"Größe der Datei":                 "größe der datei",
 		"注文番号":                            "注文 文番 番号",
 		"番 a":                             "番 a",
+		"サーバー":                            "サー ーバ バー",
+		"ພາສາ v2":                         "ພາ າສ ສາ v2",
 		"SO番号12":                          "so 番号 12",
 		"--flag _x_ a_":                   "flag x a",
 		"\x00\xff,.;":                     "",

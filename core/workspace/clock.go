@@ -8,12 +8,12 @@ import (
 
 // Today is the local date at now, YYYY-MM-DD, and the local zone.
 func Today(now time.Time) (date, zone string) {
-	return now.Local().Format(time.DateOnly), Zone()
+	return now.Local().Format(time.DateOnly), localZone()
 }
 
-// Zone is the name of the local time zone, such as Europe/Berlin, and UTC where it
+// localZone is the name of the local time zone, such as Europe/Berlin, and UTC where it
 // is not known.
-func Zone() string {
+func localZone() string {
 	link, _ := os.Readlink("/etc/localtime") // "" where it is no link
 	text, _ := readRegular("/etc/timezone", 256)
 	return zoneName(time.Local.String(), link, string(text))

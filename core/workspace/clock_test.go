@@ -25,7 +25,7 @@ func TestZoneName(t *testing.T) {
 }
 
 func TestZoneIsOneThatCanBeLoaded(t *testing.T) {
-	location, err := time.LoadLocation(Zone())
+	location, err := time.LoadLocation(localZone())
 	require.NoError(t, err)
 	now := time.Now()
 	_, want := now.Zone()
@@ -37,5 +37,5 @@ func TestToday(t *testing.T) {
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
 	date, zone := Today(at.UTC())
 	require.Equal(t, "2026-01-02", date)
-	require.Equal(t, Zone(), zone)
+	require.Equal(t, localZone(), zone)
 }

@@ -9,5 +9,5 @@
 //
 // All functions may be called from any goroutine. The package starts none of its
 // own, and one process: git, for repositories whose refs only git can read, ended
-// with the context or after [GitTimeout].
+// with the context or after a second.
 package workspace

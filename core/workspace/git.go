@@ -14,8 +14,8 @@ import (
 	"appserver/protocol"
 )
 
-// GitTimeout ends the git process that reads refs in a format of git's own.
-const GitTimeout = time.Second
+// gitTimeout ends the git process that reads refs in a format of git's own.
+const gitTimeout = time.Second
 
 // Bounds of git's files. Longer ones are read in part; what stands behind is then
 // not found.
@@ -36,7 +36,7 @@ const unreadableHead = "refs/heads/.invalid"
 // branch. Passwords and tokens in the address are left out. The files of git are
 // read as they are: no hook, filter or program of the repository runs.
 func Git(ctx context.Context, cwd string) *protocol.StoredGitInfo {
-	return describe(ctx, cwd, GitTimeout)
+	return describe(ctx, cwd, gitTimeout)
 }
 
 // describe is Git with a process of git, where it takes one, ended after timeout.
@@ -209,7 +209,7 @@ func (r repository) origin() string {
 // MergeBase is the commit that the branch, or what it follows where that has more, and what
 // is checked out come from; "" where it cannot be told in time.
 func MergeBase(ctx context.Context, cwd, branch string) string {
-	ctx, cancel := context.WithTimeout(ctx, GitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	commit := func(name string) string {
 		return hash(strings.TrimSpace(runGit(ctx, cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")))
@@ -225,11 +225,11 @@ func MergeBase(ctx context.Context, cwd, branch string) string {
 }
 
 // runGit is what git itself says, "" where it fails, with everything off that would run a
-// program or take a lock. It ends with ctx, at the latest GitTimeout after it where a child
+// program or take a lock. It ends with ctx, at the latest gitTimeout after it where a child
 // of git holds on to its output.
 func runGit(ctx context.Context, cwd string, args ...string) string {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
-	cmd.Dir, cmd.WaitDelay = cwd, GitTimeout
+	cmd.Dir, cmd.WaitDelay = cwd, gitTimeout
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
 		"GIT_OPTIONAL_LOCKS=0",
 		// A partial clone fetches objects that it lacks, by a program that its configuration names.

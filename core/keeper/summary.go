@@ -10,14 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// Summary is a title of one line, and a text.
-type Summary struct{ Title, Text string }
-
-// Summarizer makes summaries of what left a context.
-type Summarizer interface {
-	// Summarize gives the summary of a span; without text where nothing is worth one.
-	Summarize(ctx context.Context, s core.Span) (Summary, error)
-}
+// summary is a title of one line, and a text; "" where nothing is worth one.
+type summary struct{ title, text string }
 
 const (
 	// localLimit bounds a summary that no model makes, in bytes.
@@ -26,24 +20,15 @@ const (
 	modelLimit, transcriptLimit = 2000, 24 << 10
 )
 
-// Local summarises without a model: the requests, rules, decisions, files and commands that a
-// span tells, and the end of what the agent said.
-type Local struct{}
-
-// Summarize never fails.
-func (Local) Summarize(_ context.Context, s core.Span) (Summary, error) {
-	return Summary{s.Title(), digest.Extract("", s.Items, localLimit)}, nil
+// extracted is a summary without a model: the requests, rules, decisions, files and commands that
+// a span tells, and the end of what the agent said.
+func extracted(s core.Span) summary {
+	return summary{s.Title(), digest.Extract("", s.Items, localLimit)}
 }
 
 // Streamer answers prompts.
 type Streamer interface {
 	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
-}
-
-// Model has a model summarise.
-type Model struct {
-	Streamer        Streamer
-	Provider, Model string
 }
 
 const modelPrompt = `You write notes for later conversations between a user and a coding agent. You are given a part of a conversation that the agent will not see any more.
@@ -52,11 +37,11 @@ Write at most ten short bullets, in the language of the user, of what could matt
 
 var errCut = errors.New("the model's summary is not whole")
 
-// Summarize asks the model once.
-func (m Model) Summarize(ctx context.Context, s core.Span) (Summary, error) {
+// askModel asks the model of the thread once.
+func (k *Keeper) askModel(ctx context.Context, e core.Remember, s core.Span) (summary, error) {
 	var text strings.Builder
-	answer, err := m.Streamer.Stream(ctx, &core.Prompt{
-		Provider: m.Provider, Model: m.Model, Instructions: modelPrompt, Summarises: true,
+	answer, err := k.Models.Stream(ctx, &core.Prompt{
+		Provider: e.Provider, Model: e.Model, Instructions: modelPrompt, Summarises: true,
 		Items: []protocol.ResponseItem{{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser,
 			Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: digest.Transcript(s.Items, transcriptLimit)}}}}},
 	}, func(p core.Piece) {
@@ -66,10 +51,10 @@ func (m Model) Summarize(ctx context.Context, s core.Span) (Summary, error) {
 	})
 	switch {
 	case err != nil:
-		return Summary{}, err
+		return summary{}, err
 	case answer.Cut != "" || strings.TrimSpace(text.String()) == "":
-		return Summary{}, errCut
+		return summary{}, errCut
 	}
 	written := text.String()
-	return Summary{s.Title(), strings.TrimSpace(strings.ToValidUTF8(written[:min(len(written), modelLimit)], ""))}, nil
+	return summary{s.Title(), strings.TrimSpace(strings.ToValidUTF8(written[:min(len(written), modelLimit)], ""))}, nil
 }

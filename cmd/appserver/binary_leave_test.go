@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// children are the commands of processes that a process has begun, and of theirs.
+func children(t *testing.T, pid int) (found []string) {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	require.NoError(t, err)
+	for _, task := range tasks {
+		list, _ := os.ReadFile(task) // the task may have ended
+		for _, child := range strings.Fields(string(list)) {
+			line, _ := os.ReadFile("/proc/" + child + "/cmdline")
+			found = append(found, child+" "+strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// inotifyWatches are the directories that a process has the system tell it of.
+func inotifyWatches(t *testing.T, pid int) (n int) {
+	t.Helper()
+	infos, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
+	require.NoError(t, err)
+	for _, info := range infos {
+		text, _ := os.ReadFile(info) // the file may be closed
+		n += strings.Count(string(text), "inotify wd:")
+	}
+	return n
+}
+
+// TestBinaryListenKeepsNothingOfWhoLeaves: clients begin commands, watches, searches and copies
+// under the same names, and go while these run, begin, or wait for them to read. Nothing of theirs
+// is left, and who stays misses nothing of its own.
+func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
+	t.Parallel()
+	h := startHost(t, shortDir(t), "unix://")
+	pid := h.cmd.Process.Pid
+	dir := t.TempDir()
+	for i := range 50 {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, fmt.Sprint("sub", i)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("sub", i), "file"), []byte("text"), 0o600))
+	}
+	stays := h.welcome()
+	stays.call("fs/watch", object{"watchId": "w", "path": dir})
+	own := stays.ask("command/exec", unconfinedExec("cat", object{"processId": "p", "tty": true, "disableTimeout": true}))
+	stays.call("command/exec/write", object{"processId": "p", "deltaBase64": in64("begun\n")})
+	count := func() (files, watches int) {
+		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+		require.NoError(t, err)
+		return len(open), inotifyWatches(t, pid)
+	}
+	files, watches := count()
+	commands := len(children(t, pid))
+	require.NotZero(t, watches)
+	require.NotZero(t, commands)
+
+	for i := range 12 {
+		g := h.welcome()
+		if i%4 == 1 {
+			g.stopReading()
+		}
+		g.ask("command/exec", unconfinedExec("trap '' TERM HUP; setsid sleep 600 & seq 1 300000; sleep 600", object{"processId": "p", "tty": i%3 == 0, "streamStdoutStderr": true, "disableOutputCap": true, "disableTimeout": true}))
+		g.ask("command/exec", unconfinedExec("cat; sleep 600", object{"processId": "q", "streamStdin": true, "disableTimeout": true}))
+		g.ask("command/exec/write", object{"processId": "q", "deltaBase64": in64(strings.Repeat("x", 1<<20))})
+		g.ask("fs/copy", object{"sourcePath": dir, "destinationPath": filepath.Join(t.TempDir(), "copy"), "recursive": true})
+		for w := range 50 {
+			g.ask("fs/watch", object{"watchId": fmt.Sprint("w", w), "path": filepath.Join(dir, fmt.Sprint("sub", w))})
+		}
+		last := g.ask("fs/watch", object{"watchId": "w", "path": dir})
+		g.ask("fuzzyFileSearch/sessionStart", object{"sessionId": "s", "roots": []string{dir}})
+		g.ask("fuzzyFileSearch/sessionUpdate", object{"sessionId": "s", "query": "file"})
+		switch i % 4 {
+		case 2:
+			g.untilAnswer(last)
+		case 3:
+			require.NoError(t, g.in.Close())
+			continue
+		}
+		_ = g.ws.CloseNow()
+	}
+	state := ""
+	defer func() {
+		if t.Failed() {
+			t.Log(state)
+		}
+	}()
+	require.Eventually(t, func() bool {
+		nowFiles, nowWatches := count()
+		left := children(t, pid)
+		state = fmt.Sprintf("%d files of %d, %d watches of %d, %q", nowFiles, files, nowWatches, watches, left)
+		return nowFiles <= files && nowWatches == watches && len(left) == commands
+	}, patience, 20*time.Millisecond)
+
+	path := filepath.Join(dir, "new")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	stays.until(func(m message) bool {
+		return m.Method == "fs/changed" && strings.Contains(string(m.Params), path)
+	})
+	stays.call("command/exec/write", object{"processId": "p", "deltaBase64": in64("still there\n"), "closeStdin": false})
+	(&screen{c: stays.client, id: "p"}).until("still there")
+	stays.call("command/exec/terminate", object{"processId": "p"})
+	require.True(t, gjson.GetBytes(stays.untilAnswer(own).Result, "exitCode").Exists())
+	var d struct{ Connections []struct{} }
+	require.NoError(t, json.Unmarshal(stays.call("server/diagnostics", object{}), &d))
+	require.Len(t, d.Connections, 1)
+	h.end()
+}
