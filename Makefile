@@ -15,6 +15,9 @@ FUZZTIME ?= 10s
 # FUZZCACHE is where what a target found worth trying again is kept. An empty folder repeats no
 # former run.
 FUZZCACHE ?= $(shell $(GO) env GOCACHE)/fuzz
+# FUZZBUILD has the compiler count what a program covers, by which a long run finds its way. A
+# short one is over before that helps.
+FUZZBUILD ?= -fuzz .
 # CRASHCOUNT is how often the crash tests run, each time in new homes; CRASHES how often the
 # server is killed in the one home that lives through all of it.
 CRASHCOUNT ?= 3
@@ -83,7 +86,7 @@ fuzz: ## run each fuzz target for FUZZTIME
 	packages=$$($(GO) list -f '{{.ImportPath}} {{.Dir}}' $(PKGS)) && echo "$$packages" | while read -r pkg dir; do \
 		names=$$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[^(]*\)(.*/\1/p'); \
 		[ -n "$$names" ] || continue; \
-		$(GO) test -c -fuzz . -o "$$programs/fuzz" "$$pkg" || exit 1; \
+		$(GO) test -c $(FUZZBUILD) -o "$$programs/fuzz" "$$pkg" || exit 1; \
 		for name in $$names; do \
 			echo "$$pkg $$name"; \
 			(cd "$$dir" && "$$programs/fuzz" -test.run '^$$' -test.fuzz "^$$name\$$" -test.fuzztime $(FUZZTIME) \
