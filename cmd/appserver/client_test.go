@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -168,10 +169,28 @@ func connect(t testing.TB, cmd *exec.Cmd, w *wire) *client {
 	c := &client{t: t, cmd: cmd, wire: w, in: &checkedInput{in, w}, out: out, messages: make(chan message, 1<<16), exited: make(chan struct{})}
 	go c.read(out)
 	t.Cleanup(func() {
+		begun := family(t, cmd.Process.Pid)[1:]
 		c.kill()
+		awaitEnds(begun) // git may write into the home a moment longer, which is to be removed
 		c.wire.end(t)
 	})
 	return c
+}
+
+// awaitEnds waits until processes have ended, for as long as those of a killed server may take.
+func awaitEnds(pids []int) {
+	deadline := time.Now().Add(3 * time.Second)
+	for _, pid := range pids {
+		for isAlive(pid) && time.Now().Before(deadline) {
+			<-time.After(2 * time.Millisecond)
+		}
+	}
+}
+
+// isAlive is false of what has ended and was not yet waited for.
+func isAlive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }
 
 // read ends with the process.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"modernc.org/sqlite" // registers the driver
 	sqlite3 "modernc.org/sqlite/lib"
@@ -84,7 +85,7 @@ func Try(path string, kind Kind) (*DB, error) {
 	}
 	d.Write.SetMaxOpenConns(1)
 	d.Read.SetMaxOpenConns(maxReaders)
-	err = kind.prepare(d.Write)
+	err = whileBusy(func() error { return kind.prepare(d.Write) })
 	if err == nil {
 		d.File, err = os.Stat(path)
 	}
@@ -92,6 +93,16 @@ func Try(path string, kind Kind) (*DB, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// whileBusy tries something again for as long as another process's write is waited for. SQLite
+// does not wait itself where two that open a new file both give it a log.
+func whileBusy(do func() error) error {
+	for until := time.Now().Add(busyTimeout * time.Millisecond); ; time.Sleep(5 * time.Millisecond) {
+		if err := do(); !Busy(err) || time.Now().After(until) {
+			return err
+		}
+	}
 }
 
 // private makes the file, if need be, so that nobody else can read it: SQLite itself

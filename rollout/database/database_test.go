@@ -2,9 +2,11 @@ package database_test
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,5 +110,23 @@ func TestWhatIsErasedIsNowhere(t *testing.T) {
 		data, err := os.ReadFile(path + suffix)
 		require.NoError(t, err)
 		require.NotContains(t, string(data), "forgotten")
+	}
+}
+
+func TestManyOpenANewFileAtOnce(t *testing.T) {
+	for n := range 20 {
+		path := filepath.Join(t.TempDir(), "notes.sqlite")
+		failed := make([]error, 4)
+		var opening sync.WaitGroup
+		for i := range failed {
+			opening.Go(func() {
+				db, damage, err := database.Open(path, notes(1))
+				if failed[i] = errors.Join(damage, err); err == nil {
+					failed[i] = errors.Join(failed[i], db.Close())
+				}
+			})
+		}
+		opening.Wait()
+		require.NoError(t, errors.Join(failed...), "file %d", n)
 	}
 }
