@@ -16,14 +16,9 @@ import (
 // children are the commands of processes that a process has begun, and of theirs.
 func children(t *testing.T, pid int) (found []string) {
 	t.Helper()
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	require.NoError(t, err)
-	for _, task := range tasks {
-		list, _ := os.ReadFile(task) // the task may have ended
-		for _, child := range strings.Fields(string(list)) {
-			line, _ := os.ReadFile("/proc/" + child + "/cmdline")
-			found = append(found, child+" "+strings.ReplaceAll(string(line), "\x00", " "))
-		}
+	for _, child := range family(t, pid)[1:] {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)) // it may have ended
+		found = append(found, fmt.Sprint(child, " ", strings.ReplaceAll(string(line), "\x00", " ")))
 	}
 	return found
 }

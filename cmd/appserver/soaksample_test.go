@@ -45,23 +45,8 @@ func (g *guest) sample(h *daemon, at time.Duration) soakSample {
 	require.NoError(g.t, err)
 	return soakSample{
 		seconds: at.Seconds(), resident: int(*d.Memory.ResidentBytes >> 10), live: int(d.Memory.LiveBytes >> 10), goroutines: d.Goroutines,
-		files: len(files), processes: descendants(h.cmd.Process.Pid), threads: d.Threads.Loaded,
+		files: len(files), processes: len(family(g.t, h.cmd.Process.Pid)) - 1, threads: d.Threads.Loaded,
 	}
-}
-
-// descendants counts the processes below one.
-func descendants(pid int) (n int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, list := range lists {
-		text, _ := os.ReadFile(list) // of a thread that may have ended
-		for _, child := range strings.Fields(string(text)) {
-			var below int
-			if _, err := fmt.Sscan(child, &below); err == nil {
-				n += 1 + descendants(below)
-			}
-		}
-	}
-	return n
 }
 
 // exceeds tells that more is left than was there before anyone came, but for what pools keep:
