@@ -51,6 +51,7 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 	stays.call("fs/watch", object{"watchId": "w", "path": dir})
 	own := stays.ask("command/exec", unconfinedExec("cat", object{"processId": "p", "tty": true, "disableTimeout": true}))
 	stays.call("command/exec/write", object{"processId": "p", "deltaBase64": in64("begun\n")})
+	(&screen{c: stays.client, id: "p"}).until("begun\r\nbegun") // of the terminal, and of the command
 	count := func() (files, watches int) {
 		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 		require.NoError(t, err)

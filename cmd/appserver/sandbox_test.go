@@ -197,16 +197,22 @@ func TestSandboxLetsTheWorkBeDone(t *testing.T) {
 	})
 }
 
-// TestSandboxLetsGoBuild with a cache that is in the workspace, as its own cannot be
-// written.
+// TestSandboxLetsGoBuild with a cache that is in the workspace, as its own cannot be written. The
+// runtime is in it already: to build that takes longer than a test waits for a message.
 func TestSandboxLetsGoBuild(t *testing.T) {
 	t.Parallel()
 	j := newJail(t, false, "-c", "sandbox_workspace_write.exclude_slash_tmp=false", "TMPDIR=/tmp")
 	id := j.thread("workspace-write")
 	path, err := exec.LookPath("go")
 	require.NoError(t, err)
-	out := j.works(id, "echo 'module m' > go.mod && printf 'package main\\nfunc main() { println(\"built\") }\\n' > main.go && "+
-		"GOTELEMETRY=off GOFLAGS=-mod=mod GOTOOLCHAIN=local GOCACHE=$PWD/cache "+path+" build -o m . && ./m")
+	build := "GOTELEMETRY=off GOFLAGS=-mod=mod GOTOOLCHAIN=local GOCACHE=$PWD/cache " + path + " build -o m . && ./m"
+	require.NoError(t, os.WriteFile(filepath.Join(j.project, "go.mod"), []byte("module m\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(j.project, "main.go"), []byte("package main\nfunc main() { println(\"begun\") }\n"), 0o600))
+	before := exec.Command("bash", "-c", build)
+	before.Dir = j.project
+	said, err := before.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	out := j.works(id, "sed -i s/begun/built/ main.go && "+build)
 	if j.enforced {
 		require.Contains(t, out, "built")
 	}
