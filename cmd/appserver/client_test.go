@@ -20,13 +20,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if err := watchRaces(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if dir, err := buildDir(); err == nil {
-			_ = os.RemoveAll(dir)
-		}
-		if err := reportWire(); err != nil {
+		if err := errors.Join(reportRaces(), reportWire()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
+		}
+		if dir, err := buildDir(); err == nil {
+			_ = os.RemoveAll(dir)
 		}
 		os.Exit(code)
 	}))
@@ -49,14 +53,23 @@ func build(name, pkg string) (string, error) {
 	path := filepath.Join(dir, name)
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if raced {
+		build = exec.Command("go", "build", "-race", "-o", path, pkg)
+	}
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return path, nil
 }
 
-// patience is how long tests wait for what must come.
-const patience = 30 * time.Second
+// patience is how long tests wait for what must come. The race detector makes servers several
+// times slower.
+var patience = func() time.Duration {
+	if raced {
+		return 4 * time.Minute
+	}
+	return 30 * time.Second
+}()
 
 type object = map[string]any
 
