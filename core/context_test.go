@@ -16,11 +16,14 @@ import (
 // messagesOf are lines with n messages, assistant's and user's in turn.
 func messagesOf(n int) (lines []protocol.RolloutLine) {
 	for i := range n {
-		role := [...]string{protocol.RoleUser, protocol.RoleAssistant}[i%2]
-		payload := fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":"input_text","text":"message %d"}]}`, role, i)
-		lines = append(lines, protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(int64(i)), Payload: json.RawMessage(payload)})
+		lines = append(lines, messageLine(i, [...]string{protocol.RoleUser, protocol.RoleAssistant}[i%2], fmt.Sprint("message ", i)))
 	}
 	return lines
+}
+
+func messageLine(ordinal int, role, text string) protocol.RolloutLine {
+	payload := fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":"input_text","text":%q}]}`, role, text)
+	return protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(int64(ordinal)), Payload: json.RawMessage(payload)}
 }
 
 func exclude(ids ...string) core.EditContext {
@@ -129,6 +132,22 @@ func TestPlainReaderOfACompactionWithoutHistory(t *testing.T) {
 	require.True(t, keep)
 	require.Equal(t, []string{"message 2", "s"}, textsOf(projected.Payload))
 	require.Nil(t, loaded(append(messagesOf(3), compacted)).Projection(), "nothing was taken out")
+}
+
+// TestPlainReaderOfACompactionWithAReminder excludes the message that a reminder stands before,
+// which itself stood before the environment: the reminder stays where it is sent.
+func TestPlainReaderOfACompactionWithAReminder(t *testing.T) {
+	lines := messagesOf(1)
+	for _, text := range []string{"<environment_context>", "go on", protocol.ReminderHead} {
+		lines = append(lines, messageLine(len(lines), protocol.RoleUser, text))
+	}
+	compacted := protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(4)), Payload: json.RawMessage(`{"message":"s"}`)}
+	thread := loaded(append(lines, compacted))
+	thread.Step(core.Stamp{}, exclude("r4.0"))
+	projected, keep := thread.Projection()(compacted)
+	require.True(t, keep)
+	require.Equal(t, []string{protocol.ReminderHead, "<environment_context>", "go on", "s"}, textsOf(projected.Payload))
+	require.Equal(t, encode(thread.Prompt().Items), encode(loaded(append(lines, projected)).Prompt().Items))
 }
 
 func textsOf(compacted json.RawMessage) (texts []string) {

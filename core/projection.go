@@ -154,12 +154,12 @@ type compactedTo struct {
 	ReplacementHistory []json.RawMessage `json:"replacement_history"`
 }
 
-// noteParts notes what is left of a compaction. A plain reader of a line that brings no
+// noteParts notes what is left of a compaction, in order. A plain reader of a line that brings no
 // history would make it of all messages of the user, those that were taken out too.
 func (p *projection) noteParts(e *edit) {
 	left := []json.RawMessage{}
 	changed := e.bare && (p.tookOutHidden() || p.wasCut())
-	for place := range p.items {
+	for place := range p.inOrder() {
 		if c := &p.items[place]; c.ordinal != e.ordinal || c.part == none {
 			continue
 		}
