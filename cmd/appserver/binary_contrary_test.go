@@ -122,7 +122,7 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 			} else {
 				require.Contains(t, s.lastAnswer(), c.says)
 			}
-			require.Less(t, s.memoryKiB("VmHWM")-base, 512<<10, "KiB")
+			require.Less(t, s.memoryKiB("VmHWM")-base, weight*512<<10, "KiB")
 			require.Equal(t, "completed", s.turn(id, "and now").Status)
 			require.Equal(t, "The next answer.", s.lastAnswer())
 			s.close()

@@ -111,7 +111,7 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 			end = nil
 		}
 	}
-	require.Less(t, c.memoryKiB("VmHWM")-base, 64<<10, "KiB")
+	require.Less(t, c.memoryKiB("VmHWM")-base, weight*64<<10, "KiB")
 
 	resume()
 	var text strings.Builder
@@ -146,7 +146,7 @@ func TestBinaryBoundsOutput(t *testing.T) {
 	base := c.restingKiB(id)
 	c.beginTurn(id, "run: echo first; head -c 67108864 /dev/zero | tr '\\0' x; echo; echo last")
 	kept := c.untilCommand().AggregatedOutput
-	require.Less(t, c.memoryKiB("VmHWM")-base, 64<<10, "KiB")
+	require.Less(t, c.memoryKiB("VmHWM")-base, weight*64<<10, "KiB")
 	c.awaitTurn()
 	c.close()
 
@@ -186,7 +186,7 @@ const maxLine = 64 << 20
 // TestBinaryAnswersEachRequestOnce pipelines requests while the client does not read.
 func TestBinaryAnswersEachRequestOnce(t *testing.T) {
 	t.Parallel()
-	const requests = 10_000
+	requests := 10_000 / weight
 	c := startOffline(t, t.TempDir())
 	methods := []struct {
 		name   string
@@ -296,7 +296,7 @@ func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
 	for end := time.Now().Add(2 * patience); len(other.diagnostics().Connections) > 1; {
 		require.True(t, time.Now().Before(end), "the client is not given up")
 	}
-	require.Less(t, statusKiB(t, h.cmd.Process.Pid, "VmHWM:")-base, 96<<10, "KiB")
+	require.Less(t, statusKiB(t, h.cmd.Process.Pid, "VmHWM:")-base, weight*96<<10, "KiB")
 	for view := other.threadOf("thread/resume", object{"threadId": id}); view.Turns[0].Status == "inProgress"; view = other.readThread(id) {
 		other.awaitTurn()
 	}

@@ -62,14 +62,8 @@ func build(name, pkg string) (string, error) {
 	return path, nil
 }
 
-// patience is how long tests wait for what must come. The race detector makes servers several
-// times slower.
-var patience = func() time.Duration {
-	if raced {
-		return 4 * time.Minute
-	}
-	return 30 * time.Second
-}()
+// patience is how long tests wait for what must come.
+var patience = time.Duration(weight) * 30 * time.Second
 
 type object = map[string]any
 

@@ -18,6 +18,14 @@ var raced = func() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }()
 
+// weight is how many times more time and memory the race detector may take.
+var weight = func() int {
+	if raced {
+		return 8
+	}
+	return 1
+}()
+
 // watchRaces has the processes that are started from now on write their races to files.
 func watchRaces() error {
 	if !raced {

@@ -18,9 +18,9 @@ import (
 
 // call is a call under way.
 type call struct {
-	progress func(message string)
-	cancel   context.CancelCauseFunc
-	timeout  time.Duration
+	said    chan string // what the tool says meanwhile; nil where nobody listens
+	cancel  context.CancelCauseFunc
+	timeout time.Duration
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -28,6 +28,10 @@ type call struct {
 }
 
 var errTimeout = errors.New("timed out")
+
+// mostSaid is how many messages of a tool wait for the thread to take them. Further ones are
+// dropped: a tool that says so much at once has newer ones soon.
+const mostSaid = 64
 
 // pause stops the clock of a call while the user is asked.
 func (c *call) pause(questions int) {
@@ -92,11 +96,21 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	return result, err
 }
 
-// enter notes a call; leave forgets it, and what the server has asked for no other.
+// enter notes a call; leave forgets it, once what it said is told, and what the server has asked
+// for no other.
 func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Context, token string, leave func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &call{progress: progress, cancel: cancel, timeout: s.def.ToolTimeout}
+	c := &call{cancel: cancel, timeout: s.def.ToolTimeout}
 	c.timer = time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
+	var telling sync.WaitGroup
+	if progress != nil {
+		c.said = make(chan string, mostSaid)
+		telling.Go(func() {
+			for message := range c.said {
+				progress(message)
+			}
+		})
+	}
 	s.mu.Lock()
 	s.nextID++
 	token = "call-" + strconv.Itoa(s.nextID)
@@ -108,22 +122,21 @@ func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Co
 		s.mu.Lock()
 		delete(s.calls, token)
 		last := len(s.calls) == 0
+		if c.said != nil {
+			close(c.said)
+		}
 		s.mu.Unlock()
+		telling.Wait()
 		if last {
 			s.pool.withdraw(s)
 		}
 	}
 }
 
-// progress passes on what a tool says while it works.
+// progress passes on what a tool says while it works. The library waits for it with all that
+// comes behind.
 func (s *server) progress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 	token, _ := r.Params.ProgressToken.(string)
-	s.mu.Lock()
-	c := s.calls[token]
-	s.mu.Unlock()
-	if c == nil || c.progress == nil {
-		return
-	}
 	message := r.Params.Message
 	if message == "" {
 		message = strconv.FormatFloat(r.Params.Progress, 'g', -1, 64)
@@ -131,7 +144,16 @@ func (s *server) progress(_ context.Context, r *sdk.ProgressNotificationClientRe
 			message += "/" + strconv.FormatFloat(r.Params.Total, 'g', -1, 64)
 		}
 	}
-	c.progress(message[:min(len(message), quoted*10)])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[token]
+	if c == nil {
+		return
+	}
+	select {
+	case c.said <- message[:min(len(message), quoted*10)]:
+	default:
+	}
 }
 
 // question is what a server asks the user.

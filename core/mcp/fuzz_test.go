@@ -26,6 +26,8 @@ type puppet struct {
 	say       *io.PipeWriter // of Reader
 	replies   chan string    // what it is answered, as far as there is room
 	stays     bool
+	lists     int    // how often its tools were asked for
+	answered  func() // called behind the answer to a call, if set
 	ended     chan struct{}
 	close     func()
 }
@@ -75,11 +77,17 @@ func (p *puppet) answer(line string) {
 		if asked.Method != method {
 			continue
 		}
+		if i == 1 {
+			p.lists++
+		}
 		last := i == 2 && !p.stays || !json.Valid([]byte(p.answers[i]))
 		if i == 2 {
 			_, _ = io.WriteString(p.say, p.before+"\n")
 		}
 		_, _ = io.WriteString(p.say, `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,"result":`+strings.ReplaceAll(p.answers[i], "\n", " ")+"}\n")
+		if i == 2 && p.answered != nil {
+			p.answered()
+		}
 		if last {
 			_ = p.say.Close()
 		}

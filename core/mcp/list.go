@@ -12,8 +12,8 @@ import (
 const mostEntries = 10_000
 
 // relist learns the tools anew; where that fails it keeps those that it knows.
-func (s *server) relist(ctx context.Context, session *sdk.ClientSession) {
-	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
+func (s *server) relist(session *sdk.ClientSession) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.def.StartupTimeout)
 	defer cancel()
 	tools, meta, err := listTools(ctx, session)
 	if err != nil {

@@ -42,6 +42,8 @@ type server struct {
 	firstOnce sync.Once
 	// again ends the wait for the next try.
 	again chan struct{}
+	// outdated is told that the list of tools is not what it was.
+	outdated chan struct{}
 
 	mu      sync.Mutex
 	state   string        // one of the words of McpServerStatusUpdatedNotification
@@ -57,7 +59,7 @@ type server struct {
 }
 
 func newServer(p *Pool, owner string, d Definition) *server {
-	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), again: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting, calls: map[string]*call{}}
+	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), again: make(chan struct{}, 1), outdated: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting, calls: map[string]*call{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -154,12 +156,16 @@ func (s *server) live() error {
 	defer end(session, process)
 	lost := make(chan error, 1)
 	go func() { lost <- session.Wait() }()
-	select {
-	case <-s.ctx.Done():
-		return s.ctx.Err()
-	case err := <-lost:
-		s.set(protocol.McpStarting, nil, nil) // who calls now waits for what comes of it
-		return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name, s.explain(cmp.Or(err, errEnded), process))
+	for {
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-s.outdated:
+			s.relist(session)
+		case err := <-lost:
+			s.set(protocol.McpStarting, nil, nil) // who calls now waits for what comes of it
+			return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name, s.explain(cmp.Or(err, errEnded), process))
+		}
 	}
 }
 
@@ -220,7 +226,7 @@ func (s *server) transport() (sdk.Transport, Process, error) {
 		return nil, nil, err
 	}
 	reader := newMessages(process, func(line string) { s.note("not a message: " + line) })
-	return &sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: largestLine}, process, nil
+	return held{&sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: largestLine}}, process, nil
 }
 
 func (s *server) hear(line string) {
@@ -247,7 +253,7 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
 			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
 		ElicitationHandler:          s.elicit,
-		ToolListChangedHandler:      func(ctx context.Context, r *sdk.ToolListChangedRequest) { s.relist(ctx, r.Session) },
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.outdate() },
 		ProgressNotificationHandler: s.progress,
 	})
 	client.AddReceivingMiddleware(unharmed)
@@ -329,9 +335,14 @@ func (s *server) drop(session *sdk.ClientSession) {
 }
 
 // retry ends the wait for the next try.
-func (s *server) retry() {
+func (s *server) retry() { tell(s.again) }
+
+// outdate has the tools listed again, once for all changes meanwhile.
+func (s *server) outdate() { tell(s.outdated) }
+
+func tell(who chan struct{}) {
 	select {
-	case s.again <- struct{}{}:
+	case who <- struct{}{}:
 	default: // that was done before
 	}
 }

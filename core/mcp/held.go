@@ -1,0 +1,79 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mostAsked is how many requests of a program may be without an answer. The library begins each
+// as it is read, and would keep any number.
+const mostAsked = 64
+
+// held is a way to a program that is read no further while the most of its requests are open.
+type held struct{ sdk.Transport }
+
+func (h held) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := h.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &heldConnection{Connection: c, open: map[any]bool{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+}
+
+type heldConnection struct {
+	sdk.Connection
+	answered chan struct{} // there is room since Read looked last
+	closed   chan struct{}
+	closing  sync.Once
+
+	mu   sync.Mutex
+	open map[any]bool // by id: the library answers none whose id another one has
+}
+
+// Read waits, with a request too many, until others are answered.
+func (c *heldConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	r, asks := m.(*jsonrpc.Request)
+	if err != nil || !asks || !r.IsCall() {
+		return m, err
+	}
+	for !c.take(r.ID.Raw()) {
+		select {
+		case <-c.answered:
+		case <-c.closed:
+			return nil, io.EOF
+		}
+	}
+	return m, nil
+}
+
+func (c *heldConnection) take(id any) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= mostAsked {
+		return false
+	}
+	c.open[id] = true
+	return true
+}
+
+// Write counts a request as answered also where that could not be written: it is not tried again.
+func (c *heldConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	if r, answers := m.(*jsonrpc.Response); answers {
+		c.mu.Lock()
+		delete(c.open, r.ID.Raw())
+		c.mu.Unlock()
+		tell(c.answered)
+	}
+	return err
+}
+
+func (c *heldConnection) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Connection.Close()
+}
