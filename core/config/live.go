@@ -79,7 +79,8 @@ type write struct {
 func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	home := l.source.Home
 	w := &write{source: l.source, named: filepath.Join(home, "config.toml")}
-	switch named, _, err := settingsFile(home); {
+	named, decode, err := settingsFile(home)
+	switch {
 	case home == "":
 		return nil, readOnly("there is no home to write the configuration to")
 	case err != nil:
@@ -96,8 +97,7 @@ func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	if err := w.begin(home); err != nil {
 		return nil, protocol.Internal(protocol.KindStorage, "the configuration cannot be written: %s", inWords(err))
 	}
-	err := w.check(p.ExpectedVersion)
-	if err != nil {
+	if err = w.check(decode, p.ExpectedVersion); err != nil {
 		w.end()
 	}
 	return w, err
@@ -139,9 +139,9 @@ func lockFor(f *os.File, within time.Duration) error {
 
 func (w *write) end() { _ = w.lock.Close() }
 
-// check refuses where the file cannot be read, or has not the version.
-func (w *write) check(version *string) error {
-	l, err := readLayer(w.source.Home)
+// check refuses where the file is no configuration, or has not the version.
+func (w *write) check(decode decodeFunc, version *string) error {
+	l, err := decodeLayer(w.named, w.text, decode)
 	switch {
 	case err != nil:
 		return invalid(err)
@@ -216,8 +216,8 @@ func (w *write) temporary() (*os.File, error) {
 // inWords is what the system says, and what helps. What it was said of is a temporary file.
 func inWords(err error) string {
 	words := err.Error()
-	if of := new(fs.PathError); errors.As(err, &of) {
-		words = of.Err.Error()
+	if system := syscall.Errno(0); errors.As(err, &system) {
+		words = system.Error()
 	}
 	for _, known := range []struct {
 		err   error

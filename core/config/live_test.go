@@ -135,6 +135,18 @@ func TestAFileThatCannotBeReadIsKept(t *testing.T) {
 	w.refused(err, protocol.KindConfigValidation, "model = ")
 }
 
+// TestAFolderIsNoFile of settings, and the fault is not one of the settings.
+func TestAFolderIsNoFile(t *testing.T) {
+	w := newWritten(t, "")
+	require.NoError(t, os.Remove(w.file()))
+	require.NoError(t, os.Mkdir(w.file(), 0o700))
+	_, err := w.set("model", `"b"`)
+	var refusal *protocol.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, protocol.KindStorage, refusal.Data.Kind)
+	require.Equal(t, "the configuration cannot be written: not a regular file", refusal.Message)
+}
+
 func TestLinksAreFollowed(t *testing.T) {
 	w := newWritten(t, "")
 	real := filepath.Join(t.TempDir(), "dotfiles.toml")
