@@ -205,8 +205,12 @@ func TestBinaryAnswersEachRequestOnce(t *testing.T) {
 		c.send(object{"id": requestID(i), "method": m.name, "params": m.params})
 	}
 	resume()
-	require.NoError(t, c.in.Close())
-	c.awaitExit()
+	for open := requests; open > 0; {
+		if m := c.next(); m.Method == "" {
+			open--
+		}
+	}
+	c.close()
 
 	answers, overloaded := map[string]string{}, 0
 	for _, m := range c.seen {
