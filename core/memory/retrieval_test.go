@@ -112,14 +112,14 @@ func filled(t testing.TB, by memory.Embedder) *memory.Store {
 	return s
 }
 
-// await waits until so many rows have a vector.
+// await waits until so many rows have a vector. The race detector makes SQLite ten times slower.
 func await(t testing.TB, s *memory.Store, rows int64) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		st, err := s.Status(context.Background())
 		require.NoError(t, err)
 		return st.Embedded == rows
-	}, time.Minute, 25*time.Millisecond)
+	}, 5*time.Minute, 25*time.Millisecond)
 }
 
 // TestQuestionsAreAnswered has bounds a little below what the benchmark shows, so that a change
