@@ -153,6 +153,7 @@ func goroutineFiles() map[string]string {
 		"core/find/match.go":      "compares a part of the paths",
 		"core/find/walk.go":       "reads directories",
 		"core/host/host.go":       "does what a connection asked for, and waits for the end of all that",
+		"core/mcp/call.go":        "hands on what a call says, for which the library would wait",
 		"core/mcp/pool.go":        "keeps connections, and waits for their ends",
 		"core/mcp/server.go":      "waits for the end of a session",
 		"core/tool/connect.go":    "waits for a program's end, and hears its complaints",
