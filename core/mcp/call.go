@@ -166,7 +166,10 @@ type question struct {
 // elicit asks the user, and waits for the answer.
 func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	q := &question{s, make(chan protocol.McpServerElicitationRequestResponse, 1), make(chan struct{})}
-	id := s.pool.note(q)
+	id, noted := s.pool.note(q)
+	if !noted {
+		return nil, fmt.Errorf("%d questions are waiting for the user: ask again when one is answered", mostAsked)
+	}
 	defer s.pool.forget(id)
 	s.pause(1)
 	defer s.pause(-1)
@@ -212,12 +215,22 @@ func (s *server) pause(questions int) {
 	}
 }
 
-func (p *Pool) note(q *question) uint64 {
+// note keeps a question, unless its server has too many.
+func (p *Pool) note(q *question) (id uint64, noted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	open := 0
+	for _, other := range p.questions {
+		if other.server == q.server {
+			open++
+		}
+	}
+	if open >= mostAsked {
+		return 0, false
+	}
 	p.asked++
 	p.questions[p.asked] = q
-	return p.asked
+	return p.asked, true
 }
 
 func (p *Pool) forget(id uint64) {

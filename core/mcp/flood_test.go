@@ -2,9 +2,13 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,6 +44,61 @@ func TestFloodsAreNotReadOn(t *testing.T) {
 	before := runtime.NumGoroutine()
 	require.ErrorContains(t, flood(t, newFlood(10_000, ping), time.Second, nil).Err, "timed out")
 	require.Less(t, runtime.NumGoroutine(), before+200)
+}
+
+// TestFloodsOfServicesAreNotReadOn: the same over HTTP, where each answer is a request of its own.
+func TestFloodsOfServicesAreNotReadOn(t *testing.T) {
+	for name, message := range map[string]func(int) string{"pings": ping, "questions": ask} {
+		t.Run(name, func(t *testing.T) { floodByHTTP(t, message) })
+	}
+}
+
+func ask(i int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`, i)
+}
+
+func floodByHTTP(t *testing.T, message func(int) string) {
+	const asked = 20_000
+	answers := map[string]string{"initialize": introduction, "tools/list": tools}
+	over := make(chan struct{})
+	var open atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		switch {
+		case answers[m.Method] != "":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, answers[m.Method])
+		case m.Method == "tools/call":
+			w.Header().Set("Content-Type", "text/event-stream")
+			for i := range asked {
+				_, _ = fmt.Fprintf(w, "data: %s\n\n", message(i))
+			}
+			<-over
+		case m.Method == "" && m.ID != nil:
+			open.Add(1)
+			<-over
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	defer s.Close()
+	defer close(over)
+	before := runtime.NumGoroutine()
+	r := newRigOf(t, time.Hour, nil)
+	require.Len(t, r.ready(mcp.Definition{Name: "s", URL: s.URL, StartupTimeout: time.Minute, ToolTimeout: time.Minute}), 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	require.ErrorContains(t, r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "t", Arguments: []byte(`{}`)}, nil).Err, "deadline")
+	require.Positive(t, open.Load())
+	require.LessOrEqual(t, int(open.Load()), 64)
+	require.Less(t, runtime.NumGoroutine(), before+asked/10)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	require.LessOrEqual(t, len(r.asked), 64)
 }
 
 // TestFloodsAreAnswered where the server takes the answers.

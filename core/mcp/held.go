@@ -9,7 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostAsked is how many requests of a program may be without an answer. The library begins each
+// mostAsked is how many requests of a server may be without an answer. The library begins each
 // as it is read, and would keep any number.
 const mostAsked = 64
 

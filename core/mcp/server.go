@@ -218,7 +218,7 @@ func end(session *sdk.ClientSession, process Process) {
 // transport is the way to the server; process is nil for services.
 func (s *server) transport() (sdk.Transport, Process, error) {
 	if s.def.URL != "" {
-		client := &http.Client{Transport: &headers{s.def.Headers, s.pool.HTTP}}
+		client := &http.Client{Transport: newService(s.def.Headers, s.pool.HTTP)}
 		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2, MaxEventSize: largestLine}, nil, nil
 	}
 	process, err := s.pool.Spawn(s.def, s.hear)
@@ -345,19 +345,4 @@ func tell(who chan struct{}) {
 	case who <- struct{}{}:
 	default: // that was done before
 	}
-}
-
-// headers adds headers to requests.
-type headers struct {
-	add  map[string]string
-	next http.RoundTripper
-}
-
-// RoundTrip sends a copy of the request.
-func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	for name, value := range h.add {
-		r.Header.Set(name, value)
-	}
-	return h.next.RoundTrip(r)
 }
