@@ -93,13 +93,18 @@ func (s *Store) runAll(moves []*move) error {
 	if err != nil {
 		return err
 	}
-	err = checkAll(moves)
+	return first(runLocked(moves), diskError(moves[0].op, moves[0].from, lock.release()))
+}
+
+// runLocked moves all, or none that can be known not to be. The caller is the thread's one writer.
+func runLocked(moves []*move) error {
+	err := checkAll(moves)
 	for _, m := range moves {
 		if err == nil {
 			err = m.locked()
 		}
 	}
-	return first(err, diskError(moves[0].op, moves[0].from, lock.release()))
+	return err
 }
 
 func (s *Store) archiving(path string) (*move, error) {

@@ -210,7 +210,7 @@ func (r *retaining) count(t *Resting) {
 		switch {
 		case r.Delete && r.store.IsArchived(f.path):
 			r.done.ArchivedBytes -= f.bytes
-		case !r.Delete && f.path == t.Path:
+		case !r.Delete && !r.store.IsArchived(f.path):
 			r.done.ArchivedBytes += f.bytes
 		}
 	}
@@ -297,8 +297,8 @@ func (s *Store) retire(t Resting) error {
 	return nil
 }
 
-// archiveFound does not look through the archive for a thread that was not found there:
-// where many threads go, that would be done for each.
+// archiveFound does not look through the archive for a thread that has one file, which is not
+// there: where many threads go, that would be done for each.
 func (s *Store) archiveFound(t Resting) error {
 	m, err := s.archiving(t.Path)
 	if err != nil {
@@ -307,5 +307,10 @@ func (s *Store) archiveFound(t Resting) error {
 	if _, err := s.disk.Lstat(m.to); len(t.files) == 1 && absent(err) {
 		return m.carryOut()
 	}
-	return m.locked()
+	moves, err := s.moves(t.Path, sessionsDir, s.archiving)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(moves)
+	return runLocked(moves)
 }

@@ -133,6 +133,34 @@ func TestARevertedThreadGoesToTheArchiveAndBack(t *testing.T) {
 	require.ElementsMatch(t, paths, filesBelow(t, dir))
 }
 
+// TestRetentionTakesARevertedThreadWhole has what was taken back stay so.
+func TestRetentionTakesARevertedThreadWhole(t *testing.T) {
+	for _, remove := range []bool{false, true} {
+		dir := t.TempDir()
+		store := rollout.NewStore(rollout.OS(), dir)
+		paths := reverted(t, rollout.OS(), store)
+		var size int64
+		for _, path := range paths {
+			size += int64(len(get(t, rollout.OS(), path)))
+		}
+		bounds, later := rollout.Retention{MaxAge: day, Delete: remove}, time.Now().Add(2*day)
+		done := store.Retain(t.Context(), bounds, later, store.Retire)
+		require.Len(t, done.Gone, 1)
+		require.Empty(t, done.Kept)
+		require.Empty(t, flat(pages(t, store, rollout.Query{})))
+		if remove {
+			require.Empty(t, filesBelow(t, dir))
+			continue
+		}
+		require.Equal(t, size, done.ArchivedBytes)
+		require.Equal(t, []string{"first"}, flat(pages(t, store, rollout.Query{Archived: true})))
+		archived, err := store.Find(threadA)
+		require.NoError(t, err)
+		require.True(t, store.IsArchived(archived))
+		require.Equal(t, remaining, said(t, store, archived))
+	}
+}
+
 // TestNoMoveShowsWhatWasTakenBack breaks the moves off at each operation of the disk.
 func TestNoMoveShowsWhatWasTakenBack(t *testing.T) {
 	for first, hit := 0, true; hit; first++ {
