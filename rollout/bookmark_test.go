@@ -114,6 +114,22 @@ func TestABookmarkGoesWhenSecretsDo(t *testing.T) {
 	require.Equal(t, 100, load(t, store, path))
 }
 
+// TestABookmarkGoesWhenItsRolloutIsRepaired has damage before the bookmark, and lines behind it.
+func TestABookmarkGoesWhenItsRolloutIsRepaired(t *testing.T) {
+	dir := t.TempDir()
+	store := rollout.NewStore(rollout.OS(), dir).InChunks(100, 1<<20, 1000)
+	var text strings.Builder
+	for n := 1; n < 100; n++ {
+		text.WriteString(numbered(n))
+	}
+	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine+"no line\n"+text.String())
+	require.Equal(t, 100, load(t, store, path))
+	appendTo(t, store, path, 100, 103)
+	_, err := store.Repair(path)
+	require.NoError(t, err)
+	load(t, store, path)
+}
+
 // FuzzBookmark loads any bytes, and again with any others behind them.
 func FuzzBookmark(f *testing.F) {
 	for _, first := range joinSeeds {
