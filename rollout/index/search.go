@@ -108,7 +108,7 @@ const (
 func candidates(term string) (condition, value string) {
 	runes := []rune(strings.ReplaceAll(term, "\x00", " "))
 	if len(runes) < gram && len(runes) == len(term) {
-		return "instr(lower(text), ?) > 0", term
+		return "instr(lower(coalesce(folded, text)), ?) > 0", term
 	}
 	if len(runes) < gram { // lower knows ASCII only: all messages are read
 		return "length(?) > 0", term

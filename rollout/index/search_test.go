@@ -3,6 +3,7 @@ package index
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -80,6 +81,35 @@ func TestSearchIsPaged(t *testing.T) {
 	_, err := r.ix.Search(r.context(), rollout.Query{Search: "x", Cursor: "bad"})
 	var cursor *rollout.CursorError
 	require.ErrorAs(t, err, &cursor)
+}
+
+// TestEveryLetterIsFoundInAnyCase has words with each letter that has a lower case.
+func TestEveryLetterIsFoundInAnyCase(t *testing.T) {
+	var words []string
+	for c := rune(1); c <= unicode.MaxRune; c++ {
+		if unicode.ToLower(c) != c {
+			words = append(words, "qx"+string(c)+"xq")
+		}
+	}
+	r := newRig(t)
+	texts := []string{"the words"}
+	for _, word := range words { // each is all that a message has of its letters
+		texts = append(texts, "a "+word)
+	}
+	r.put(r.path(1), thread("", texts...))
+	r.built()
+	for _, word := range words {
+		condition, value := candidates(strings.ToLower(word))
+		var text string
+		require.NoError(t, r.ix.db.Read.QueryRow("SELECT text FROM messages WHERE "+condition, value).Scan(&text), "%+q", word)
+		require.Equal(t, strings.ToLower("a "+word), strings.ToLower(text))
+	}
+	r.put(r.path(2), thread("", "second", "İzmir", "x", "DİYARBAKIR ve İSTANBUL", "300 \u212a"))
+	require.Equal(t, "DİYARBAKIR ve İSTANBUL", snippets(r.search(rollout.Query{Search: "İSTANBUL"})))
+	require.Equal(t, "DİYARBAKIR ve İSTANBUL", snippets(r.search(rollout.Query{Search: "istanbul"})))
+	require.Equal(t, "İzmir", snippets(r.search(rollout.Query{Search: "iz"})))
+	require.Equal(t, "300 \u212a", snippets(r.search(rollout.Query{Search: "0 k"})))
+	r.requireSound(len(texts) + 5)
 }
 
 func TestToolCallsAreFound(t *testing.T) {
