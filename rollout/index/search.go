@@ -182,9 +182,8 @@ const (
 // snippet is a line of a text around a term, or its begin.
 func snippet(text, term string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	at := max(0, strings.Index(strings.ToLower(text), strings.Join(strings.Fields(term), " ")))
-	runes := []rune(text)
-	at = utf8.RuneCountInString(text[:min(at, len(text))])
+	lower, runes := strings.ToLower(text), []rune(text) // which has as many, though not as many bytes
+	at := utf8.RuneCountInString(lower[:max(0, strings.Index(lower, strings.Join(strings.Fields(term), " ")))])
 	from, to := max(0, at-snippetBefore), min(len(runes), at+snippetAfter)
 	part := string(runes[from:to])
 	if from > 0 {

@@ -112,6 +112,18 @@ func TestEveryLetterIsFoundInAnyCase(t *testing.T) {
 	r.requireSound(len(texts) + 5)
 }
 
+// TestASnippetShowsWhatWasFound has letters whose lower case is shorter, and ones whose is longer.
+func TestASnippetShowsWhatWasFound(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread("", strings.Repeat("İ", 300)+" needle "+strings.Repeat("İ", 300)))
+	r.put(r.path(2), thread("", strings.Repeat("Ⱥ", 300)+" needle "+strings.Repeat("Ⱥ", 300)))
+	hits := r.search(rollout.Query{Search: "needle"}).Hits
+	require.Len(t, hits, 2)
+	for _, h := range hits {
+		require.Contains(t, h.Snippet, " needle ")
+	}
+}
+
 func TestToolCallsAreFound(t *testing.T) {
 	r := newRig(t)
 	r.put(r.path(1), thread("", "build it")+`{"timestamp":"","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":\"make bench\"}","call_id":"c"}}`+"\n"+
