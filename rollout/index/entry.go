@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"io/fs"
 	"path"
@@ -91,13 +92,18 @@ type reader struct {
 // read reads what is new in a file. One that cannot be read has an entry, too.
 func (r *reader) read(p place, before known, info fs.FileInfo) entry {
 	e := entry{place: p, before: before, known: known{state: stateOf(info)}}
-	e.head, e.listed = r.store.ListedHead(p.root, p.path)
+	var headErr error
+	e.head, e.listed, headErr = r.store.ListedHead(p.root, p.path)
 	file, _, err := r.store.OpenRead(p.root, p.path)
 	if err != nil {
 		e.size = unread
 		return e
 	}
 	defer func() { _ = file.Close() }()
+	if passes(headErr) {
+		e.size = unread
+		return e
+	}
 	if before.inode != e.inode || before.offset > e.size || !begins(file, before) {
 		e.before = known{}
 	}
@@ -157,10 +163,16 @@ func (r *reader) take(e *entry, heard *hearing, file rollout.File) {
 		return !full && !r.stopped()
 	})
 	e.offset = end
-	if full && err == nil && end < e.size {
+	switch {
+	case err != nil:
+		e.size = unread
+	case full && end < e.size:
 		e.size = end
 	}
 }
+
+// passes tells of an error that says nothing of a file: later it may be read.
+func passes(err error) bool { return rollout.IsShortage(err) || errors.Is(err, syscall.EIO) }
 
 func (r *reader) stopped() bool { return r.stop != nil && r.stop.Load() }
 
