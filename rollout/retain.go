@@ -230,7 +230,10 @@ func (r *retaining) check(t *Resting) error {
 		return nil
 	}
 	if r.users == nil {
-		r.users = r.store.users(r.ctx)
+		var err error
+		if r.users, err = r.store.users(r.ctx); err != nil {
+			return err
+		}
 	}
 	if err := r.ctx.Err(); err != nil {
 		return err
