@@ -52,3 +52,23 @@ func TestAnyOperationMayFailOnce(t *testing.T) {
 		require.NoError(t, r.ix.Close(context.Background()))
 	}
 }
+
+// TestNothingIsDeletableWhileAFileIsUnread has a fork that goes on from a thread.
+func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
+	for n, hit := 0, true; hit; n++ {
+		r := rigAt(t, t.TempDir())
+		r.put(r.path(1), thread("", "origin", "an answer"))
+		r.put(r.path(2), thread(`"history_base":{"thread_id":"`+idOf(1)+`","end_ordinal_exclusive":2}`, "fork"))
+		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.EIO})
+		r.ix.options.Store = rollout.NewStore(disk, r.home)
+		for range 2 {
+			r.ix.failed = time.Time{}
+			known, err := r.ix.CheckDelete(idOf(1))
+			require.Equal(t, known, err != nil, "operation %d: %v", n, err)
+			r.ix.work.Wait()
+			r.add(r.path(2), agentLine("more"))
+		}
+		hit = disk.Hits() > 0
+		require.NoError(t, r.ix.Close(context.Background()))
+	}
+}
