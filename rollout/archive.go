@@ -65,8 +65,11 @@ func (s *Store) moves(path, root string, way func(path string) (*move, error)) (
 	}
 	moves, has := []*move{newest}, map[string]bool{fileID(path): true}
 	for name, err := range s.walk(walk{root: root}) {
-		if err != nil || threadID(name) != newest.id || has[fileID(name)] {
-			continue // what cannot be read holds nothing that can be moved
+		if err = mayPass(err); err != nil {
+			return nil, err
+		}
+		if name == "" || threadID(name) != newest.id || has[fileID(name)] {
+			continue // what cannot be read for good holds nothing that can be moved
 		}
 		has[fileID(name)] = true
 		m, err := way(filepath.Join(s.home, root, name))
