@@ -33,7 +33,13 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	if err != nil {
 		return rollout.Hits{}, err
 	}
-	// One connection for all of it: searches must not wait for each other's.
+	select {
+	case ix.searching <- struct{}{}:
+		defer func() { <-ix.searching }()
+	case <-ctx.Done():
+		return rollout.Hits{}, ctx.Err()
+	}
+	// One connection for all of it: there are few.
 	conn, err := db.Read.Conn(ctx)
 	if err != nil {
 		return rollout.Hits{}, err

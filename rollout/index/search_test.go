@@ -1,7 +1,9 @@
 package index
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -144,4 +146,23 @@ func TestADamagedIndexIsFoundByASearch(t *testing.T) {
 	require.ErrorIs(t, err, rollout.ErrNoIndex)
 	require.Len(t, r.search(rollout.Query{Search: "question"}).Hits, 1, "another was made")
 	require.FileExists(t, r.file()+database.AsideSuffix)
+}
+
+// TestSearchesLeaveAConnectionToLists has more searches at once than there are connections.
+func TestSearchesLeaveAConnectionToLists(t *testing.T) {
+	r := newRig(t)
+	for n := range 60 {
+		r.put(r.path(n), thread("", slices.Repeat([]string{strings.Repeat("漢字テスト ", 300), "x"}, 10)...))
+	}
+	r.built()
+	var searches sync.WaitGroup
+	for range 6 {
+		searches.Go(func() { r.search(rollout.Query{Search: "無字"}) })
+	}
+	for range 10 {
+		r.list(rollout.Query{Limit: 1})
+	}
+	searches.Wait()
+	require.Zero(t, r.ix.db.Read.Stats().WaitCount, "nobody has waited for a connection")
+	require.Equal(t, 2, r.ix.db.Read.Stats().MaxOpenConnections)
 }
