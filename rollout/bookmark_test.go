@@ -130,6 +130,19 @@ func TestABookmarkGoesWhenItsRolloutIsRepaired(t *testing.T) {
 	load(t, store, path)
 }
 
+// TestAHistoryThatIsPutBackIsRead has a large file that goes on from one that is missing at first.
+func TestAHistoryThatIsPutBackIsRead(t *testing.T) {
+	dir := t.TempDir()
+	store := rollout.NewStore(rollout.OS(), dir).InChunks(100, 1<<20, 1000)
+	paths := reverted(t, rollout.OS(), store)
+	appendTo(t, store, paths[2], 7, 100)
+	away := filepath.Join(dir, "away")
+	require.NoError(t, os.Rename(paths[1], away))
+	load(t, store, paths[2])
+	require.NoError(t, os.Rename(away, paths[1]))
+	load(t, store, paths[2])
+}
+
 // FuzzBookmark loads any bytes, and again with any others behind them.
 func FuzzBookmark(f *testing.F) {
 	for _, first := range joinSeeds {

@@ -74,6 +74,7 @@ func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int
 			take(line, at)
 			return
 		}
+		l.leans = true
 		line.Ordinal = new(int64(0))
 		take(line, at)
 		if err := l.loadOrigin(o, take, depth); err != nil {
