@@ -60,6 +60,8 @@ type loading struct {
 	marker *marker
 	// leans is set where it goes on from another rollout.
 	leans bool
+	// short is why what it goes on from could not be opened at the moment.
+	short error
 	// astray is set where the backup is not beside the file, open where the file does not
 	// end with LF.
 	astray, open bool
@@ -85,7 +87,7 @@ func (s *Store) load(path string, text *Text, to Reader) (*loading, error) {
 		}
 		return ok
 	}
-	if err := l.run(); err != nil {
+	if err := first(l.run(), l.short); err != nil {
 		return nil, diskError("read", path, err)
 	}
 	l.Summary = *l.sum

@@ -62,7 +62,8 @@ func (s *Store) findOrigin(id string, depth int) (string, error) {
 }
 
 // afterOrigin gives take the lines that the rollout goes on from behind its first one,
-// which takes the place of theirs. What cannot be read is damage.
+// which takes the place of theirs. What cannot be read is damage, unless it is for want of open
+// files: then nothing is loaded.
 func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int) func(*protocol.RolloutLine, place) {
 	begun := false
 	return func(line *protocol.RolloutLine, at place) {
@@ -77,7 +78,11 @@ func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int
 		l.leans = true
 		line.Ordinal = new(int64(0))
 		take(line, at)
-		if err := l.loadOrigin(o, take, depth); err != nil {
+		err := l.loadOrigin(o, take, depth)
+		switch {
+		case IsShortage(err):
+			l.short = err
+		case err != nil:
 			l.Damage = append(l.Damage, Damage{Line: 1, Reason: "the history before it cannot be read: " + err.Error()})
 		}
 	}
@@ -101,7 +106,7 @@ func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, place), 
 			take(line, at)
 		}
 	}, depth+1)
-	return before.run()
+	return first(before.run(), before.short)
 }
 
 // Piece is the begin of a file that another one goes on from.

@@ -212,6 +212,22 @@ func TestVerifyTellsThatTheHistoryIsMissing(t *testing.T) {
 	require.Equal(t, []rollout.FindingKind{rollout.FoundOrigin}, kinds(store.Verify(paths[2])))
 }
 
+// TestAThreadIsNotReadWithoutItsHistory fails each operation of the disk in turn.
+func TestAThreadIsNotReadWithoutItsHistory(t *testing.T) {
+	for first, hit := 0, true; hit; first++ {
+		store, mem := memStore()
+		paths := reverted(t, mem, store)
+		faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: 1, Err: syscall.EMFILE})
+		log, contents, err := rollout.NewStore(faulty, home).Open(paths[2])
+		if err == nil {
+			require.Len(t, contents.Lines, 5, "operation %d: %v", first, contents.Damage)
+			_ = log.Close() // which may be what fails
+		}
+		hit = faulty.Hits() > 0
+		require.Empty(t, mem.Held())
+	}
+}
+
 // TestAnImportHasItsWholeHistory has a thread that was exported with the lines of the file
 // that it goes on from.
 func TestAnImportHasItsWholeHistory(t *testing.T) {
