@@ -117,12 +117,13 @@ type Piece struct {
 }
 
 // History are the pieces of other files that come before a rollout's own lines, the oldest
-// first, as far as they can be found and the files tell where they end.
-func (s *Store) History(path string) (pieces []Piece) {
+// first, as far as they can be found and the files tell where they end. The error tells why there
+// are no more.
+func (s *Store) History(path string) (pieces []Piece, err error) {
 	reader := headReader{store: s}
 	for range maxOrigins {
-		found, err := reader.readOwn(path)
-		if err != nil || found.origin.endOffset == 0 {
+		var found headScan
+		if found, err = reader.readOwn(path); err != nil || found.origin.endOffset == 0 {
 			break
 		}
 		if path, err = s.findFile(found.origin.id); err != nil {
@@ -131,5 +132,5 @@ func (s *Store) History(path string) (pieces []Piece) {
 		pieces = append(pieces, Piece{path, found.origin.endOffset})
 	}
 	slices.Reverse(pieces)
-	return pieces
+	return pieces, err
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"syscall"
 	"testing"
 	"time"
@@ -57,8 +58,9 @@ func TestAnyOperationMayFailOnce(t *testing.T) {
 func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		r := rigAt(t, t.TempDir())
-		r.put(r.path(1), thread("", "origin", "an answer"))
-		r.put(r.path(2), thread(`"history_base":{"thread_id":"`+idOf(1)+`","end_ordinal_exclusive":2}`, "fork"))
+		origin := thread("", "origin", "an answer")
+		r.put(r.path(1), origin)
+		r.put(r.path(2), thread(fmt.Sprintf(`"history_base":{"thread_id":%q,"end_ordinal_exclusive":2,"end_byte_offset":%d}`, idOf(1), len(origin)), "fork"))
 		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.EIO})
 		r.ix.options.Store = rollout.NewStore(disk, r.home)
 		for range 2 {
@@ -69,6 +71,9 @@ func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
 			r.add(r.path(2), agentLine("more"))
 		}
 		hit = disk.Hits() > 0
+		r.ix.failed = time.Time{}
+		hits := r.search(rollout.Query{Search: "an answer"}).Hits
+		require.Len(t, hits, 2, "operation %d: the fork has said it, too", n)
 		require.NoError(t, r.ix.Close(context.Background()))
 	}
 }
