@@ -65,8 +65,11 @@ func (s *Store) moves(path, root string, way func(path string) (*move, error)) (
 	}
 	moves, has := []*move{newest}, map[string]bool{fileID(path): true}
 	for name, err := range s.walk(walk{root: root}) {
-		if err != nil || threadID(name) != newest.id || has[fileID(name)] {
-			continue // what cannot be read holds nothing that can be moved
+		if err = mayPass(err); err != nil {
+			return nil, err
+		}
+		if name == "" || threadID(name) != newest.id || has[fileID(name)] {
+			continue // what cannot be read for good holds nothing that can be moved
 		}
 		has[fileID(name)] = true
 		m, err := way(filepath.Join(s.home, root, name))
@@ -93,13 +96,18 @@ func (s *Store) runAll(moves []*move) error {
 	if err != nil {
 		return err
 	}
-	err = checkAll(moves)
+	return first(runLocked(moves), diskError(moves[0].op, moves[0].from, lock.release()))
+}
+
+// runLocked moves all, or none that can be known not to be. The caller is the thread's one writer.
+func runLocked(moves []*move) error {
+	err := checkAll(moves)
 	for _, m := range moves {
 		if err == nil {
 			err = m.locked()
 		}
 	}
-	return first(err, diskError(moves[0].op, moves[0].from, lock.release()))
+	return err
 }
 
 func (s *Store) archiving(path string) (*move, error) {

@@ -114,6 +114,35 @@ func TestABookmarkGoesWhenSecretsDo(t *testing.T) {
 	require.Equal(t, 100, load(t, store, path))
 }
 
+// TestABookmarkGoesWhenItsRolloutIsRepaired has damage before the bookmark, and lines behind it.
+func TestABookmarkGoesWhenItsRolloutIsRepaired(t *testing.T) {
+	dir := t.TempDir()
+	store := rollout.NewStore(rollout.OS(), dir).InChunks(100, 1<<20, 1000)
+	var text strings.Builder
+	for n := 1; n < 100; n++ {
+		text.WriteString(numbered(n))
+	}
+	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine+"no line\n"+text.String())
+	require.Equal(t, 100, load(t, store, path))
+	appendTo(t, store, path, 100, 103)
+	_, err := store.Repair(path)
+	require.NoError(t, err)
+	load(t, store, path)
+}
+
+// TestAHistoryThatIsPutBackIsRead has a large file that goes on from one that is missing at first.
+func TestAHistoryThatIsPutBackIsRead(t *testing.T) {
+	dir := t.TempDir()
+	store := rollout.NewStore(rollout.OS(), dir).InChunks(100, 1<<20, 1000)
+	paths := reverted(t, rollout.OS(), store)
+	appendTo(t, store, paths[2], 7, 100)
+	away := filepath.Join(dir, "away")
+	require.NoError(t, os.Rename(paths[1], away))
+	load(t, store, paths[2])
+	require.NoError(t, os.Rename(away, paths[1]))
+	load(t, store, paths[2])
+}
+
 // FuzzBookmark loads any bytes, and again with any others behind them.
 func FuzzBookmark(f *testing.F) {
 	for _, first := range joinSeeds {

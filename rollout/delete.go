@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // InUseError tells that another thread's rollout goes on where this one's ends, as forks of
@@ -23,23 +24,37 @@ func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
 	}
-	own, others := s.filesOf(id)
+	own, others, err := s.filesOf(id)
 	reader := headReader{store: s}
 	for _, path := range others {
-		if reader.leansOn(path, own) {
+		if err != nil {
+			break
+		}
+		var leans bool
+		if leans, err = reader.leansOn(path, own); leans {
 			return &InUseError{id, threadID(path)}
 		}
+	}
+	return err
+}
+
+// mayPass is an error that says nothing of what is there: what could not be read now may be
+// read later, and lean on what is deleted. It is nil for others.
+func mayPass(err error) error {
+	if IsShortage(err) || errors.Is(err, syscall.EIO) {
+		return err
 	}
 	return nil
 }
 
 // filesOf are the ids of a thread's files, and the paths of all other threads'. What cannot be
-// read has none.
-func (s *Store) filesOf(id string) (own, others []string) {
+// read for good has none.
+func (s *Store) filesOf(id string) (own, others []string, unread error) {
 	for _, root := range Roots() {
 		for path, err := range s.walk(walk{root: root}) {
 			switch {
 			case err != nil:
+				unread = first(unread, mayPass(err))
 			case threadID(path) == id:
 				own = append(own, fileID(path))
 			default:
@@ -47,12 +62,12 @@ func (s *Store) filesOf(id string) (own, others []string) {
 			}
 		}
 	}
-	return own, others
+	return own, others, unread
 }
 
 // users are the threads that others go on from, each with one that does; where ctx has ended
 // they are not all.
-func (s *Store) users(ctx context.Context) map[string]string {
+func (s *Store) users(ctx context.Context) (map[string]string, error) {
 	threads, origins := map[string]string{}, map[string]string{}
 	reader := headReader{store: s}
 	for _, root := range Roots() {
@@ -60,11 +75,15 @@ func (s *Store) users(ctx context.Context) map[string]string {
 			if ctx.Err() != nil {
 				break
 			}
-			if err != nil {
-				continue
+			var id string
+			if err == nil {
+				threads[fileID(path)] = threadID(path)
+				id, err = reader.originOf(filepath.Join(s.home, root, path))
 			}
-			threads[fileID(path)] = threadID(path)
-			if id := reader.originOf(filepath.Join(s.home, root, path)); id != "" {
+			if err = mayPass(err); err != nil {
+				return nil, err
+			}
+			if id != "" {
 				origins[fileID(path)] = id
 			}
 		}
@@ -75,48 +94,44 @@ func (s *Store) users(ctx context.Context) map[string]string {
 			users[used] = by
 		}
 	}
-	return users
+	return users, nil
 }
 
 // originOf is the id of the file in which a rollout's first line says that its history begins,
-// "" where that is its own. A file that cannot be read has none.
-func (r *headReader) originOf(path string) string {
-	line, whole := r.firstLine(path)
-	if whole && !bytes.Contains(line, []byte("history_base")) && !bytes.Contains(line, []byte("forked_from_ordinal_exclusive")) {
-		return ""
+// "" where that is its own.
+func (r *headReader) originOf(path string) (string, error) {
+	line, whole, err := r.firstLine(path)
+	if err != nil || whole && !bytes.Contains(line, []byte("history_base")) && !bytes.Contains(line, []byte("forked_from_ordinal_exclusive")) {
+		return "", err
 	}
 	found, err := r.readOwn(path)
-	if err != nil {
-		return ""
-	}
-	return found.origin.id
+	return found.origin.id, err
 }
 
 // leansOn tells whether a rollout's first line says that its history begins in one of the
-// files with these ids. A file that cannot be read leans on nothing.
-func (r *headReader) leansOn(path string, ids []string) bool {
-	line, whole := r.firstLine(path)
+// files with these ids. A file that cannot be read for good leans on nothing.
+func (r *headReader) leansOn(path string, ids []string) (bool, error) {
+	line, whole, err := r.firstLine(path)
 	names := func(id string) bool { return bytes.Contains(line, []byte(id)) }
-	if whole && !slices.ContainsFunc(ids, names) {
-		return false
+	if err != nil || whole && !slices.ContainsFunc(ids, names) {
+		return false, mayPass(err)
 	}
 	found, err := r.readOwn(path)
-	return err == nil && slices.Contains(ids, found.origin.id)
+	return err == nil && slices.Contains(ids, found.origin.id), mayPass(err)
 }
 
-// firstLine is that of a file, as far as it is in the head; whole is set where it is all of it,
-// or where none can be read.
-func (r *headReader) firstLine(path string) (line []byte, whole bool) {
+// firstLine is that of a file, as far as it is in the head; whole is set where it is all of it.
+func (r *headReader) firstLine(path string) (line []byte, whole bool, err error) {
 	file, info, err := r.store.open(path, 0)
 	if err != nil {
-		return nil, true
+		return nil, false, err
 	}
 	data, err := r.fill(file, min(info.Size(), headSize))
 	if err = first(err, file.Close()); err != nil {
-		return nil, true
+		return nil, false, diskError("read", path, err)
 	}
 	line, _, whole = bytes.Cut(data, []byte("\n"))
-	return line, whole
+	return line, whole, nil
 }
 
 // Delete removes the rollouts of a thread, archived ones too, with their backups, durably

@@ -1,10 +1,12 @@
 package rollout_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +43,30 @@ func TestWhatOthersLeanOnStays(t *testing.T) {
 			require.NoError(t, store.Delete(threadB))
 			require.NoError(t, store.Delete(threadA))
 		})
+	}
+}
+
+// TestNothingIsDeletedThatAnUnreadFileMayLeanOn fails each operation of the disk in turn.
+func TestNothingIsDeletedThatAnUnreadFileMayLeanOn(t *testing.T) {
+	for _, kind := range []error{syscall.EMFILE, syscall.EIO} {
+		for n, hit := 0, true; hit; n++ {
+			mem := faultfs.NewMem(home)
+			_, path := rewrittenThread(t, mem, home)
+			put(t, mem, filepath.Join(home, "archived_sessions", "rollout-2026-01-02T03-04-05-"+threadB+".jsonl"),
+				`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":4,"type":"session_meta","payload":{"id":"`+threadB+`","forked_from_id":"`+threadA+`","forked_from_ordinal_exclusive":4}}`+"\n")
+			faulty := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: kind})
+			broken := rollout.NewStore(faulty, home)
+			require.Error(t, broken.Delete(threadA), "%v of operation %d", kind, n)
+			hit = faulty.Hits() > 0
+			faulty = faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: kind})
+			broken = rollout.NewStore(faulty, home)
+			broken.Retain(t.Context(), rollout.Retention{MaxAge: day, Delete: true}, time.Now().Add(2*day), func(r rollout.Resting) error {
+				require.NotEqual(t, threadA, r.ID, "%v of operation %d", kind, n)
+				return errors.New("it stays")
+			})
+			hit = hit || faulty.Hits() > 0
+			get(t, mem, path)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 
 	"appserver/protocol"
 )
@@ -59,6 +58,10 @@ type loading struct {
 	sum    *Summary
 	// marker is the last one that was met.
 	marker *marker
+	// leans is set where it goes on from another rollout.
+	leans bool
+	// short is why what it goes on from could not be opened at the moment.
+	short error
 	// astray is set where the backup is not beside the file, open where the file does not
 	// end with LF.
 	astray, open bool
@@ -84,7 +87,7 @@ func (s *Store) load(path string, text *Text, to Reader) (*loading, error) {
 		}
 		return ok
 	}
-	if err := l.run(); err != nil {
+	if err := first(l.run(), l.short); err != nil {
 		return nil, diskError("read", path, err)
 	}
 	l.Summary = *l.sum
@@ -172,8 +175,7 @@ func (l *loading) scanFirst(s stretch) (end int64, err error) {
 	l.goToBookmark(&s)
 	from := s.from
 	end, err = l.scan(&s)
-	alone := !slices.ContainsFunc(l.text.places, func(p place) bool { return p.file != s.file })
-	if err != nil || end-from < l.store.bookmarkFrom || end != s.to || l.open || l.Torn || !alone || l.ThreadID == "" {
+	if err != nil || end-from < l.store.bookmarkFrom || end != s.to || l.open || l.Torn || l.leans || l.ThreadID == "" {
 		return end, err
 	}
 	l.keepBookmark(&s)

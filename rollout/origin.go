@@ -62,7 +62,8 @@ func (s *Store) findOrigin(id string, depth int) (string, error) {
 }
 
 // afterOrigin gives take the lines that the rollout goes on from behind its first one,
-// which takes the place of theirs. What cannot be read is damage.
+// which takes the place of theirs. What cannot be read is damage, unless it is for want of open
+// files: then nothing is loaded.
 func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int) func(*protocol.RolloutLine, place) {
 	begun := false
 	return func(line *protocol.RolloutLine, at place) {
@@ -74,9 +75,14 @@ func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int
 			take(line, at)
 			return
 		}
+		l.leans = true
 		line.Ordinal = new(int64(0))
 		take(line, at)
-		if err := l.loadOrigin(o, take, depth); err != nil {
+		err := l.loadOrigin(o, take, depth)
+		switch {
+		case IsShortage(err):
+			l.short = err
+		case err != nil:
 			l.Damage = append(l.Damage, Damage{Line: 1, Reason: "the history before it cannot be read: " + err.Error()})
 		}
 	}
@@ -100,7 +106,7 @@ func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, place), 
 			take(line, at)
 		}
 	}, depth+1)
-	return before.run()
+	return first(before.run(), before.short)
 }
 
 // Piece is the begin of a file that another one goes on from.
@@ -111,12 +117,13 @@ type Piece struct {
 }
 
 // History are the pieces of other files that come before a rollout's own lines, the oldest
-// first, as far as they can be found and the files tell where they end.
-func (s *Store) History(path string) (pieces []Piece) {
+// first, as far as they can be found and the files tell where they end. The error tells why there
+// are no more.
+func (s *Store) History(path string) (pieces []Piece, err error) {
 	reader := headReader{store: s}
 	for range maxOrigins {
-		found, err := reader.readOwn(path)
-		if err != nil || found.origin.endOffset == 0 {
+		var found headScan
+		if found, err = reader.readOwn(path); err != nil || found.origin.endOffset == 0 {
 			break
 		}
 		if path, err = s.findFile(found.origin.id); err != nil {
@@ -125,5 +132,5 @@ func (s *Store) History(path string) (pieces []Piece) {
 		pieces = append(pieces, Piece{path, found.origin.endOffset})
 	}
 	slices.Reverse(pieces)
-	return pieces
+	return pieces, err
 }

@@ -65,7 +65,9 @@ func (s *Store) repair(path string) (Repaired, error) {
 	}
 	done := Repaired{Survey: v.Survey, To: path}
 	r := &repairing{survey: v, substitute: substitute{s, path + temporarySuffix}, file: file}
-	if err := r.run(&done); err != nil {
+	err = r.run(&done)
+	s.forget(v.Survey.ThreadID) // its lines may stand elsewhere now
+	if err != nil {
 		return Repaired{}, err
 	}
 	return done, nil

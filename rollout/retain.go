@@ -210,7 +210,7 @@ func (r *retaining) count(t *Resting) {
 		switch {
 		case r.Delete && r.store.IsArchived(f.path):
 			r.done.ArchivedBytes -= f.bytes
-		case !r.Delete && f.path == t.Path:
+		case !r.Delete && !r.store.IsArchived(f.path):
 			r.done.ArchivedBytes += f.bytes
 		}
 	}
@@ -230,7 +230,10 @@ func (r *retaining) check(t *Resting) error {
 		return nil
 	}
 	if r.users == nil {
-		r.users = r.store.users(r.ctx)
+		var err error
+		if r.users, err = r.store.users(r.ctx); err != nil {
+			return err
+		}
 	}
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -297,8 +300,8 @@ func (s *Store) retire(t Resting) error {
 	return nil
 }
 
-// archiveFound does not look through the archive for a thread that was not found there:
-// where many threads go, that would be done for each.
+// archiveFound does not look through the archive for a thread that has one file, which is not
+// there: where many threads go, that would be done for each.
 func (s *Store) archiveFound(t Resting) error {
 	m, err := s.archiving(t.Path)
 	if err != nil {
@@ -307,5 +310,10 @@ func (s *Store) archiveFound(t Resting) error {
 	if _, err := s.disk.Lstat(m.to); len(t.files) == 1 && absent(err) {
 		return m.carryOut()
 	}
-	return m.locked()
+	moves, err := s.moves(t.Path, sessionsDir, s.archiving)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(moves)
+	return runLocked(moves)
 }

@@ -133,25 +133,59 @@ func TestARevertedThreadGoesToTheArchiveAndBack(t *testing.T) {
 	require.ElementsMatch(t, paths, filesBelow(t, dir))
 }
 
-// TestNoMoveShowsWhatWasTakenBack breaks the moves off at each operation of the disk.
-func TestNoMoveShowsWhatWasTakenBack(t *testing.T) {
-	for first, hit := 0, true; hit; first++ {
-		store, mem := memStore()
-		reverted(t, mem, store)
-		faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: 1 << 20, Err: syscall.EIO})
-		for _, do := range []func(*rollout.Store, string) (string, error){(*rollout.Store).Archive, (*rollout.Store).Unarchive} {
-			path, err := store.Find(threadA)
-			require.NoError(t, err)
-			_, _ = do(rollout.NewStore(faulty, home), path)
-			path, err = store.Find(threadA)
-			require.NoError(t, err)
-			require.Equal(t, remaining, said(t, store, path))
-			if !store.IsArchived(path) {
-				_, err = store.Archive(path)
-				require.NoError(t, err, "the next one goes on")
-			}
+// TestRetentionTakesARevertedThreadWhole has what was taken back stay so.
+func TestRetentionTakesARevertedThreadWhole(t *testing.T) {
+	for _, remove := range []bool{false, true} {
+		dir := t.TempDir()
+		store := rollout.NewStore(rollout.OS(), dir)
+		paths := reverted(t, rollout.OS(), store)
+		var size int64
+		for _, path := range paths {
+			size += int64(len(get(t, rollout.OS(), path)))
 		}
-		hit = faulty.Hits() > 0
+		bounds, later := rollout.Retention{MaxAge: day, Delete: remove}, time.Now().Add(2*day)
+		done := store.Retain(t.Context(), bounds, later, store.Retire)
+		require.Len(t, done.Gone, 1)
+		require.Empty(t, done.Kept)
+		require.Empty(t, flat(pages(t, store, rollout.Query{})))
+		if remove {
+			require.Empty(t, filesBelow(t, dir))
+			continue
+		}
+		require.Equal(t, size, done.ArchivedBytes)
+		require.Equal(t, []string{"first"}, flat(pages(t, store, rollout.Query{Archived: true})))
+		archived, err := store.Find(threadA)
+		require.NoError(t, err)
+		require.True(t, store.IsArchived(archived))
+		require.Equal(t, remaining, said(t, store, archived))
+	}
+}
+
+// TestNoMoveShowsWhatWasTakenBack breaks the moves off at each operation of the disk, or lets that
+// one fail alone.
+func TestNoMoveShowsWhatWasTakenBack(t *testing.T) {
+	for _, count := range []int{1, 1 << 20} {
+		for first, hit := 0, true; hit; first++ {
+			store, mem := memStore()
+			reverted(t, mem, store)
+			faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: count, Err: syscall.EIO})
+			for _, do := range []func(*rollout.Store, string) (string, error){(*rollout.Store).Archive, (*rollout.Store).Unarchive} {
+				path, err := store.Find(threadA)
+				require.NoError(t, err)
+				_, moved := do(rollout.NewStore(faulty, home), path)
+				path, err = store.Find(threadA)
+				require.NoError(t, err)
+				require.Equal(t, remaining, said(t, store, path))
+				if moved == nil && store.IsArchived(path) {
+					require.Empty(t, flat(pages(t, store, rollout.Query{})), "operation %d", first)
+				}
+				if !store.IsArchived(path) {
+					_, err = store.Archive(path)
+					require.NoError(t, err, "the next one goes on")
+				}
+			}
+			hit = faulty.Hits() > 0
+		}
 	}
 }
 
@@ -176,6 +210,22 @@ func TestVerifyTellsThatTheHistoryIsMissing(t *testing.T) {
 	}
 	require.NoError(t, mem.Remove(paths[1]))
 	require.Equal(t, []rollout.FindingKind{rollout.FoundOrigin}, kinds(store.Verify(paths[2])))
+}
+
+// TestAThreadIsNotReadWithoutItsHistory fails each operation of the disk in turn.
+func TestAThreadIsNotReadWithoutItsHistory(t *testing.T) {
+	for first, hit := 0, true; hit; first++ {
+		store, mem := memStore()
+		paths := reverted(t, mem, store)
+		faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: 1, Err: syscall.EMFILE})
+		log, contents, err := rollout.NewStore(faulty, home).Open(paths[2])
+		if err == nil {
+			require.Len(t, contents.Lines, 5, "operation %d: %v", first, contents.Damage)
+			_ = log.Close() // which may be what fails
+		}
+		hit = faulty.Hits() > 0
+		require.Empty(t, mem.Held())
+	}
 }
 
 // TestAnImportHasItsWholeHistory has a thread that was exported with the lines of the file

@@ -68,11 +68,11 @@ func (s *Store) Place(path string) (root, place string, ok bool) {
 	return "", "", false
 }
 
-// ListedHead is the head of a rollout; listed tells whether List shows it.
-func (s *Store) ListedHead(root, place string) (h Head, listed bool) {
+// ListedHead is the head of a rollout; listed tells whether List shows it, and the error why that
+// is not known.
+func (s *Store) ListedHead(root, place string) (h Head, listed bool, err error) {
 	reader := headReader{store: s}
-	head, listed, err := reader.listed(s.place(root, place))
-	return head, listed && err == nil
+	return reader.listed(s.place(root, place))
 }
 
 // Unlistable is why List passes over a file of a root, as Page.Skipped tells it; nil where it

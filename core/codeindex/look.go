@@ -42,7 +42,9 @@ func (j *job) look(ctx context.Context) (more bool, err error) {
 	if l.kept, err = j.options.Sink.CodeFiles(ctx, j.repo); err != nil {
 		return false, fmt.Errorf("ask what is kept: %w", err)
 	}
-	j.options.Finder.WalkOwn(ctx, j.root, l.found)
+	if err := j.options.Finder.WalkOwn(ctx, j.root, l.found); err != nil {
+		return false, fmt.Errorf("look through %s: %w", j.root, err)
+	}
 	more = j.watch.follow(append([]string{"."}, l.dirs...))
 	l.count.Phase, l.count.Watched = Reading, j.watch.complete
 	if err := l.all(); err != nil {
@@ -106,6 +108,9 @@ func (l *look) all() error {
 		}
 		l.watch.files[name] = true
 		read := l.file(name)
+		if l.tree.short != nil {
+			return fmt.Errorf("read %s in %s: %w", name, l.root, l.tree.short)
+		}
 		l.count.FilesDone++
 		if len(l.batch) >= batchFiles || l.size >= batchBytes {
 			if err := l.put(); err != nil {

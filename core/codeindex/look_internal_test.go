@@ -100,7 +100,9 @@ func TestReasonsOfTheSystem(t *testing.T) {
 		unix.EACCES: Unreadable, unix.EIO: Unreadable, unix.EMFILE: Unreadable, unix.ENAMETOOLONG: Unreadable,
 		unix.ENOENT: Gone, unix.ELOOP: Gone, unix.ENOTDIR: Gone, &fs.PathError{Err: unix.ENOENT}: Gone,
 	} {
-		require.Equal(t, want, reasonOf(err), "%v", err)
+		var tree tree
+		require.Equal(t, want, tree.reasonOf(err), "%v", err)
+		require.Equal(t, err == unix.EMFILE, tree.short != nil, "%v", err)
 	}
 }
 
@@ -243,7 +245,7 @@ func texts(sink memory) map[string]string {
 // expected are the texts on the disk.
 func expected(t require.TestingT, finder *find.Finder, root string) map[string]string {
 	all := map[string]string{}
-	finder.WalkOwn(context.Background(), root, func(paths []find.Path) {
+	err := finder.WalkOwn(context.Background(), root, func(paths []find.Path) {
 		for _, p := range paths {
 			if p.Directory || strings.HasSuffix(p.Name, ".pem") {
 				continue
@@ -255,5 +257,49 @@ func expected(t require.TestingT, finder *find.Finder, root string) map[string]s
 			}
 		}
 	})
+	require.NoError(t, err)
 	return all
+}
+
+// TestALookThatCannotOpenFilesDropsNothing has each number of files that may be open, up to one
+// that is enough. What git ignores is never kept.
+func TestALookThatCannotOpenFilesDropsNothing(t *testing.T) {
+	root := t.TempDir()
+	put := func(name string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(name), 0o644))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(root, ".git"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".gitignore"), []byte("ignored\n"), 0o644))
+	for _, name := range []string{"a", "b/c", "b/d/e", "ignored", "b/ignored"} {
+		put(name)
+	}
+	sink := memory{}
+	look := func() error {
+		j := newJob(Options{Sink: sink, Finder: find.New(), Share: 1}.withDefaults(), "r", root, func() {})
+		j.watch = &watch{}
+		_, err := j.look(context.Background())
+		return err
+	}
+	require.NoError(t, look())
+	want := texts(sink)
+	require.Len(t, want, 4)
+	var before unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
+	failed := 0
+	for n, err := uint64(3), error(unix.EMFILE); err != nil; n++ {
+		for _, name := range []string{"a", "b/c"} { // they are read again
+			require.NoError(t, os.Chtimes(filepath.Join(root, name), time.Unix(int64(n), 0), time.Unix(int64(n), 0)))
+		}
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: before.Max}))
+		err = look()
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &before))
+		require.Equal(t, want, texts(sink), "%d files", n)
+		if err != nil {
+			require.ErrorIs(t, err, unix.EMFILE)
+			require.ErrorContains(t, err, root)
+			failed++
+		}
+	}
+	require.Greater(t, failed, 2)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"appserver/rollout"
 )
 
 // tree opens files below a root, one name at a time and through no link: whoever writes to the
@@ -21,6 +23,8 @@ type tree struct {
 	at  string
 	// content is what was read last.
 	content bytes.Buffer
+	// short is why nothing can be said of a file at the moment: too many are open.
+	short error
 }
 
 const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
@@ -73,11 +77,11 @@ func (t *tree) enter(at string) error {
 // stamp is that of a regular file.
 func (t *tree) stamp(name string) (stamp, Reason) {
 	if err := t.enter(path.Dir(name)); err != nil {
-		return stamp{}, reasonOf(err)
+		return stamp{}, t.reasonOf(err)
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(t.dir, path.Base(name), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return stamp{}, reasonOf(err)
+		return stamp{}, t.reasonOf(err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return stamp{}, NoFile
@@ -90,7 +94,7 @@ func (t *tree) stamp(name string) (stamp, Reason) {
 func (t *tree) read(name string, limit int64) (content []byte, seen stamp, reason Reason) {
 	fd, err := unix.Openat(t.dir, path.Base(name), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, stamp{}, reasonOf(err)
+		return nil, stamp{}, t.reasonOf(err)
 	}
 	file := os.NewFile(uintptr(fd), name)
 	defer file.Close()
@@ -113,7 +117,10 @@ func (t *tree) read(name string, limit int64) (content []byte, seen stamp, reaso
 
 // reasonOf is what it means that a file could not be looked at. ELOOP and ENOTDIR say that
 // something has become a link.
-func reasonOf(err error) Reason {
+func (t *tree) reasonOf(err error) Reason {
+	if rollout.IsShortage(err) {
+		t.short = err
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
 		return Gone

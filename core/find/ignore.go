@@ -1,10 +1,13 @@
 package find
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // maxIgnoreFile is how much is read of a file of patterns, in bytes.
@@ -37,6 +40,8 @@ type rules struct {
 	repository bool
 	// personal are the user's own for all repositories, "" for none.
 	personal string
+	// failed is why not all of them could be read, though they are there.
+	failed error
 }
 
 func (r rules) ignored(path string, dir bool) bool {
@@ -51,29 +56,43 @@ func (r rules) ignored(path string, dir bool) bool {
 func (r rules) with(dir string, has func(name string) bool) rules {
 	if has(".git") {
 		r.repository, r.git = true, nil
-		r.git = add(r.git, r.personal, dir)
-		r.git = add(r.git, filepath.Join(dir, ".git", "info", "exclude"), dir)
+		r.git = r.add(r.git, r.personal, dir)
+		r.git = r.add(r.git, filepath.Join(dir, ".git", "info", "exclude"), dir)
 	}
 	if r.repository && has(".gitignore") {
-		r.git = add(r.git, filepath.Join(dir, ".gitignore"), dir)
+		r.git = r.add(r.git, filepath.Join(dir, ".gitignore"), dir)
 	}
 	if has(".ignore") {
-		r.own = add(r.own, filepath.Join(dir, ".ignore"), dir)
+		r.own = r.add(r.own, filepath.Join(dir, ".ignore"), dir)
 	}
 	return r
 }
 
 // add puts the patterns of a file before others. A file that is not there has none.
-func add(outer *patterns, file, dir string) *patterns {
+func (r *rules) add(outer *patterns, file, dir string) *patterns {
 	info, err := os.Stat(file)
 	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
 		return outer
 	}
 	text, err := os.ReadFile(file)
+	if passing(err) {
+		r.failed = err
+	}
 	if err != nil {
 		return outer
 	}
 	return &patterns{list: parsePatterns(text), dir: strings.TrimSuffix(dir, "/") + "/", outer: outer}
+}
+
+// passing tells of an error that says nothing of what is there, such as that too many files are
+// open.
+func passing(err error) bool {
+	for _, lasting := range []error{nil, fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG} {
+		if errors.Is(err, lasting) {
+			return false
+		}
+	}
+	return true
 }
 
 // above are the rules that hold at the root of a walk before its own files are read: those of

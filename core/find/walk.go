@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -38,6 +39,8 @@ type walk struct {
 
 	mu   sync.Mutex
 	left int // paths that may still be given
+	// failed is the first error that tells that something was not seen.
+	failed error
 }
 
 // Walk gives the paths below a directory, in no order, and returns when it has given all,
@@ -48,19 +51,29 @@ func (f *Finder) Walk(ctx context.Context, root string, found func([]Path)) {
 
 // WalkOwn gives what Walk gives, but follows no links and enters no repositories inside, such as
 // submodules. It reads one directory at a time, always in the same order and in the goroutine
-// of its caller, who may so slow it down.
-func (f *Finder) WalkOwn(ctx context.Context, root string, found func([]Path)) {
-	f.walk(&walk{ctx: ctx, root: root, found: found, own: true, left: maxPaths})
+// of its caller, who may so slow it down. An error tells that not all was seen of what is there;
+// nothing is given of a directory whose rules could not be read.
+func (f *Finder) WalkOwn(ctx context.Context, root string, found func([]Path)) error {
+	w := &walk{ctx: ctx, root: root, found: found, own: true, left: maxPaths}
+	f.walk(w)
+	return cmp.Or(w.failed, ctx.Err())
 }
 
 func (f *Finder) walk(w *walk) {
 	real, err := filepath.EvalSymlinks(w.root)
 	if err != nil || w.root == "" {
+		w.fail(err)
 		return
 	}
 	w.root = real
 	w.directory(place{rules: above(real, f.personal), real: real})
 	w.work.Wait()
+}
+
+func (w *walk) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = cmp.Or(w.failed, err)
 }
 
 // place is a directory to read: at is its path in the walk, real the one without links.
@@ -102,6 +115,9 @@ func (w *walk) directory(p place) {
 	}
 	dir := filepath.Join(w.root, p.at)
 	entries, err := os.ReadDir(dir)
+	if passing(err) {
+		w.fail(err)
+	}
 	if err != nil {
 		return
 	}
@@ -111,7 +127,12 @@ func (w *walk) directory(p place) {
 	if w.own && p.depth > 0 && has(".git") {
 		return
 	}
-	p.rules = p.rules.with(dir, has)
+	if p.rules = p.rules.with(dir, has); p.rules.failed != nil {
+		w.fail(p.rules.failed)
+		if w.own {
+			return
+		}
+	}
 	var paths []Path
 	var inner []place
 	for _, entry := range entries {

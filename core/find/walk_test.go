@@ -114,7 +114,7 @@ func TestWalkIsComplete(t *testing.T) {
 
 // walkedOwn are the paths of a walk of what is the repository's own, as they come.
 func walkedOwn(root string) (names []string) {
-	find.New().WalkOwn(context.Background(), root, func(paths []find.Path) {
+	_ = find.New().WalkOwn(context.Background(), root, func(paths []find.Path) {
 		for _, p := range paths {
 			if p.Other {
 				p.Name += "?"

@@ -95,7 +95,7 @@ func (b *eventBody) isDocument() bool {
 }
 
 func (b *eventBody) drain() {
-	b.idle.shorten(drainTime)
+	b.idle.renew(drainTime)
 	_, _ = io.Copy(io.Discard, b.src)
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"strings"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -81,7 +82,7 @@ func echoes(messages []ChatMessage) bool {
 // echoAssembly notes what is to go back of an answer.
 type echoAssembly struct {
 	member  string
-	details []reasoningDetail
+	details []*openDetail
 }
 
 func (a *echoAssembly) add(d *delta, text, member string) {
@@ -92,7 +93,7 @@ func (a *echoAssembly) add(d *delta, text, member string) {
 		if last := len(a.details) - 1; last >= 0 && a.details[last].goesOn(detail) {
 			a.details[last].join(detail)
 		} else if detail != nil {
-			a.details = append(a.details, detail)
+			a.details = append(a.details, &openDetail{members: detail})
 		}
 	}
 }
@@ -111,12 +112,15 @@ func (a *echoAssembly) finish(p *core.Prompt, renamed map[string]string, answer 
 		*to = &protocol.ProviderEcho{Provider: p.Provider, Model: p.Model}
 	}
 	(*to).Reasoning = a.member
-	for _, detail := range a.details {
+	var details []reasoningDetail
+	for _, open := range a.details {
+		detail := open.whole()
 		if id := renamed[textOf(detail["id"])]; id != "" {
 			detail["id"] = jsonString(id)
 		}
+		details = append(details, detail)
 	}
-	if raw, err := protocol.Marshal(a.details); err == nil && len(a.details) > 0 {
+	if raw, err := protocol.Marshal(details); err == nil && len(details) > 0 {
 		(*to).ReasoningDetails = raw
 	}
 }
@@ -124,9 +128,18 @@ func (a *echoAssembly) finish(p *core.Prompt, renamed map[string]string, answer 
 // reasoningDetail is a part of reasoning as OpenRouter gives it, or a piece of one.
 type reasoningDetail map[string]json.RawMessage
 
+// openDetail is a part that comes in pieces. Its texts are written as JSON at its end: to do so
+// with each piece takes a time that grows with the square of their number.
+type openDetail struct {
+	members reasoningDetail
+	// texts are those of which several pieces came, by their members.
+	texts map[string]*strings.Builder
+}
+
 // goesOn tells whether next is a piece of the same part: of the same type, index and
 // id. What is encrypted comes whole.
-func (d reasoningDetail) goesOn(next reasoningDetail) bool {
+func (o *openDetail) goesOn(next reasoningDetail) bool {
+	d := o.members
 	return string(d["type"]) == string(next["type"]) && string(d["index"]) == string(next["index"]) &&
 		(string(d["id"]) == string(next["id"]) || !isSet(next["id"])) &&
 		string(d["type"]) != `"reasoning.encrypted"`
@@ -134,16 +147,35 @@ func (d reasoningDetail) goesOn(next reasoningDetail) bool {
 
 // join adds a piece: its texts go behind those that are there, and of the other members
 // the last that is not null counts.
-func (d reasoningDetail) join(next reasoningDetail) {
+func (o *openDetail) join(next reasoningDetail) {
 	for name, value := range next {
-		if !isSet(value) {
-			continue
+		switch {
+		case !isSet(value):
+		case name == "text", name == "summary":
+			o.extend(name, textOf(value))
+		default:
+			o.members[name] = value
 		}
-		if name == "text" || name == "summary" {
-			value = jsonString(textOf(d[name]) + textOf(value))
-		}
-		d[name] = value
 	}
+}
+
+func (o *openDetail) extend(name, text string) {
+	if o.texts == nil {
+		o.texts = map[string]*strings.Builder{}
+	}
+	if o.texts[name] == nil {
+		o.texts[name] = &strings.Builder{}
+		o.texts[name].WriteString(textOf(o.members[name]))
+	}
+	o.texts[name].WriteString(text)
+}
+
+// whole is the part with all of its texts.
+func (o *openDetail) whole() reasoningDetail {
+	for name, text := range o.texts {
+		o.members[name] = jsonString(text.String())
+	}
+	return o.members
 }
 
 // text is what a part says.

@@ -2,6 +2,8 @@ package model_test
 
 import (
 	"encoding/json"
+	"runtime"
+	"strings"
 	"testing"
 
 	"appserver/core"
@@ -96,4 +98,21 @@ func TestReasoningThatIsInDetailsAlone(t *testing.T) {
 	require.Equal(t, "About", reasoning)
 	require.NotNil(t, answer.Echo)
 	require.Contains(t, string(answer.Echo.ReasoningDetails), `"type":"reasoning.summary"`)
+}
+
+// TestLongReasoningInPiecesCostsItsLength has twice the pieces take about twice the memory on
+// their way.
+func TestLongReasoningInPiecesCostsItsLength(t *testing.T) {
+	allocated := func(pieces int) uint64 {
+		stream := strings.Repeat(event(`{"reasoning":"some ","reasoning_details":[{"type":"reasoning.text","text":"some ","index":0,"format":"f"}]}`), pieces) + event(`{"content":"Yes."}`) + stop
+		provider := memoryProvider(stream)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		answer, err := provider.Stream(t.Context(), userSays("hi"), func(core.Piece) {})
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.JSONEq(t, `[{"type":"reasoning.text","text":"`+strings.Repeat("some ", pieces)+`","index":0,"format":"f"}]`, string(answer.Echo.ReasoningDetails))
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	require.Less(t, allocated(6000), 3*allocated(3000))
 }

@@ -67,7 +67,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	reader := &idleReader{src: res.Body, idle: x.idle}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
-		x.idle.shorten(settleTime)
+		x.idle.renew(settleTime)
 		body, _ := io.ReadAll(io.LimitReader(reader, errorBodyLimit))
 		return nil, &statusError{res.StatusCode, res.Header, x.provider.withoutSecrets(body), x.optional}
 	}

@@ -87,6 +87,12 @@ func (i *idle) settle(limit time.Duration) {
 	i.shorten(limit)
 }
 
+// renew gives what comes next a time of its own, however long it was waited for before.
+func (i *idle) renew(limit time.Duration) {
+	i.quietSince = time.Time{}
+	i.shorten(limit)
+}
+
 // shorten lowers the limit.
 func (i *idle) shorten(limit time.Duration) { i.limit = min(i.limit, limit) }
 

@@ -122,6 +122,27 @@ func TestErrorBodiesAreNotWaitedFor(t *testing.T) {
 	})
 }
 
+// TestErrorsThatComeLateSayWhatTheyAre has providers that think before they refuse.
+func TestErrorsThatComeLateSayWhatTheyAre(t *testing.T) {
+	for _, after := range []time.Duration{14 * time.Second, 16 * time.Second, 59 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			provider := model.NewOpenAI(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: roundTrip(
+				func(req *http.Request) (*http.Response, error) {
+					time.Sleep(after)
+					res := streamResponse(&timed{req.Context(), []part{{time.Second, `{"error":{"message":"too much","code":"context_length_exceeded"}}`}}})
+					res.StatusCode = http.StatusBadRequest
+					return res, nil
+				})})
+			start := time.Now()
+			_, _, err := ask(t.Context(), provider, userSays("hi"))
+			m := failed(t, err)
+			require.Contains(t, m.Message, "too much", "after %v", after)
+			require.Equal(t, protocol.ErrorContextWindowExceeded, m.Info.Kind)
+			require.Equal(t, after+6*time.Second, time.Since(start))
+		})
+	}
+}
+
 func TestSlowStreamsAreLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := repeat(50, part{9 * time.Second, event(`{"content":"a"}`)})

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"appserver/core"
 	"appserver/core/model"
@@ -63,6 +64,26 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, 1, connections.Load())
+}
+
+// TestConnectionIsUsedAgainAfterLateUsage has what follows a finish_reason come after a while.
+func TestConnectionIsUsedAgainAfterLateUsage(t *testing.T) {
+	var connections atomic.Int32
+	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		events(event(`{"content":"a"}`)+stop)(w, r)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(100 * time.Millisecond)
+		_, _ = io.WriteString(w, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\n"+done)
+		_ = http.NewResponseController(w).Flush()
+	}, func(e *model.Endpoint) {
+		e.Transport = countingTransport(&connections)
+	})
+	for range 3 {
+		_, answer, err := ask(t.Context(), provider, userSays("hi"))
+		require.NoError(t, err)
+		require.NotNil(t, answer.Usage)
+	}
+	require.Equal(t, int32(1), connections.Load())
 }
 
 func TestKeptConnectionsThatWereClosed(t *testing.T) {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"io/fs"
 	"path"
@@ -91,20 +92,28 @@ type reader struct {
 // read reads what is new in a file. One that cannot be read has an entry, too.
 func (r *reader) read(p place, before known, info fs.FileInfo) entry {
 	e := entry{place: p, before: before, known: known{state: stateOf(info)}}
-	e.head, e.listed = r.store.ListedHead(p.root, p.path)
+	var headErr error
+	e.head, e.listed, headErr = r.store.ListedHead(p.root, p.path)
 	file, _, err := r.store.OpenRead(p.root, p.path)
 	if err != nil {
 		e.size = unread
 		return e
 	}
 	defer func() { _ = file.Close() }()
+	if passes(headErr) {
+		e.size = unread
+		return e
+	}
 	if before.inode != e.inode || before.offset > e.size || !begins(file, before) {
 		e.before = known{}
 	}
 	e.offset = e.before.offset
 	heard := hearing{last: map[string]string{}}
 	if e.offset == 0 && e.head.Origin != "" {
-		r.takeHistory(&heard, r.store.History(e.head.Path))
+		if passes(r.takeHistory(&heard, e.head.Path)) {
+			e.size = unread
+			return e
+		}
 	}
 	r.take(&e, &heard, file)
 	e.messages = heard.messages
@@ -157,39 +166,51 @@ func (r *reader) take(e *entry, heard *hearing, file rollout.File) {
 		return !full && !r.stopped()
 	})
 	e.offset = end
-	if full && err == nil && end < e.size {
+	switch {
+	case err != nil:
+		e.size = unread
+	case full && end < e.size:
 		e.size = end
 	}
 }
 
+// passes tells of an error that says nothing of a file: later it may be read.
+func passes(err error) bool { return rollout.IsShortage(err) || errors.Is(err, syscall.EIO) }
+
 func (r *reader) stopped() bool { return r.stop != nil && r.stop.Load() }
 
 // takeHistory takes in what comes before a file's own lines, up to a bound, so that it is found
-// in this thread too. Its messages have offsets below 0, in their order.
-func (r *reader) takeHistory(heard *hearing, pieces []rollout.Piece) {
+// in this thread too. Its messages have offsets below 0, in their order. What of it cannot be
+// read the thread itself tells when it is read; the error is the last reason.
+func (r *reader) takeHistory(heard *hearing, path string) error {
+	pieces, failed := r.store.History(path)
 	at := int64(0)
 	for _, p := range pieces {
 		at -= p.End
 	}
 	for _, p := range pieces {
-		r.takePiece(heard, p, at)
+		if err := r.takePiece(heard, p, at); err != nil {
+			failed = err
+		}
 		at += p.End
 	}
+	return failed
 }
 
-func (r *reader) takePiece(heard *hearing, p rollout.Piece, at int64) {
+func (r *reader) takePiece(heard *hearing, p rollout.Piece, at int64) error {
 	root, name, _ := r.store.Place(p.Path)
 	file, _, err := r.store.OpenRead(root, name)
 	if err != nil {
-		return // the thread itself tells that when it is read
+		return err
 	}
 	defer func() { _ = file.Close() }()
-	_, _ = r.follower.Follow(file, 0, func(offset int64, l protocol.RolloutLine) bool {
+	_, err = r.follower.Follow(file, 0, func(offset int64, l protocol.RolloutLine) bool {
 		if offset < p.End {
 			heard.hear(at+offset, l)
 		}
 		return offset < p.End && heard.size < maxHistory && !r.stopped()
 	})
+	return err
 }
 
 func limit(m rollout.Message) int {

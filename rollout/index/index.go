@@ -38,10 +38,13 @@ type Progress struct{ Done, Total int }
 // Index knows what is in the rollouts of a store.
 type Index struct {
 	options Options
-	watch   func(p Progress)
-	found   func()
-	closing atomic.Bool
-	work    sync.WaitGroup // sweeps
+	// searching has a token while a search reads: a search may read all there is, and a list must
+	// not wait for that, nor for those that wait for it. One connection is left to lists.
+	searching chan struct{}
+	watch     func(p Progress)
+	found     func()
+	closing   atomic.Bool
+	work      sync.WaitGroup // sweeps
 
 	health health
 
@@ -66,7 +69,7 @@ type Index struct {
 
 // New touches nothing: the file is opened when it is first needed.
 func New(o Options) *Index {
-	return &Index{options: o, noted: map[place]bool{}, told: map[string]bool{}}
+	return &Index{options: o, searching: make(chan struct{}, 1), noted: map[place]bool{}, told: map[string]bool{}}
 }
 
 // Watch has progress called while many files are read and at the end of that, and skipped

@@ -16,6 +16,10 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 		return false, nil
 	}
 	by, err := goesOnFrom(ix.db.Read, id)
+	var unknown bool
+	if err == nil && by == "" { // what a file that could not be read goes on from is not known
+		err = ix.db.Read.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE NOT listed AND size = ?)", unread).Scan(&unknown)
+	}
 	if err != nil {
 		ix.failLocked(err)
 		return false, nil
@@ -23,7 +27,7 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 	if by != "" {
 		return true, &rollout.InUseError{ID: id, By: by}
 	}
-	return true, nil
+	return !unknown, nil
 }
 
 // goesOnFrom is a thread that goes on from one of the files of another, "" where none does.

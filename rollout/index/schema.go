@@ -4,13 +4,14 @@ import "appserver/rollout/database"
 
 // kind tells an index from other databases.
 func kind() database.Kind {
-	return database.Kind{Application: 0x61707369, Version: 2, Tables: tables}
+	return database.Kind{Application: 0x61707369, Version: 3, Tables: tables}
 }
 
 // tables are the tables of an index. Times are Unix nanoseconds, offsets and sizes
 // bytes. messages.session is sessions.key: two files may have one thread's id. parent is the
 // thread that has spawned this one, origin the id of the file that this one goes on from,
-// metadata what a client has told of the repository last, as JSON.
+// metadata what a client has told of the repository last, as JSON. messages.folded is the text in
+// lower case where SQLite would not fold it so; said has what is searched.
 const tables = `
 CREATE TABLE sessions (
 	key INTEGER PRIMARY KEY,
@@ -35,9 +36,10 @@ CREATE INDEX sessions_origin ON sessions (origin) WHERE origin IS NOT NULL;
 CREATE TABLE messages (
 	number INTEGER PRIMARY KEY AUTOINCREMENT,
 	session INTEGER NOT NULL, offset INTEGER NOT NULL,
-	role TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, tool_name TEXT NOT NULL,
+	role TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, tool_name TEXT NOT NULL, folded TEXT,
 	UNIQUE (session, offset)
 );
-CREATE VIRTUAL TABLE found USING fts5(text, content='messages', content_rowid='number', tokenize='trigram', detail='none');
+CREATE VIEW said AS SELECT number, session, coalesce(folded, text) AS text FROM messages;
+CREATE VIRTUAL TABLE found USING fts5(text, content='said', content_rowid='number', tokenize='trigram', detail='none');
 CREATE VIRTUAL TABLE titled USING fts5(folded, content='sessions', content_rowid='key', tokenize='trigram', detail='none');
 `

@@ -33,7 +33,13 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	if err != nil {
 		return rollout.Hits{}, err
 	}
-	// One connection for all of it: searches must not wait for each other's.
+	select {
+	case ix.searching <- struct{}{}:
+		defer func() { <-ix.searching }()
+	case <-ctx.Done():
+		return rollout.Hits{}, ctx.Err()
+	}
+	// One connection for all of it: there are few.
 	conn, err := db.Read.Conn(ctx)
 	if err != nil {
 		return rollout.Hits{}, err
@@ -108,7 +114,7 @@ const (
 func candidates(term string) (condition, value string) {
 	runes := []rune(strings.ReplaceAll(term, "\x00", " "))
 	if len(runes) < gram && len(runes) == len(term) {
-		return "instr(lower(text), ?) > 0", term
+		return "instr(lower(coalesce(folded, text)), ?) > 0", term
 	}
 	if len(runes) < gram { // lower knows ASCII only: all messages are read
 		return "length(?) > 0", term
@@ -182,9 +188,8 @@ const (
 // snippet is a line of a text around a term, or its begin.
 func snippet(text, term string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	at := max(0, strings.Index(strings.ToLower(text), strings.Join(strings.Fields(term), " ")))
-	runes := []rune(text)
-	at = utf8.RuneCountInString(text[:min(at, len(text))])
+	lower, runes := strings.ToLower(text), []rune(text) // which has as many, though not as many bytes
+	at := utf8.RuneCountInString(lower[:max(0, strings.Index(lower, strings.Join(strings.Fields(term), " ")))])
 	from, to := max(0, at-snippetBefore), min(len(runes), at+snippetAfter)
 	part := string(runes[from:to])
 	if from > 0 {

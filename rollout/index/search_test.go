@@ -1,8 +1,11 @@
 package index
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,6 +85,47 @@ func TestSearchIsPaged(t *testing.T) {
 	require.ErrorAs(t, err, &cursor)
 }
 
+// TestEveryLetterIsFoundInAnyCase has words with each letter that has a lower case.
+func TestEveryLetterIsFoundInAnyCase(t *testing.T) {
+	var words []string
+	for c := rune(1); c <= unicode.MaxRune; c++ {
+		if unicode.ToLower(c) != c {
+			words = append(words, "qx"+string(c)+"xq")
+		}
+	}
+	r := newRig(t)
+	texts := []string{"the words"}
+	for _, word := range words { // each is all that a message has of its letters
+		texts = append(texts, "a "+word)
+	}
+	r.put(r.path(1), thread("", texts...))
+	r.built()
+	for _, word := range words {
+		condition, value := candidates(strings.ToLower(word))
+		var text string
+		require.NoError(t, r.ix.db.Read.QueryRow("SELECT text FROM messages WHERE "+condition, value).Scan(&text), "%+q", word)
+		require.Equal(t, strings.ToLower("a "+word), strings.ToLower(text))
+	}
+	r.put(r.path(2), thread("", "second", "İzmir", "x", "DİYARBAKIR ve İSTANBUL", "300 \u212a"))
+	require.Equal(t, "DİYARBAKIR ve İSTANBUL", snippets(r.search(rollout.Query{Search: "İSTANBUL"})))
+	require.Equal(t, "DİYARBAKIR ve İSTANBUL", snippets(r.search(rollout.Query{Search: "istanbul"})))
+	require.Equal(t, "İzmir", snippets(r.search(rollout.Query{Search: "iz"})))
+	require.Equal(t, "300 \u212a", snippets(r.search(rollout.Query{Search: "0 k"})))
+	r.requireSound(len(texts) + 5)
+}
+
+// TestASnippetShowsWhatWasFound has letters whose lower case is shorter, and ones whose is longer.
+func TestASnippetShowsWhatWasFound(t *testing.T) {
+	r := newRig(t)
+	r.put(r.path(1), thread("", strings.Repeat("İ", 300)+" needle "+strings.Repeat("İ", 300)))
+	r.put(r.path(2), thread("", strings.Repeat("Ⱥ", 300)+" needle "+strings.Repeat("Ⱥ", 300)))
+	hits := r.search(rollout.Query{Search: "needle"}).Hits
+	require.Len(t, hits, 2)
+	for _, h := range hits {
+		require.Contains(t, h.Snippet, " needle ")
+	}
+}
+
 func TestToolCallsAreFound(t *testing.T) {
 	r := newRig(t)
 	r.put(r.path(1), thread("", "build it")+`{"timestamp":"","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":\"make bench\"}","call_id":"c"}}`+"\n"+
@@ -102,4 +146,23 @@ func TestADamagedIndexIsFoundByASearch(t *testing.T) {
 	require.ErrorIs(t, err, rollout.ErrNoIndex)
 	require.Len(t, r.search(rollout.Query{Search: "question"}).Hits, 1, "another was made")
 	require.FileExists(t, r.file()+database.AsideSuffix)
+}
+
+// TestSearchesLeaveAConnectionToLists has more searches at once than there are connections.
+func TestSearchesLeaveAConnectionToLists(t *testing.T) {
+	r := newRig(t)
+	for n := range 60 {
+		r.put(r.path(n), thread("", slices.Repeat([]string{strings.Repeat("漢字テスト ", 300), "x"}, 10)...))
+	}
+	r.built()
+	var searches sync.WaitGroup
+	for range 6 {
+		searches.Go(func() { r.search(rollout.Query{Search: "無字"}) })
+	}
+	for range 10 {
+		r.list(rollout.Query{Limit: 1})
+	}
+	searches.Wait()
+	require.Zero(t, r.ix.db.Read.Stats().WaitCount, "nobody has waited for a connection")
+	require.Equal(t, 2, r.ix.db.Read.Stats().MaxOpenConnections)
 }

@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"appserver/protocol"
 	"appserver/rollout"
@@ -28,7 +30,7 @@ func write(db *sql.DB, entries []entry) error {
 		}
 		// Numbers are never given twice, so these are the new ones. All at once, behind the rows: FTS5 writes its terms out at every savepoint, and a
 		// trigger would make one for each row.
-		_, err = tx.Exec("INSERT INTO found(rowid, text) SELECT number, text FROM messages WHERE number > ?", last)
+		_, err = tx.Exec("INSERT INTO found(rowid, text) SELECT number, text FROM said WHERE number > ?", last)
 		if err == nil {
 			_, err = tx.Exec("INSERT INTO titled(rowid, folded) SELECT key, folded FROM sessions WHERE key > ?", lastKey)
 		}
@@ -120,7 +122,7 @@ func find(tx *sql.Tx, p place) (key int64, k known, err error) {
 
 // forget takes the messages of a file out.
 func forget(tx *sql.Tx, key int64) error {
-	if _, err := tx.Exec("INSERT INTO found(found, rowid, text) SELECT 'delete', number, text FROM messages WHERE session = ?", key); err != nil {
+	if _, err := tx.Exec("INSERT INTO found(found, rowid, text) SELECT 'delete', number, text FROM said WHERE session = ?", key); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM messages WHERE session = ?", key)
@@ -205,15 +207,36 @@ func putMessages(tx *sql.Tx, key int64, messages []message) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	insert, err := tx.Prepare("INSERT OR IGNORE INTO messages (session, offset, role, kind, text, tool_name) VALUES (?, ?, ?, ?, ?, ?)")
+	insert, err := tx.Prepare("INSERT OR IGNORE INTO messages (session, offset, role, kind, text, tool_name, folded) VALUES (?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = insert.Close() }()
 	for _, m := range messages {
-		if _, err := insert.Exec(key, m.offset, m.Role, m.Kind, m.Text, m.ToolName); err != nil {
+		if _, err := insert.Exec(key, m.offset, m.Role, m.Kind, m.Text, m.ToolName, folded(m.Text)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// folded is a text in lower case, where SQLite does not fold all of its letters as strings.ToLower
+// does.
+func folded(text string) sql.NullString {
+	if strings.IndexFunc(text, isUnfolded) < 0 {
+		return sql.NullString{}
+	}
+	return orNull(strings.ToLower(text))
+}
+
+// isUnfolded tells of letters that FTS5 folds to others than unicode.ToLower, or not at all: it
+// knows an older Unicode. Of those that are not ASCII, lower folds none.
+func isUnfolded(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return false
+	case r == '\u0130', r == '\u037f', r == '\u212a':
+		return true
+	}
+	return r > 0x527 && (r < 0x531 || r > 0x10cf) && (r < 0x1e00 || r > 0x2c2e) && unicode.ToLower(r) != r
 }
