@@ -65,7 +65,7 @@ func (s *Store) moves(path, root string, way func(path string) (*move, error)) (
 	}
 	moves, has := []*move{newest}, map[string]bool{fileID(path): true}
 	for name, err := range s.walk(walk{root: root}) {
-		if err = mayPass(err); err != nil {
+		if err = passing(err); err != nil {
 			return nil, err
 		}
 		if name == "" || threadID(name) != newest.id || has[fileID(name)] {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"syscall"
 )
 
 // InUseError tells that another thread's rollout goes on where this one's ends, as forks of
@@ -38,10 +37,10 @@ func (s *Store) CheckDelete(id string) error {
 	return err
 }
 
-// mayPass is an error that says nothing of what is there: what could not be read now may be
-// read later, and lean on what is deleted. It is nil for others.
-func mayPass(err error) error {
-	if IsShortage(err) || errors.Is(err, syscall.EIO) {
+// passing is an error that may pass, nil for others: what could not be read now may lean on what
+// is deleted.
+func passing(err error) error {
+	if MayPass(err) {
 		return err
 	}
 	return nil
@@ -54,7 +53,7 @@ func (s *Store) filesOf(id string) (own, others []string, unread error) {
 		for path, err := range s.walk(walk{root: root}) {
 			switch {
 			case err != nil:
-				unread = first(unread, mayPass(err))
+				unread = first(unread, passing(err))
 			case threadID(path) == id:
 				own = append(own, fileID(path))
 			default:
@@ -80,7 +79,7 @@ func (s *Store) users(ctx context.Context) (map[string]string, error) {
 				threads[fileID(path)] = threadID(path)
 				id, err = reader.originOf(filepath.Join(s.home, root, path))
 			}
-			if err = mayPass(err); err != nil {
+			if err = passing(err); err != nil {
 				return nil, err
 			}
 			if id != "" {
@@ -114,10 +113,10 @@ func (r *headReader) leansOn(path string, ids []string) (bool, error) {
 	line, whole, err := r.firstLine(path)
 	names := func(id string) bool { return bytes.Contains(line, []byte(id)) }
 	if err != nil || whole && !slices.ContainsFunc(ids, names) {
-		return false, mayPass(err)
+		return false, passing(err)
 	}
 	found, err := r.readOwn(path)
-	return err == nil && slices.Contains(ids, found.origin.id), mayPass(err)
+	return err == nil && slices.Contains(ids, found.origin.id), passing(err)
 }
 
 // firstLine is that of a file, as far as it is in the head; whole is set where it is all of it.

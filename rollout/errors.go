@@ -115,6 +115,10 @@ func IsShortage(err error) bool {
 	return isOf(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EMFILE, syscall.ENFILE)
 }
 
+// MayPass tells of an error that says nothing of what is there: a file that cannot be read for it
+// now may be read later.
+func MayPass(err error) bool { return IsShortage(err) || errors.Is(err, syscall.EIO) }
+
 // isOutside tells that it may not be the file with which something is wrong.
 func isOutside(err error) bool { return IsShortage(err) || isOf(err, syscall.EIO, fs.ErrPermission) }
 

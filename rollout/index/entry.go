@@ -2,7 +2,6 @@ package index
 
 import (
 	"encoding/json"
-	"errors"
 	"hash/crc32"
 	"io/fs"
 	"path"
@@ -100,7 +99,7 @@ func (r *reader) read(p place, before known, info fs.FileInfo) entry {
 		return e
 	}
 	defer func() { _ = file.Close() }()
-	if passes(headErr) {
+	if rollout.MayPass(headErr) {
 		e.size = unread
 		return e
 	}
@@ -110,7 +109,7 @@ func (r *reader) read(p place, before known, info fs.FileInfo) entry {
 	e.offset = e.before.offset
 	heard := hearing{last: map[string]string{}}
 	if e.offset == 0 && e.head.Origin != "" {
-		if passes(r.takeHistory(&heard, e.head.Path)) {
+		if rollout.MayPass(r.takeHistory(&heard, e.head.Path)) {
 			e.size = unread
 			return e
 		}
@@ -173,9 +172,6 @@ func (r *reader) take(e *entry, heard *hearing, file rollout.File) {
 		e.size = end
 	}
 }
-
-// passes tells of an error that says nothing of a file: later it may be read.
-func passes(err error) bool { return rollout.IsShortage(err) || errors.Is(err, syscall.EIO) }
 
 func (r *reader) stopped() bool { return r.stop != nil && r.stop.Load() }
 

@@ -120,7 +120,7 @@ func (s *survey) check(p place, k known) bool {
 	if err == nil && stateOf(info) != k.state {
 		s.changed = append(s.changed, file{p, info, k})
 	}
-	if err != nil && k != (known{}) && !passes(err) {
+	if err != nil && k != (known{}) && !rollout.MayPass(err) {
 		s.gone = append(s.gone, p)
 	}
 	return err == nil && info.Size() > 0
