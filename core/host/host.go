@@ -83,6 +83,8 @@ type desk struct {
 	searches map[string]*search
 	sessions map[string]*session
 	commands map[string]*command
+	// searching holds a token for each search that walks, but for sessions.
+	searching chan struct{}
 }
 
 // desk finds what a connection has begun, or begins it.
@@ -96,6 +98,7 @@ func (h *Host) desk(conn uint64) (*desk, error) {
 	if d == nil {
 		d = &desk{
 			host: h, conn: conn, searches: map[string]*search{}, sessions: map[string]*session{}, commands: map[string]*command{},
+			searching: make(chan struct{}, maxSearching),
 		}
 		d.ctx, d.cancel = context.WithCancel(context.Background())
 		h.desks[conn] = d

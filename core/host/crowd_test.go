@@ -1,0 +1,87 @@
+package host_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// watched does something, and looks again and again meanwhile for the most that look sees.
+func watched(do func(), look func() int) (most int) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			most = max(most, look())
+		case <-done:
+			return most
+		}
+	}
+}
+
+// longNames is a folder with files whose names take room.
+func longNames(t *testing.T, n int) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprint(strings.Repeat("x", 230), i))
+	}
+	return project(t, list...)
+}
+
+// TestFewSearchesWalkAtOnce: each holds what it has found, and clients that name no token have
+// one for each letter that is typed.
+func TestFewSearchesWalkAtOnce(t *testing.T) {
+	d := open(t)
+	roots := slices.Repeat([]string{longNames(t, 100)}, 64)
+	stacks := make([]byte, 4<<20)
+	most := watched(func() {
+		var all []pending
+		for range 20 {
+			all = append(all, d.send(1, "fuzzyFileSearch", object{"query": "x99", "roots": roots}))
+		}
+		for _, p := range all {
+			require.Len(t, result[protocol.FuzzyFileSearchResponse](p).Files, 50, "each is answered")
+		}
+	}, func() int { return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "find.(*Finder).Walk(") })
+	require.Positive(t, most)
+	require.LessOrEqual(t, most, 4)
+}
+
+// TestASearchHoldsOneRoot at a time, however many it has.
+func TestASearchHoldsOneRoot(t *testing.T) {
+	d := open(t)
+	root := longNames(t, 2000)
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	runtime.GC()
+	before := heap()
+	most := watched(func() { d.find("zzz", slices.Repeat([]string{root}, 64)...) }, heap)
+	require.Less(t, most-before, 25<<20, "64 times 2,000 names of 240 bytes are 30 MB, and as much garbage")
+}
+
+// TestASearchThatWaitsCanBeEnded without those before it.
+func TestASearchThatWaitsCanBeEnded(t *testing.T) {
+	d := open(t)
+	for range 8 {
+		d.send(1, "fuzzyFileSearch", object{"query": "x", "roots": []string{"/"}})
+	}
+	waits := d.send(1, "fuzzyFileSearch", object{"query": "x", "roots": []string{"/"}, "cancellationToken": "t"})
+	d.send(1, "fuzzyFileSearch", object{"query": "", "roots": []string{}, "cancellationToken": "t"})
+	require.Empty(t, result[protocol.FuzzyFileSearchResponse](waits).Files)
+}
