@@ -217,7 +217,7 @@ func newCapture(name string, p *protocol.CommandExecParams) capture {
 
 // admit gives a command its name, and its end.
 func (d *desk) admit(c *command, to protocol.Caller, id *string) (context.Context, error) {
-	c.id = fmt.Sprintf("\x00%d", to.Request)
+	c.id = fmt.Sprintf("\xff%d", to.Request) // no JSON has it: it is not UTF-8
 	if id != nil {
 		c.id = *id
 	}
