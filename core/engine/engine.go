@@ -58,6 +58,8 @@ type Outbox interface {
 	Ask(conn, id uint64, method string, params any, answer func(result json.RawMessage, err error))
 	// Congested is nil while the client keeps up, and otherwise closed once it does.
 	Congested(conn uint64) <-chan struct{}
+	// Behind is true for a client that leaves so much unread that it is to ask nothing more.
+	Behind(conn uint64) bool
 }
 
 // Index knows what is in stored threads.
