@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -84,4 +85,23 @@ func TestASearchThatWaitsCanBeEnded(t *testing.T) {
 	waits := d.send(1, "fuzzyFileSearch", object{"query": "x", "roots": []string{"/"}, "cancellationToken": "t"})
 	d.send(1, "fuzzyFileSearch", object{"query": "", "roots": []string{}, "cancellationToken": "t"})
 	require.Empty(t, result[protocol.FuzzyFileSearchResponse](waits).Files)
+}
+
+// TestWhatWasWrittenIsNotKept: nothing holds the content of a file, or what a command was sent,
+// once the answer has come.
+func TestWhatWasWrittenIsNotKept(t *testing.T) {
+	const size = 12 << 20
+	d := staged(t, waits())
+	d.exec(object{"processId": "p", "streamStdin": true})
+	heap := func() int {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	before := heap()
+	d.send(1, "fs/writeFile", object{"path": filepath.Join(t.TempDir(), "f"), "dataBase64": in64(strings.Repeat("x", size))}).done()
+	require.Eventually(t, func() bool { return heap()-before < size/2 }, patience, 10*time.Millisecond, "a file")
+	d.send(1, "command/exec/write", object{"processId": "p", "deltaBase64": in64(strings.Repeat("x", size))}).refused(protocol.KindCommand)
+	require.Eventually(t, func() bool { return heap()-before < size/2 }, patience, 10*time.Millisecond, "input")
 }

@@ -190,6 +190,7 @@ func (d *desk) catchUp() {
 			return
 		}
 		do := d.pending[0]
+		d.pending[0] = nil // it may hold a file
 		d.pending = d.pending[1:]
 		d.mu.Unlock()
 		do()

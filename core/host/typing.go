@@ -106,6 +106,7 @@ func (c *command) catchUp() {
 			return
 		}
 		do := c.typed[0]
+		c.typed[0] = nil // it holds what was typed
 		c.typed = c.typed[1:]
 		c.mu.Unlock()
 		do()
