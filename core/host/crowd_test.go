@@ -105,3 +105,33 @@ func TestWhatWasWrittenIsNotKept(t *testing.T) {
 	d.send(1, "command/exec/write", object{"processId": "p", "deltaBase64": in64(strings.Repeat("x", size))}).refused(protocol.KindCommand)
 	require.Eventually(t, func() bool { return heap()-before < size/2 }, patience, 10*time.Millisecond, "input")
 }
+
+// TestWritesThatWaitAreBounded: a client sends files faster than they are written. What is not
+// taken is refused, and the files before it are whole.
+func TestWritesThatWaitAreBounded(t *testing.T) {
+	d, dir := open(t), t.TempDir()
+	content := strings.Repeat("x", 12<<20)
+	resume := d.stopReading()
+	var all []pending
+	for i := range 12 {
+		all = append(all, d.send(1, "fs/writeFile", object{"path": filepath.Join(dir, fmt.Sprint(i)), "dataBase64": in64(content)}))
+	}
+	require.Contains(t, all[11].refused(protocol.KindOverloaded), "wait for the answers to fs/writeFile")
+	require.True(t, all[0].open())
+	other := d.send(2, "fs/writeFile", object{"path": filepath.Join(dir, "other"), "dataBase64": in64(content)})
+	resume()
+	other.done()
+	for i, p := range all[:11] {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if i < 5 {
+			p.done()
+			require.Equal(t, content, read(t, path))
+		} else {
+			p.refused(protocol.KindOverloaded)
+			require.NoFileExists(t, path)
+		}
+	}
+	largest := strings.Repeat("x", 48<<20)
+	d.send(1, "fs/writeFile", object{"path": filepath.Join(dir, "largest"), "dataBase64": in64(largest)}).done()
+	d.send(1, "fs/writeFile", object{"path": filepath.Join(dir, "largest"), "dataBase64": in64(largest)}).done()
+}

@@ -79,6 +79,8 @@ type desk struct {
 	mu      sync.Mutex
 	pending []func()
 	working bool
+	// waiting is how many bytes are to be written by those.
+	waiting int
 	// searches are those that a token cancels, sessions those with a name.
 	searches map[string]*search
 	sessions map[string]*session
