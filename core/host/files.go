@@ -80,7 +80,7 @@ func (d *desk) hold(bytes int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.waiting > 0 && d.waiting+bytes > maxWaiting {
-		return protocol.Refuse(protocol.KindOverloaded, "%d bytes are not written yet: wait for the answers to fs/writeFile", d.waiting)
+		return overloaded("%d bytes are not written yet: wait for the answers to fs/writeFile", d.waiting)
 	}
 	d.waiting += bytes
 	return nil

@@ -230,3 +230,8 @@ func coded(err error) *protocol.Error {
 	}
 	return protocol.Internal(protocol.KindInternal, "%v", err)
 }
+
+// overloaded refuses what may be served later.
+func overloaded(format string, args ...any) *protocol.Error {
+	return &protocol.Error{Code: protocol.CodeOverloaded, Message: fmt.Sprintf(format, args...), Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
+}

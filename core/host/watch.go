@@ -162,7 +162,7 @@ func (r *watcher) checkLocked(w *watch) error {
 	case r.watches[w.watchKey] != nil:
 		return protocol.Refuse(protocol.KindWatchExists, "watchId already exists: %s", w.id)
 	case n >= maxWatches:
-		return protocol.Refuse(protocol.KindOverloaded, "there are %d watches: end one with fs/unwatch", n)
+		return overloaded("there are %d watches: end one with fs/unwatch", n)
 	case r.notify != nil:
 		return nil
 	}
