@@ -66,6 +66,7 @@ func TestAnswersOfBatchesAreBounded(t *testing.T) {
 		p.initialize()
 		batch := "[" + strings.Repeat(held+",", requests/2-1) + held + "]"
 		p.say(batch, batch)
+		require.Empty(t, p.hear())
 		before := heap()
 		for i, to := range p.handler.held {
 			if i%(requests/2) > 0 {
