@@ -1,6 +1,10 @@
 package server
 
-import "appserver/protocol"
+import (
+	"fmt"
+
+	"appserver/protocol"
+)
 
 // batch collects the answers to the messages of one array. After the array was
 // read it belongs to the writer.
@@ -28,13 +32,32 @@ func unpackBatch(array []byte, maxBatch int, in []incoming) ([]incoming, *protoc
 	return in, nil
 }
 
+// maxCollected is how many bytes of answers may wait for the rest of their batches, of all
+// batches of a connection.
+const maxCollected = maxFlood
+
+// isFull tells whether an answer cannot wait. The last one of a batch does not have to.
+func (b *batch) isFull(e *encoder) bool { return b.missing > 1 && e.collected > maxCollected }
+
+// withheld is the answer where one cannot wait: what was asked for is done by then.
+func withheld() *protocol.Error {
+	return &protocol.Error{
+		Code: protocol.CodeOverloaded,
+		Message: fmt.Sprintf("The request was served, but its answer is left out: those that wait for the rest of their batches have more than %d bytes; "+
+			"ask again outside of a batch, or in smaller ones", maxCollected),
+		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded},
+	}
+}
+
 // collect moves the answer in e from start on into the batch, and after the last
 // one writes them all as one array.
 func (b *batch) collect(e *encoder, start int) {
 	if len(b.answers) > 0 {
 		b.answers = append(b.answers, ',')
+		e.collected++
 	}
 	b.answers = append(b.answers, e.buf[start:]...)
+	e.collected += len(e.buf) - start
 	e.buf = e.buf[:start]
 	if b.missing--; b.missing > 0 {
 		return
@@ -42,5 +65,6 @@ func (b *batch) collect(e *encoder, start int) {
 	e.text("[")
 	e.buf = append(e.buf, b.answers...)
 	e.text("]\n")
+	e.collected -= len(b.answers)
 	b.answers = nil
 }

@@ -57,3 +57,32 @@ func TestLargeBatch(t *testing.T) {
 		require.Equal(t, answerOf("2"), p.ask(requestOf("2")), "nothing of the large batch is left")
 	}, few)
 }
+
+// TestAnswersOfBatchesAreBounded: while an answer of each batch is missing, the others wait, and
+// the client cannot be blamed for not reading them. Every request has one answer all the same.
+func TestAnswersOfBatchesAreBounded(t *testing.T) {
+	const held, requests, size = `{"id":"h","method":"thread/read","params":{"threadId":"t"}}`, 20, 7 << 20
+	converse(t, func(t *testing.T, p *peer) {
+		p.initialize()
+		batch := "[" + strings.Repeat(held+",", requests/2-1) + held + "]"
+		p.say(batch, batch)
+		require.Empty(t, p.hear())
+		before := heap()
+		for i, to := range p.handler.held {
+			if i%(requests/2) > 0 {
+				p.server.Reply(to, strings.Repeat("x", size))
+				require.Empty(t, p.hear())
+			}
+		}
+		require.Less(t, heap()-before, 2*maxCollected)
+		p.server.Reply(p.handler.held[0], "last")
+		p.server.Reply(p.handler.held[requests/2], "last")
+		heard := p.hear()
+		require.Len(t, heard, 2)
+		require.Equal(t, requests/2, strings.Count(heard[0], `"result":`), "what has come before waits")
+		require.Equal(t, 1, strings.Count(heard[1], `"result":"x`), "what comes later is left out")
+		require.Equal(t, requests/2-2, strings.Count(heard[1], `"kind":"overloaded"`))
+		require.Contains(t, heard[1], `"result":"last"`)
+		require.Equal(t, "["+answerOf("1")+"]", p.ask("["+requestOf("1")+"]"), "there is room again")
+	})
+}

@@ -108,7 +108,7 @@ func (c *conn) admit(m incoming) []byte {
 func (c *conn) admitRequest(m incoming) []byte {
 	limits := c.server.limits
 	request := &call{id: m.echo(), batch: m.batch}
-	accepted := c.out.backlog() <= limits.backlog && c.ledger.accept(request, limits.unanswered)
+	accepted := !c.isBehind() && c.ledger.accept(request, limits.unanswered)
 	if !accepted && !(c.isUrgent(m) && c.ledger.accept(request, limits.unanswered+urgentRoom)) {
 		m.err = &protocol.Error{
 			Code: protocol.CodeOverloaded, Message: "Server overloaded; retry later.",
@@ -119,6 +119,8 @@ func (c *conn) admitRequest(m incoming) []byte {
 	}
 	return requestStub(m.method, request.number)
 }
+
+func (c *conn) isBehind() bool { return c.out.backlog() > c.server.limits.backlog }
 
 func (c *conn) isUrgent(m incoming) bool {
 	var method string

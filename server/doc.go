@@ -21,8 +21,11 @@
 // notifications. No line ends a connection.
 //
 // A request is refused as overloaded while 1,024 others of its connection are
-// unanswered, or 32 MiB wait for the client to read them. Above 64 MiB nothing more is
-// read of the client until it has read: refusals take room, too.
+// unanswered, or 32 MiB wait for the client to read them ([Server.Behind], which is for those
+// who serve later, too). Above 64 MiB nothing more is
+// read of the client until it has read: refusals take room, too. An answer that would have to
+// wait for the rest of its batch, where 64 MiB of such wait, is replaced by that refusal,
+// which says that the request was served.
 //
 // # Order
 //

@@ -13,6 +13,8 @@ import (
 type encoder struct {
 	buf  []byte
 	json *json.Encoder
+	// collected is how many bytes of answers wait in batches.
+	collected int
 }
 
 func newEncoder() *encoder {

@@ -80,7 +80,7 @@ type Lobby struct {
 }
 
 // Initialize opens the connection and tells what of the configuration has no
-// effect.
+// effect. The answer is first: an open connection is told what all clients are.
 func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) error {
 	state := ClientState{Info: p.ClientInfo}
 	if c := p.Capabilities; c != nil {
@@ -89,11 +89,11 @@ func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) erro
 			state.SlashCommands = *c.SlashCommands
 		}
 	}
-	l.Outbox.Initialized(to.Conn, state)
 	l.Outbox.Reply(to, protocol.InitializeResponse{
 		UserAgent: l.userAgent(p.ClientInfo), CodexHome: l.Home,
 		PlatformFamily: "unix", PlatformOs: runtime.GOOS,
 	})
+	l.Outbox.Initialized(to.Conn, state)
 	for _, w := range l.Warnings {
 		l.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}

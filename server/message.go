@@ -98,6 +98,9 @@ func (r *reply) transmit(c *conn) error {
 }
 
 func (r *reply) encode(e *encoder) error {
+	if r.batch != nil && r.err == nil && r.batch.isFull(e) {
+		r.err = withheld()
+	}
 	start := len(e.buf)
 	e.text(`{"jsonrpc":"2.0","id":`)
 	e.buf = append(e.buf, r.id...)

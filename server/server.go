@@ -127,6 +127,12 @@ func (s *Server) Congested(conn uint64) <-chan struct{} {
 	return c.out.room()
 }
 
+// Behind tells whether a client leaves so much unread that its requests are refused.
+func (s *Server) Behind(conn uint64) bool {
+	c := s.conn(conn)
+	return c != nil && c.isBehind()
+}
+
 // Initialized opens a connection for all methods. The handler of initialize calls
 // it before it returns.
 func (s *Server) Initialized(conn uint64, state ClientState) {

@@ -42,6 +42,7 @@ func (s *stream) ReadObject(v any) error {
 	for {
 		for len(s.waiting) > 0 {
 			m := s.waiting[0]
+			s.waiting[0] = incoming{} // it would hold the line until the next one
 			s.waiting = s.waiting[1:]
 			if stub := s.conn.admit(m); stub != nil {
 				s.current = m.envelope

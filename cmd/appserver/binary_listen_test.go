@@ -301,6 +301,7 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 		{2, "mutually exclusive", []string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file, "--ws-token-sha256", "00"}},
 		{2, "is required", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token"}},
 		{2, "require --ws-auth capability-token", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file, "--ws-token-file", file}},
+		{2, "not 9223372037", []string{"--listen", "ws://127.0.0.1:0", "--ws-max-clock-skew-seconds", "9223372037"}}, // more than a duration holds
 		{2, "require --ws-auth signed-bearer-token", []string{"--listen", "ws://127.0.0.1:0", "--ws-issuer", "me"}},
 		{1, "needs 32 at least", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file}},
 		{1, "64-character hex", []string{"--listen", "ws://127.0.0.1:0", "--ws-token-sha256", "abcd"}},

@@ -192,3 +192,24 @@ func TestBinaryRemembersNoPartOfASecret(t *testing.T) {
 		require.NotContains(t, string(text), "ghp_", file)
 	}
 }
+
+// TestBinaryClosesItsMemory when it ends in order: nothing is left beside the database, which
+// has everything.
+func TestBinaryClosesItsMemory(t *testing.T) {
+	t.Parallel()
+	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
+	c := startServer(t, home, remembering...)
+	c.initialize()
+	thread := c.startThread(object{"cwd": "/", "approvalPolicy": "never"})
+	c.turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.")
+	c.call("thread/context/trim", object{"threadId": thread})
+	c.untilMethod("memory/updated")
+	require.Contains(t, string(c.call("memory/search", object{"query": "metrics", "repoKey": "/"})), "9137")
+	c.close()
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	for i := range files {
+		files[i] = filepath.Base(files[i])
+	}
+	require.Equal(t, []string{"memory.jsonl", "memory.jsonl.lock", "memory.sqlite"}, files)
+}

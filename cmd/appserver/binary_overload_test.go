@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,5 +61,38 @@ func TestBinaryServesAFlood(t *testing.T) {
 	for _, id := range ids {
 		require.Equal(t, "n", owner.readThread(id).Name)
 	}
+	h.end()
+}
+
+// TestBinaryHoldsFewLargeAnswers: a client asks for a large thread again and again, and reads
+// nothing. Each request has an answer or a refusal, and few answers wait at a time.
+func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
+	t.Parallel()
+	const turns, asked = 8, 60
+	h := launchHost(t, offlineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), "")
+	owner, greedy := h.welcome(), h.welcome()
+	id := owner.startThread(object{})
+	for range turns {
+		owner.turn(id, strings.Repeat("x", 1<<20))
+	}
+	owner.call("thread/read", object{"threadId": id, "includeTurns": true})
+	base := statusKiB(t, h.cmd.Process.Pid, "VmRSS:")
+	resume := greedy.stopReading()
+	for i := range asked {
+		greedy.send(object{"id": i, "method": "thread/read", "params": object{"threadId": id, "includeTurns": true}})
+	}
+	owner.call("thread/read", object{"threadId": id})
+	require.Less(t, statusKiB(t, h.cmd.Process.Pid, "VmHWM:")-base, weight*256<<10, "KiB: sixty of 8 MiB are more")
+	resume()
+	served := 0
+	for range asked {
+		if m := greedy.next(); m.Error == nil {
+			served++
+		} else {
+			require.Equal(t, -32001, m.Error.Code, m.line)
+		}
+	}
+	require.Positive(t, served)
+	require.Equal(t, turns, len(greedy.readThread(id).Turns), "it has read")
 	h.end()
 }

@@ -138,3 +138,24 @@ func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
 	b.call("thread/search", object{"searchTerm": "echo"})
 	h.end()
 }
+
+// TestBinaryTellsThatNoMoreCanBeWatched: the system's words for it are those for a full disk, and
+// for too many files.
+func TestBinaryTellsThatNoMoreCanBeWatched(t *testing.T) {
+	t.Parallel()
+	for setting, says := range map[string]string{
+		"watches":   "No space left on device (os error 28): the system watches no more for this user: end other watches, or raise fs.inotify.max_user_watches",
+		"instances": "Too many open files (os error 24): the system watches no more for this user: end other watchers, or raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)",
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			script := fmt.Sprintf(`unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_inotify_%s; exec "$@"' sh "$@"`, setting)
+			c := dial(t, throughShell(offlineCommand(t, t.TempDir()), script))
+			c.initialize()
+			dir := t.TempDir()
+			require.Equal(t, dir+": "+says, c.refused("fs/watch", object{"watchId": "w", "path": dir}).Message)
+			c.call("fs/readDirectory", object{"path": dir})
+			c.close()
+		})
+	}
+}

@@ -104,3 +104,6 @@ func (d *desk) Ask(uint64, uint64, string, any, func(json.RawMessage, error)) {}
 
 // Congested is nil: the desk keeps up.
 func (d *desk) Congested(uint64) <-chan struct{} { return nil }
+
+// Behind is false, too.
+func (d *desk) Behind(uint64) bool { return false }

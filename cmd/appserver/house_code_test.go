@@ -140,6 +140,7 @@ const maxGoroutines = 2.0
 // each does, what it may block on, and who ends it.
 func goroutineFiles() map[string]string {
 	return map[string]string{
+		"cmd/appserver/memory.go": "closes the memory, which may take long",
 		"cmd/appserver/parent.go": "waits for the parent's end",
 		"cmd/appserver/serve.go":  "serves while the command waits for a reason to end",
 		"core/codeindex/index.go": "looks at a repository, again and again",

@@ -17,6 +17,8 @@ const (
 	listenStdio = "stdio://"
 	// defaultSkew is how many seconds the clock of who signs a token may differ.
 	defaultSkew = 30
+	// maxSkew is as many as a duration holds.
+	maxSkew = int64(1<<63-1) / int64(time.Second)
 )
 
 // The ways to tell clients of a port, by the names of the reference implementation.
@@ -66,8 +68,8 @@ func (t *transport) check() error {
 		return usageError{fmt.Errorf("--ws-shared-secret-file is required when --ws-auth %s is set", authSigned)}
 	case t.auth != authSigned && signed:
 		return usageError{fmt.Errorf("--ws-shared-secret-file, --ws-issuer and --ws-audience require --ws-auth %s", authSigned)}
-	case t.skew < 0:
-		return usageError{errors.New("--ws-max-clock-skew-seconds is below 0")}
+	case t.skew < 0 || t.skew > maxSkew:
+		return usageError{fmt.Errorf("--ws-max-clock-skew-seconds is between 0 and %d, not %d", maxSkew, t.skew)}
 	}
 	return nil
 }

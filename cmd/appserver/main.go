@@ -13,7 +13,8 @@
 // The main goroutine waits for a reason to end, and then ends the server in order.
 // One serves the connection, or accepts connections, and ends when they are drained, or not
 // accepted any more; one waits for signals, one for the end of the parent process, and both
-// end with the main goroutine. The command proxy has one for each direction.
+// end with the main goroutine. At the end one closes the memory. The command proxy has one for
+// each direction.
 package main
 
 import (

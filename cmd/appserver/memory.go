@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"fmt"
+
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/find"
@@ -34,5 +37,21 @@ func joinMemory(k *keeper.Keeper, c *config.Config, home string, finder *find.Fi
 	k.Warn = e.MemoryWarning
 	if c.Memory.IndexCode {
 		k.Code = newCodeReader(c.Memory, home, k.Store, finder, e)
+	}
+}
+
+// closeMemory gives up when ctx ends: an endpoint for embeddings, or another server that writes
+// to the memory, may be slow.
+func (p *process) closeMemory(ctx context.Context) error {
+	if p.memory == nil {
+		return nil
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- p.memory.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("the memory was not closed in time: %w", ctx.Err())
 	}
 }

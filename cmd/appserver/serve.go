@@ -376,7 +376,7 @@ func (p *process) close() error {
 	if p.index != nil {
 		err = errors.Join(err, p.index.Close(ctx))
 	}
-	if err != nil {
+	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
 		p.log.Warn("the end was cut short", zap.Error(err))
 	}
 	return nil

@@ -162,7 +162,13 @@ func always() <-chan struct{} {
 	return c
 }
 
+// serve looks again whether the client reads: what was asked at once is answered at once, and
+// each answer may hold all of the thread.
 func (a *actor) serve(r request) {
+	if !r.urgent && a.engine.Outbox.Behind(r.to.Conn) {
+		a.engine.Outbox.Refuse(r.to, errBehind())
+		return
+	}
 	errand := a.engine.errands.of(r.to)
 	if err := errand.begin(a); err != nil {
 		a.engine.Outbox.Refuse(r.to, err)
@@ -170,6 +176,11 @@ func (a *actor) serve(r request) {
 	}
 	a.attend(r)
 	errand.end()
+}
+
+func errBehind() *protocol.Error {
+	return &protocol.Error{Code: protocol.CodeOverloaded, Message: "Server overloaded; retry later: too much of what it has answered is not read yet",
+		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 }
 
 func (a *actor) attend(r request) {

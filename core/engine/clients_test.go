@@ -54,6 +54,7 @@ type clients struct {
 	mu      sync.Mutex
 	heard   []message
 	slow    map[uint64]chan struct{}
+	behind  uint64 // the client that is, 0 for none
 	awaited map[protocol.Caller]chan message
 	// overhear is called after each message, by the goroutine that says it.
 	overhear func(message)
@@ -116,6 +117,19 @@ func (c *clients) Congested(conn uint64) <-chan struct{} {
 		return room
 	}
 	return nil
+}
+
+func (c *clients) Behind(conn uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return conn != 0 && c.behind == conn
+}
+
+// leaveBehind has a client be behind, 0 none.
+func (c *clients) leaveBehind(conn uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.behind = conn
 }
 
 // congest makes a client slow; relieve lets it keep up again.

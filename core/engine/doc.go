@@ -38,5 +38,6 @@
 //
 // Effects post pieces of output while the clients that see them keep up. While one
 // of them is congested, the thread takes no results, so that the pressure reaches
-// the provider or the command; requests are still taken.
+// the provider or the command; requests are still taken. One of a client that is behind when its
+// turn has come is refused, unless it ends work: of what was asked at once few answers wait.
 package engine

@@ -58,6 +58,8 @@ type Outbox interface {
 	Ask(conn, id uint64, method string, params any, answer func(result json.RawMessage, err error))
 	// Congested is nil while the client keeps up, and otherwise closed once it does.
 	Congested(conn uint64) <-chan struct{}
+	// Behind is true for a client that leaves so much unread that it is to ask nothing more.
+	Behind(conn uint64) bool
 }
 
 // Index knows what is in stored threads.
@@ -177,8 +179,12 @@ type Parts struct {
 	AnswerLead time.Duration
 }
 
-// maxReaders is how many requests read the disk at once.
-const maxReaders = 4
+const (
+	// maxReaders is how many requests read the disk at once.
+	maxReaders = 4
+	// maxVisits is how many requests of no thread have MCP servers of their own at once.
+	maxVisits = 4
+)
 
 // Engine holds the loaded threads.
 type Engine struct {
@@ -186,6 +192,7 @@ type Engine struct {
 	requests atomic.Uint64 // numbers the requests of the server
 	errands  *errands
 	readers  chan struct{}
+	visits   chan struct{}
 	work     sync.WaitGroup // actors and background reads
 	haveList chan struct{}  // holds a token once a list was answered
 	tidied   sync.Once
@@ -210,7 +217,7 @@ func New(p Parts) *Engine {
 	}
 	open := &errands{open: map[protocol.Caller]*errand{}}
 	p.Outbox = errandOutbox{p.Outbox, open}
-	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), visits: make(chan struct{}, maxVisits), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.

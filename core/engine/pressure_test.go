@@ -150,3 +150,25 @@ func TestCloseWhileCongested(t *testing.T) {
 		})
 	}
 }
+
+// TestRequestsOfAClientThatIsBehind were accepted when it was not yet: each is refused and changes
+// nothing, but what ends work. Others are served.
+func TestRequestsOfAClientThatIsBehind(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		stored := r.stored("say hello")
+		id := r.begin(1)
+		r.turn(1, id, "hang")
+		r.clients.leaveBehind(1)
+		for _, c := range []call{read(id), setName(id, "mine"), getItems(id), resume(stored), setName(stored, "mine"), start()} {
+			require.Equal(t, protocol.KindOverloaded, r.refused(1, c))
+		}
+		require.Equal(t, []string{id}, r.loaded())
+		require.Empty(t, r.ask(2, read(id)).Get("thread.name").Str)
+		require.Empty(t, r.ask(2, read(stored)).Get("thread.name").Str)
+		r.ask(1, interrupt(id, ""))
+		require.Equal(t, []string{"interrupted"}, r.ends(1))
+		r.clients.leaveBehind(0)
+		r.ask(1, setName(id, "mine"))
+		r.requireKept(id)
+	})
+}

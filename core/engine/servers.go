@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,16 +123,23 @@ func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context)
 }
 
 // visitServers does something with connections that last as long as that: those of a
-// thread, or for "" of nobody.
-func (e *Engine) visitServers(thread *string, do func(owner string)) {
+// thread, or for "" of nobody. The latter start every server, so few are made at a time.
+func (e *Engine) visitServers(ctx context.Context, thread *string, do func(owner string)) error {
 	if thread != nil {
 		do(*thread)
-		return
+		return nil
 	}
+	select {
+	case e.visits <- struct{}{}:
+	case <-ctx.Done():
+		return errShuttingDown()
+	}
+	defer func() { <-e.visits }()
 	owner := "visit-" + e.NewID()
 	e.Servers.Open(owner, nil, "")
 	defer e.Servers.Leave(owner)
 	do(owner)
+	return nil
 }
 
 // withServers checks the thread, in its goroutine, and then asks servers.
@@ -154,7 +162,9 @@ func (e *Engine) ListMcpServerStatus(to protocol.Caller, p *protocol.ListMcpServ
 	}
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var all []protocol.McpServerStatus
-		e.visitServers(p.ThreadID, func(owner string) { all = e.Servers.Status(ctx, owner, name, full) })
+		if err := e.visitServers(ctx, p.ThreadID, func(owner string) { all = e.Servers.Status(ctx, owner, name, full) }); err != nil {
+			return nil, err
+		}
 		var names []string
 		for i := range all {
 			names = append(names, all[i].Name)
@@ -201,8 +211,8 @@ func (e *Engine) McpResourceRead(to protocol.Caller, p *protocol.McpResourceRead
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var contents []json.RawMessage
 		var err error
-		e.visitServers(p.ThreadID, func(owner string) { contents, err = e.Servers.Read(ctx, owner, p.Server, p.URI) })
-		if err != nil {
+		gone := e.visitServers(ctx, p.ThreadID, func(owner string) { contents, err = e.Servers.Read(ctx, owner, p.Server, p.URI) })
+		if err = cmp.Or(gone, err); err != nil {
 			return nil, serverFailure(err)
 		}
 		return protocol.McpResourceReadResponse{Contents: contents}, nil

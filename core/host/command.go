@@ -217,7 +217,7 @@ func newCapture(name string, p *protocol.CommandExecParams) capture {
 
 // admit gives a command its name, and its end.
 func (d *desk) admit(c *command, to protocol.Caller, id *string) (context.Context, error) {
-	c.id = fmt.Sprintf("\x00%d", to.Request)
+	c.id = fmt.Sprintf("\xff%d", to.Request) // no JSON has it: it is not UTF-8
 	if id != nil {
 		c.id = *id
 	}
@@ -227,7 +227,7 @@ func (d *desk) admit(c *command, to protocol.Caller, id *string) (context.Contex
 	case d.commands[c.id] != nil:
 		return nil, protocol.Refuse(protocol.KindCommandExists, "duplicate active command/exec process id: %q", c.id)
 	case len(d.commands) >= maxCommands:
-		return nil, protocol.Refuse(protocol.KindOverloaded, "%d commands run: end one with command/exec/terminate", maxCommands)
+		return nil, overloaded("%d commands run: end one with command/exec/terminate", maxCommands)
 	}
 	d.commands[c.id] = c
 	ctx, cancel := context.WithCancel(d.ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -259,6 +260,24 @@ func waits() *stage {
 		<-ctx.Done()
 		return tool.Exit{Code: 143}
 	}}
+}
+
+// TestCommandsWithoutANameKeepToThemselves, whatever other commands are called.
+func TestCommandsWithoutANameKeepToThemselves(t *testing.T) {
+	d := staged(t, waits())
+	var named []pending
+	for i := range 10 {
+		named = append(named, d.exec(object{"processId": fmt.Sprint("\x00", i)}), d.exec(object{"processId": fmt.Sprint("\xff", i)}))
+	}
+	unnamed := d.exec(object{"timeoutMs": 1})
+	for i := range 30 {
+		d.send(1, "command/exec/terminate", object{"processId": fmt.Sprint("\x00", i)})
+		d.send(1, "command/exec/terminate", object{"processId": fmt.Sprint("\xff", i)})
+	}
+	for _, p := range named {
+		require.EqualValues(t, 143, result[protocol.CommandExecResponse](p).ExitCode)
+	}
+	require.True(t, unnamed.open(), "nobody can name it")
 }
 
 func TestACommandIsTerminated(t *testing.T) {

@@ -18,7 +18,8 @@
 //
 // Nothing is read or written but regular files, which are opened so that nothing waits for
 // another program. The sizes are in the constants of this package. What a client does not
-// read is held back: output blocks its command, changes are gathered until there is room.
+// read is held back: output blocks its command, changes are gathered until there is room. Of
+// the searches of a connection a few walk at a time, each below one root; the rest wait.
 //
 // # Goroutines
 //

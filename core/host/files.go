@@ -14,6 +14,8 @@ const (
 	// maxFile is how many bytes of a file are read: as base64 they fill the longest line that
 	// the server takes, so that what was read can be written.
 	maxFile = 48 << 20
+	// maxWaiting is how many bytes of a connection wait to be written, unless one file has more.
+	maxWaiting = 64 << 20
 	// maxEntries is how many names of a directory are listed.
 	maxEntries = 100_000
 )
@@ -60,7 +62,34 @@ func (h *Host) FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) er
 	if err != nil {
 		return protocol.InvalidParams("dataBase64", "fs/writeFile requires valid base64 dataBase64: %v", err)
 	}
-	return h.inOrder(to, func(*desk) (any, error) { return protocol.Empty{}, writeFile(path, data) })
+	d, err := h.desk(to.Conn)
+	if err == nil {
+		err = d.hold(len(data))
+	}
+	if err != nil {
+		return err
+	}
+	return h.inOrder(to, func(*desk) (any, error) {
+		defer d.held(len(data))
+		return protocol.Empty{}, writeFile(path, data)
+	})
+}
+
+// hold takes room for what waits to be written, of which held gives back.
+func (d *desk) hold(bytes int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting > 0 && d.waiting+bytes > maxWaiting {
+		return overloaded("%d bytes are not written yet: wait for the answers to fs/writeFile", d.waiting)
+	}
+	d.waiting += bytes
+	return nil
+}
+
+func (d *desk) held(bytes int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting -= bytes
 }
 
 func writeFile(path string, data []byte) error {

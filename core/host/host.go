@@ -79,10 +79,14 @@ type desk struct {
 	mu      sync.Mutex
 	pending []func()
 	working bool
+	// waiting is how many bytes are to be written by those.
+	waiting int
 	// searches are those that a token cancels, sessions those with a name.
 	searches map[string]*search
 	sessions map[string]*session
 	commands map[string]*command
+	// searching holds a token for each search that walks, but for sessions.
+	searching chan struct{}
 }
 
 // desk finds what a connection has begun, or begins it.
@@ -96,6 +100,7 @@ func (h *Host) desk(conn uint64) (*desk, error) {
 	if d == nil {
 		d = &desk{
 			host: h, conn: conn, searches: map[string]*search{}, sessions: map[string]*session{}, commands: map[string]*command{},
+			searching: make(chan struct{}, maxSearching),
 		}
 		d.ctx, d.cancel = context.WithCancel(context.Background())
 		h.desks[conn] = d
@@ -187,6 +192,7 @@ func (d *desk) catchUp() {
 			return
 		}
 		do := d.pending[0]
+		d.pending[0] = nil // it may hold a file
 		d.pending = d.pending[1:]
 		d.mu.Unlock()
 		do()
@@ -223,4 +229,9 @@ func coded(err error) *protocol.Error {
 		return e
 	}
 	return protocol.Internal(protocol.KindInternal, "%v", err)
+}
+
+// overloaded refuses what may be served later.
+func overloaded(format string, args ...any) *protocol.Error {
+	return &protocol.Error{Code: protocol.CodeOverloaded, Message: fmt.Sprintf(format, args...), Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 }

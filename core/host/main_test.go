@@ -203,6 +203,7 @@ func (p pending) refusal() (protocol.Kind, string) {
 	a := p.settled()
 	require.NotNil(p.d.t, a.err, "%v", a.result)
 	require.NotNil(p.d.t, a.err.Data)
+	require.Equal(p.d.t, a.err.Data.Kind == protocol.KindOverloaded, a.err.Code == protocol.CodeOverloaded, "%d: %s", a.err.Code, a.err.Message)
 	return a.err.Data.Kind, a.err.Message
 }
 

@@ -16,6 +16,9 @@ const (
 	maxRoots = 64
 	// maxSessions is how many searches a connection can have open.
 	maxSessions = 32
+	// maxSearching is how many of its other searches walk at a time. The rest wait: each that
+	// walks holds what it has found, and more at a time are no faster.
+	maxSearching = 4
 )
 
 // rooted are paths below a root, as the client wrote that.
@@ -39,11 +42,7 @@ func (h *Host) FuzzyFileSearch(to protocol.Caller, p *protocol.FuzzyFileSearchPa
 	ctx, end := d.supersede(p.CancellationToken)
 	err = h.run(func() {
 		defer end()
-		query := find.NewQuery(p.Query)
-		var found []match
-		if !query.Empty() {
-			found = rank(ctx, query, h.walkAll(ctx, p.Roots))
-		}
+		found := d.search(ctx, find.NewQuery(p.Query), p.Roots)
 		d.awaitRoom()
 		h.Outbox.Reply(to, protocol.FuzzyFileSearchResponse{Files: results(found)})
 	})
@@ -83,15 +82,23 @@ func (d *desk) supersede(token *string) (ctx context.Context, end func()) {
 	}
 }
 
-// walkAll walks all roots.
-func (h *Host) walkAll(ctx context.Context, roots []string) []rooted {
-	var all []rooted
+// search holds the paths of one root at a time.
+func (d *desk) search(ctx context.Context, query find.Query, roots []string) (best []match) {
+	if query.Empty() {
+		return nil
+	}
+	select {
+	case d.searching <- struct{}{}:
+	case <-ctx.Done():
+		return nil
+	}
+	defer func() { <-d.searching }()
 	for _, root := range roots {
 		r := rooted{root: root}
-		h.Finder.Walk(ctx, h.absoluteRoot(root), func(paths []find.Path) { r.paths = append(r.paths, paths...) })
-		all = append(all, r)
+		d.host.Finder.Walk(ctx, d.host.absoluteRoot(root), func(paths []find.Path) { r.paths = append(r.paths, paths...) })
+		best = append(best, rank(ctx, query, []rooted{r})...)
 	}
-	return all
+	return bestOf(best)
 }
 
 func (h *Host) absoluteRoot(root string) string {
@@ -114,6 +121,11 @@ func rank(ctx context.Context, query find.Query, all []rooted) (best []match) {
 			best = append(best, match{m, r.root})
 		}
 	}
+	return bestOf(best)
+}
+
+// bestOf are the best matches, the best first.
+func bestOf(best []match) []match {
 	slices.SortStableFunc(best, func(a, b match) int { return a.Compare(b.Match) })
 	return best[:min(len(best), maxFound)]
 }

@@ -61,7 +61,7 @@ func (d *desk) open(s *session) error {
 	if before := d.sessions[s.id]; before != nil {
 		before.cancel()
 	} else if len(d.sessions) >= maxSessions {
-		return protocol.Refuse(protocol.KindOverloaded, "there are %d search sessions: stop one with fuzzyFileSearch/sessionStop", maxSessions)
+		return overloaded("there are %d search sessions: stop one with fuzzyFileSearch/sessionStop", maxSessions)
 	}
 	d.sessions[s.id] = s
 	return nil

@@ -80,7 +80,7 @@ func (c *command) later(bytes int, do func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting > 0 && c.waiting+bytes > maxTyped {
-		return protocol.Refuse(protocol.KindOverloaded, "command %q has not read %d bytes yet: wait for the answers to command/exec/write", c.id, c.waiting)
+		return overloaded("command %q has not read %d bytes yet: wait for the answers to command/exec/write", c.id, c.waiting)
 	}
 	c.waiting += bytes
 	c.typed = append(c.typed, func() {
@@ -106,6 +106,7 @@ func (c *command) catchUp() {
 			return
 		}
 		do := c.typed[0]
+		c.typed[0] = nil // it holds what was typed
 		c.typed = c.typed[1:]
 		c.mu.Unlock()
 		do()

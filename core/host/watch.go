@@ -1,11 +1,13 @@
 package host
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -88,10 +90,27 @@ func (r *watcher) begin(w *watch) error {
 	}
 	if err := r.placeLocked(w); err != nil {
 		r.endLocked(w)
-		return fileError(w.told, err)
+		return watchError(w.told, err)
 	}
 	r.watches[w.watchKey] = w
 	return nil
+}
+
+// watchError says what helps where the system watches no more: its words for that are those for
+// a full disk, and for too many files.
+func watchError(path string, err error) error {
+	full := fileError(path, err)
+	var e *protocol.Error
+	if !errors.As(full, &e) {
+		return full
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		e.Message += ": the system watches no more for this user: end other watches, or raise fs.inotify.max_user_watches"
+	case errors.Is(err, syscall.EMFILE):
+		e.Message += ": the system watches no more for this user: end other watchers, or raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)"
+	}
+	return full
 }
 
 // placeLocked has the library watch what a watch needs now: a directory itself, and of any
@@ -143,13 +162,13 @@ func (r *watcher) checkLocked(w *watch) error {
 	case r.watches[w.watchKey] != nil:
 		return protocol.Refuse(protocol.KindWatchExists, "watchId already exists: %s", w.id)
 	case n >= maxWatches:
-		return protocol.Refuse(protocol.KindOverloaded, "there are %d watches: end one with fs/unwatch", n)
+		return overloaded("there are %d watches: end one with fs/unwatch", n)
 	case r.notify != nil:
 		return nil
 	}
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
-		return fileError(w.path, err)
+		return watchError(w.told, err)
 	}
 	r.notify, r.watches, r.dirs = notify, map[watchKey]*watch{}, map[string]int{}
 	if err := r.host.run(func() { r.listen(notify) }); err != nil {

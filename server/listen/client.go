@@ -36,12 +36,12 @@ type Client struct {
 // Next is the next message, valid until the next call. A *protocol.Error tells what is
 // wrong with one that cannot be read.
 func (c *Client) Next() ([]byte, error) {
+	if c.buf.Cap() > keptBuffer { // before it waits, which may be long
+		c.buf = bytes.Buffer{}
+	}
 	kind, message, err := c.ws.Reader(context.Background())
 	if err != nil {
 		return nil, c.end(err)
-	}
-	if c.buf.Cap() > keptBuffer {
-		c.buf = bytes.Buffer{}
 	}
 	c.buf.Reset()
 	if kind != websocket.MessageText {

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// handshakeTime is how long a client may take to say what it wants.
+	// handshakeTime is how long a client may take to say what it wants, and whoever is none
+	// may keep a connection without doing so.
 	handshakeTime  = 10 * time.Second
 	maxHeaderBytes = 16 << 10
 	// Patience is how long a client may take nothing.
@@ -68,7 +69,7 @@ func New(o Options) (*Listener, error) {
 		return nil, err
 	}
 	l.http = http.Server{
-		Handler: l, ReadHeaderTimeout: handshakeTime, MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: l, ReadTimeout: handshakeTime, MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, rawConn{}, c) },
 	}
 	return l, nil

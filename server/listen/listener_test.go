@@ -137,7 +137,7 @@ func TestSocketOfAnother(t *testing.T) {
 }
 
 // echoes is a listener whose server says to each client what it hears of it.
-func echoes(t testing.TB, o Options) *Listener {
+func echoes(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 	o.Serve = func(_ context.Context, c *Client) error {
 		for {
 			message, err := c.Next()
@@ -153,17 +153,20 @@ func echoes(t testing.TB, o Options) *Listener {
 			}
 		}
 	}
-	return serving(t, o)
+	return serving(t, o, change...)
 }
 
 // serving is a listener on a socket, or on a port where there is somebody to ask for tokens.
-func serving(t testing.TB, o Options) *Listener {
+func serving(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 	o.Address = Address{Path: filepath.Join(shortDir(t), "s")}
 	if o.Bearer != nil {
 		o.Address = Address{Port: netip.MustParseAddrPort("127.0.0.1:0")}
 	}
 	l, err := New(o)
 	require.NoError(t, err)
+	for _, c := range change {
+		c(l)
+	}
 	served := make(chan error, 1)
 	go func() { served <- l.Serve() }()
 	t.Cleanup(func() {

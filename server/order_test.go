@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"appserver/protocol"
+)
+
+// TestNothingPrecedesTheAnswerToInitialize, whatever all clients are told meanwhile.
+func TestNothingPrecedesTheAnswerToInitialize(t *testing.T) {
+	s := New(zap.NewNop())
+	s.Handle(Methods{Lobby: Lobby{Outbox: s}})
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			for _, conn := range s.Clients() {
+				s.Notify(conn, protocol.SkillsChangedNotification{})
+			}
+		}
+	}()
+	for range 3000 {
+		f := &firstSaid{in: make(chan string, 1), first: make(chan string, 1)}
+		served := make(chan error, 1)
+		go func() { served <- s.ServeFrames(context.Background(), f) }()
+		f.in <- initializeLine
+		require.Regexp(t, `^{"jsonrpc":"2.0","id":0,"result"`, <-f.first)
+		close(f.in)
+		require.NoError(t, <-served)
+	}
+	close(stop)
+	<-stopped
+}
+
+// firstSaid keeps the first that is said.
+type firstSaid struct {
+	in, first chan string
+}
+
+// Next is what was put in.
+func (f *firstSaid) Next() ([]byte, error) {
+	if m, more := <-f.in; more {
+		return []byte(m), nil
+	}
+	return nil, io.EOF
+}
+
+// Write keeps the first line.
+func (f *firstSaid) Write(b []byte) (int, error) {
+	select {
+	case f.first <- string(b[:min(len(b), 100)]):
+	default:
+	}
+	return len(b), nil
+}
