@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -23,8 +24,8 @@ type Head struct {
 	Meta protocol.SessionMeta
 	// Context is the first turn_context that stands in the head; nil without one.
 	Context *protocol.TurnContext
-	// Preview is the text of the first user message, whole, also where that is in the file
-	// that this one goes on from.
+	// Preview is the text of the first user message, up to a mebibyte, also where that is in
+	// the file that this one goes on from.
 	Preview string
 	// Origin is the id of the file that this one goes on from; "" where it has all lines.
 	Origin string
@@ -37,11 +38,16 @@ type Head struct {
 }
 
 // The head is the first 64 KiB of a file, and up to 1 MiB where those hold no user
-// message.
+// message. Of a line that is longer than 64 KiB, such as a message with an image, no more counts
+// there; but nothing behind longHead is read, in bytes, which is more than a message of a client has.
 const (
 	headSize    = 64 << 10
 	headGrowth  = 4
 	maxHeadSize = 1 << 20
+	longHead    = 96 << 20
+
+	// maxPreview is of a preview, in bytes.
+	maxPreview = 1 << 20
 )
 
 // ReadHead reads the head of a rollout, whether List would show it or not.
@@ -113,11 +119,41 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 			break
 		}
 	}
+	if !found.hasUser() && int64(len(data)) < info.Size() && uncounted(data) > 0 {
+		if found, err = r.readLong(file, info.Size()); err != nil {
+			return headScan{}, diskError("read", path, err)
+		}
+	}
 	found.empty = info.Size() == 0
 	if found.head.whole = info.Size() <= headSize; found.head.whole {
 		found.head.tell(data)
 	}
 	found.head.UpdatedAt = info.ModTime()
+	return found, nil
+}
+
+// uncounted is how many bytes of a head do not count, since the lines that they are in are long.
+func uncounted(head []byte) (n int) {
+	for line := range bytes.Lines(head) {
+		n += max(0, len(line)-headSize)
+	}
+	return n
+}
+
+// readLong is what a file tells in whose head there are long lines.
+func (r *headReader) readLong(file File, size int64) (found headScan, err error) {
+	left := maxHeadSize
+	for c, err := range r.store.chunking.of(file, 0, min(size, longHead)) {
+		if err != nil {
+			return found, err
+		}
+		for line := range bytes.Lines(c.data) {
+			if found.scan(line); found.hasUser() || left <= 0 {
+				return found, nil
+			}
+			left -= min(len(line), headSize)
+		}
+	}
 	return found, nil
 }
 
@@ -206,9 +242,9 @@ func (h *headScan) finish(path string) {
 	head.Path = path
 	switch {
 	case h.event != nil:
-		head.Preview = *h.event
+		head.Preview = beginOf(*h.event, maxPreview)
 	case h.item != nil:
-		head.Preview = *h.item
+		head.Preview = beginOf(*h.item, maxPreview)
 	}
 	head.ID = threadID(path)
 	if head.ID == "" {
@@ -227,6 +263,17 @@ func (h *headScan) finish(path string) {
 	if at, err := time.Parse(time.RFC3339Nano, head.Meta.Timestamp); err == nil {
 		head.CreatedAt = at
 	}
+}
+
+// beginOf is the begin of a text, at most so many bytes, without half a character.
+func beginOf(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 // eventText is the text of an event that tells a user message, else nil.

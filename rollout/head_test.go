@@ -93,7 +93,7 @@ func TestAFileWithoutAMessageOfTheUserIsNotListed(t *testing.T) {
 		"empty":                "",
 		"message is torn":      metaOfA + userLine("hello")[:80],
 		"message is too late":  metaOfA + strings.Repeat(contextLine, 1<<20/len(contextLine)) + userLine("hello"),
-		"line longer than all": `{"type":"session_meta","payload":{"id":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n" + userLine("hello"),
+		"too late, long lines": metaOfA + strings.Repeat(itemLine("developer", strings.Repeat("x", 100<<10)), 17) + userLine("hello"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			head, listed := headOf(t, content)
@@ -108,6 +108,27 @@ func TestHeadReadsOnForTheUsersMessage(t *testing.T) {
 		head, listed := headOf(t, metaOfA+itemLine("developer", strings.Repeat("x", kib<<10))+userLine("hello")+contextLine)
 		require.True(t, listed, "%d KiB", kib)
 		require.Equal(t, "hello", head.Preview)
+	}
+}
+
+// TestHeadHasTheUsersMessageHoweverLongItIs has images, and long instructions before it.
+func TestHeadHasTheUsersMessageHoweverLongItIs(t *testing.T) {
+	for _, size := range []int{1<<20 - 1000, 1 << 20, 3 << 20, 12 << 20} {
+		image := `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"look"},{"type":"input_image","image_url":"` + strings.Repeat("A", size) + `"}]}}` + "\n"
+		for name, lines := range map[string]string{
+			"image":             metaOfA + contextLine + image + userLine("look"),
+			"image, and no LF":  metaOfA + strings.TrimSuffix(image, "\n"),
+			"long instructions": metaOfA + itemLine("developer", strings.Repeat("x", size)) + userLine("look"),
+			"long first line":   strings.Replace(metaOfA, "be brief", strings.Repeat("x", size), 1) + userLine("look"),
+		} {
+			head, listed := headOf(t, lines)
+			require.True(t, listed, "%s: %d bytes", name, size)
+			require.Equal(t, "look", head.Preview)
+			require.Equal(t, "/w", head.Meta.Cwd)
+		}
+		head, listed := headOf(t, metaOfA+userLine(strings.Repeat("é", size/2)))
+		require.True(t, listed, "%d bytes", size)
+		require.Equal(t, strings.Repeat("é", min(size/2, 1<<19)), head.Preview)
 	}
 }
 
