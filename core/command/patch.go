@@ -1,6 +1,9 @@
 package command
 
 import (
+	"errors"
+	"io"
+	"runtime"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -17,7 +20,7 @@ func Patch(script string) (dir, text string, ok bool) {
 	if len(script) > maxPatch || !strings.Contains(script, "apply_patch") && !strings.Contains(script, "applypatch") {
 		return "", "", false
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(shallow{strings.NewReader(script)}, "")
 	if err != nil || len(file.Stmts) != 1 {
 		return "", "", false
 	}
@@ -30,6 +33,24 @@ func Patch(script string) (dir, text string, ok bool) {
 	}
 	text, ok = patchOf(script, s)
 	return dir, text, ok
+}
+
+// shallow gives a script to the parser for as long as that is not deep in it: its stack grows
+// with the nesting of what it reads, a little at a time, and one that is too large ends the
+// process.
+type shallow struct{ io.Reader }
+
+// mostFrames is how deep the parser may be on the stack, with all that called it. Nothing
+// that hands on a patch comes near it.
+const mostFrames = 1000
+
+var errDeep = errors.New("the script is nested too deep")
+
+func (s shallow) Read(b []byte) (int, error) {
+	if runtime.Callers(mostFrames, make([]uintptr, 1)) > 0 {
+		return 0, errDeep
+	}
+	return s.Reader.Read(b)
 }
 
 func plainStatement(s *syntax.Stmt) bool {
