@@ -127,8 +127,8 @@ func (t *Thread) clientTool(name string) *clientTool {
 // the model, as no client could read them.
 func (s *step) beginClientTool(c *toolCall, tool *clientTool) {
 	arguments := json.RawMessage(cmp.Or(c.call.Arguments, "{}"))
-	if !json.Valid(arguments) {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON", c.call.Name))
+	if !protocol.Valid(arguments) {
+		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON, or nested too deeply", c.call.Name))
 		return
 	}
 	c.client = &clientCall{namespace: tool.namespace, tool: tool.name, arguments: arguments}

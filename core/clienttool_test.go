@@ -125,3 +125,28 @@ func TestWhatAClientsToolSaysIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestArgumentsAreNotTooDeep has a model give tools arguments that are nested as deep as it takes:
+// an item that was begun is told to the end, and its lines can be read again.
+func TestArgumentsAreNotTooDeep(t *testing.T) {
+	for _, depth := range []int{100, 9_900, 9_901, 9_999, 10_000, 10_001, 16 << 20} {
+		for _, tool := range []string{"ticket", "mcp__s__t"} {
+			m := newMachine(t.Errorf)
+			m.world.Provider.ContextWindow, m.world.Compaction = nil, core.Compaction{}
+			m.world.Tools = []core.ServerTool{{ToolSpec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: core.ApproveAlways}}
+			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`} {
+				require.NoError(t, runCommand(m, line, new(strings.Builder)))
+			}
+			arguments := `{"a":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}"
+			m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: tool, Arguments: arguments}}}})
+			asked := m.thread.OpenRequests()
+			require.Equal(t, depth <= 9_900, len(asked) > 0 || last[core.CallTool](m) != 0, "%s %d", tool, depth)
+			if len(asked) > 0 {
+				m.take(core.ClientAnswer{Request: asked[0], Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
+			} else if call := last[core.CallTool](m); call != 0 {
+				m.take(core.ToolCalled{Effect: call, Result: &core.ServerToolResult{}})
+			}
+			require.NotZero(t, last[core.Sample](m), "%s %d", tool, depth)
+		}
+	}
+}

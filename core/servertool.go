@@ -157,7 +157,7 @@ func (s *step) prepareServerCall(c *toolCall) bool {
 		if arguments == "" {
 			arguments = "{}"
 		}
-		if gjson.Valid(arguments) && gjson.Parse(arguments).IsObject() {
+		if protocol.Valid([]byte(arguments)) && arguments[0] == '{' {
 			c.server = &serverCall{*tool, json.RawMessage(arguments)}
 		}
 	}
