@@ -248,6 +248,30 @@ func TestCallsThatAskWithoutEndTimeOut(t *testing.T) {
 	require.ErrorContains(t, nagged.Err, "timed out awaiting tools/call after 200ms")
 }
 
+// TestCallsOfAProgramThatDoesNotReadTimeOut, with arguments that no pipe holds, and those behind
+// them; then it is connected to again.
+func TestCallsOfAProgramThatDoesNotReadTimeOut(t *testing.T) {
+	r := newRig(t)
+	d := define(t, "s")
+	d.Command = []string{"/bin/sh", "-c", "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" + introduction + "}'; " +
+		"read b; read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":" + tools + "}'; exec sleep 1000"}
+	d.ToolTimeout = time.Second
+	require.Len(t, r.ready(d), 1)
+	called := make(chan core.ToolCalled, 2)
+	for _, arguments := range []string{`{"a":"` + strings.Repeat("x", 1<<20) + `"}`, `{}`} {
+		go func() { called <- r.call("t", arguments) }()
+	}
+	for range 2 {
+		select {
+		case c := <-called:
+			require.ErrorContains(t, c.Err, "timed out awaiting tools/call after 1s")
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "a call did not end")
+		}
+	}
+	r.until(func() bool { return strings.Count(strings.Join(r.states, "\n"), "s ready") == 2 })
+}
+
 func TestQuestionsAreWithdrawnWithTheirCall(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
