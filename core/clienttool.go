@@ -216,15 +216,11 @@ func modelOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 	if !texts {
 		return protocol.ToolOutput{Parts: parts}
 	}
-	out := protocol.ToolOutput{}
+	lines := make([]string, len(parts))
 	for i, part := range parts {
-		if i > 0 {
-			out.Text += "\n"
-		}
-		out.Text += part.Text
+		lines[i] = part.Text
 	}
-	out.Text = cutText(out.Text)
-	return out
+	return protocol.ToolOutput{Text: cutText(strings.Join(lines, "\n"))}
 }
 
 func cutText(text string) string {

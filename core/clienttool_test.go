@@ -3,6 +3,7 @@ package core_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -124,6 +125,22 @@ func TestWhatAClientsToolSaysIsBounded(t *testing.T) {
 			require.Greater(t, len(encode(m.thread.View(true))), 1_000_000)
 		})
 	}
+}
+
+// TestManyPartsAreJoinedOnce: a client answers with as many as a line holds.
+func TestManyPartsAreJoinedOnce(t *testing.T) {
+	m := newMachine(t.Errorf)
+	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
+		require.NoError(t, runCommand(m, line, new(strings.Builder)))
+	}
+	const parts, each = 50_000, 10 << 10 // bytes
+	text := `{"type":"inputText","text":"a"}`
+	answer := core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[` + strings.Repeat(text+",", parts-1) + text + `],"success":true}`)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m.thread.Step(m.stamp(), answer)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(parts*each))
 }
 
 // TestArgumentsAreNotTooDeep has a model give tools arguments that are nested as deep as it takes:
