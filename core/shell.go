@@ -99,6 +99,9 @@ func (a *shellArguments) escalates() (bool, error) {
 	return false, fmt.Errorf("sandbox_permissions is %q, which is neither use_default nor require_escalated", a.SandboxPermissions)
 }
 
+// errNul refuses what no program can be given, and what keys of approvals are cut with.
+var errNul = errors.New("they hold a NUL character")
+
 // parseShell reads the arguments of a shell call.
 func (s *step) parseShell(arguments string) (*shellCommand, error) {
 	var a shellArguments
@@ -124,6 +127,9 @@ func (s *step) parseShell(arguments string) (*shellCommand, error) {
 		if !filepath.IsAbs(c.cwd) {
 			c.cwd = filepath.Join(s.settings.Cwd, a.Workdir)
 		}
+	}
+	if strings.Contains(c.cwd+c.script, "\x00") {
+		return nil, errNul
 	}
 	if a.TimeoutMs > 0 {
 		c.timeout = time.Duration(min(a.TimeoutMs, longestTimeout.Milliseconds())) * time.Millisecond
