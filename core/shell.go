@@ -120,7 +120,7 @@ func (s *step) parseShell(arguments string) (*shellCommand, error) {
 		return nil, err
 	}
 	c := &shellCommand{script: script, cwd: s.settings.Cwd, timeout: defaultTimeout, reason: a.Justification,
-		safe: command.Safe(script), dangerous: command.Dangerous(script), escalates: escalates}
+		dangerous: command.Dangerous(script), escalates: escalates}
 	c.argv = []string{s.active.world.Shell, "-lc", script}
 	if a.Workdir != "" {
 		c.cwd = a.Workdir
@@ -131,6 +131,7 @@ func (s *step) parseShell(arguments string) (*shellCommand, error) {
 	if strings.Contains(c.cwd+c.script, "\x00") {
 		return nil, errNul
 	}
+	c.safe = command.SafeIn(c.cwd, script)
 	if a.TimeoutMs > 0 {
 		c.timeout = time.Duration(min(a.TimeoutMs, longestTimeout.Milliseconds())) * time.Millisecond
 	}
