@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -141,6 +142,33 @@ func TestManyPartsAreJoinedOnce(t *testing.T) {
 	m.thread.Step(m.stamp(), answer)
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(parts*each))
+}
+
+// TestWhatAServersToolSaysIsBounded, of whatever parts it is, and says that there is more.
+func TestWhatAServersToolSaysIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		block string
+		count int
+	}{
+		{`{"type":"text","text":"` + strings.Repeat("a", 40_000) + `"}`, 2}, {`{"type":"image","mimeType":"image/png","data":"YQ=="}`, 20_000},
+		{`{"type":"text","text":""}`, 40_000}, {`{"type":"resource_link"}`, 40_000},
+	} {
+		m := newMachine(t.Errorf)
+		m.world.Tools = []core.ServerTool{{ToolSpec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: core.ApproveAlways}}
+		for _, line := range []string{"start", `turn-start "a"`, "sample-done call=`c:mcp__s__t:{}`"} {
+			require.NoError(t, runCommand(m, line, new(strings.Builder)))
+		}
+		m.thread.Step(m.stamp(), core.ToolCalled{Effect: last[core.CallTool](m), Result: &core.ServerToolResult{Content: slices.Repeat([]json.RawMessage{json.RawMessage(tt.block)}, tt.count)}})
+		items := m.thread.Prompt().Items
+		parts := items[len(items)-1].ResponseItemVariant.(*protocol.FunctionCallOutput).Output.Parts
+		size := 0
+		for _, part := range parts {
+			size += len(part.Text)
+		}
+		require.Less(t, size, 41_000, "%.50s", tt.block)
+		require.Less(t, len(parts), 3_000, "%.50s", tt.block)
+		require.True(t, strings.HasSuffix(parts[len(parts)-1].Text, "more parts of the result are left out]"), "%.50s", tt.block)
+	}
 }
 
 // TestArgumentsAreNotTooDeep has a model give tools arguments that are nested as deep as it takes:
