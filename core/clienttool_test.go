@@ -171,6 +171,16 @@ func TestWhatAServersToolSaysIsBounded(t *testing.T) {
 	}
 }
 
+// TestNoCallTookLessThanNothing, whatever the clock says: other programs refuse such a line.
+func TestNoCallTookLessThanNothing(t *testing.T) {
+	m := newMachine(t.Errorf)
+	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`", "advance -1h"} {
+		require.NoError(t, runCommand(m, line, new(strings.Builder)))
+	}
+	out := m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
+	require.Contains(t, string(out.Lines[0].Payload), `"duration":{"secs":0,"nanos":0}`)
+}
+
 // TestArgumentsAreNotTooDeep has a model give tools arguments that are nested as deep as it takes:
 // an item that was begun is told to the end, and its lines can be read again.
 func TestArgumentsAreNotTooDeep(t *testing.T) {
