@@ -127,8 +127,8 @@ func (t *Thread) clientTool(name string) *clientTool {
 // the model, as no client could read them.
 func (s *step) beginClientTool(c *toolCall, tool *clientTool) {
 	arguments := json.RawMessage(cmp.Or(c.call.Arguments, "{}"))
-	if !json.Valid(arguments) {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON", c.call.Name))
+	if !protocol.Valid(arguments) {
+		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON, or nested too deeply", c.call.Name))
 		return
 	}
 	c.client = &clientCall{namespace: tool.namespace, tool: tool.name, arguments: arguments}
@@ -186,7 +186,7 @@ func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallRespons
 	if answer.Success {
 		item.Status = protocol.DynamicToolCompleted
 	}
-	item.DurationMs = pointer(s.Now.UnixMilli() - *c.item.StartedAtMs)
+	item.DurationMs = pointer(max(s.Now.UnixMilli()-*c.item.StartedAtMs, 0)) // the clock may have been set back
 	c.item.ThreadItemVariant = &item
 	s.completed(c.item, nil)
 }
@@ -216,15 +216,11 @@ func modelOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 	if !texts {
 		return protocol.ToolOutput{Parts: parts}
 	}
-	out := protocol.ToolOutput{}
+	lines := make([]string, len(parts))
 	for i, part := range parts {
-		if i > 0 {
-			out.Text += "\n"
-		}
-		out.Text += part.Text
+		lines[i] = part.Text
 	}
-	out.Text = cutText(out.Text)
-	return out
+	return protocol.ToolOutput{Text: cutText(strings.Join(lines, "\n"))}
 }
 
 func cutText(text string) string {

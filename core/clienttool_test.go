@@ -3,6 +3,8 @@ package core_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -123,5 +125,83 @@ func TestWhatAClientsToolSaysIsBounded(t *testing.T) {
 			require.Contains(t, output, "bytes cut")
 			require.Greater(t, len(encode(m.thread.View(true))), 1_000_000)
 		})
+	}
+}
+
+// TestManyPartsAreJoinedOnce: a client answers with as many as a line holds.
+func TestManyPartsAreJoinedOnce(t *testing.T) {
+	m := newMachine(t.Errorf)
+	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
+		require.NoError(t, runCommand(m, line, new(strings.Builder)))
+	}
+	const parts, each = 50_000, 10 << 10 // bytes
+	text := `{"type":"inputText","text":"a"}`
+	answer := core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[` + strings.Repeat(text+",", parts-1) + text + `],"success":true}`)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m.thread.Step(m.stamp(), answer)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(parts*each))
+}
+
+// TestWhatAServersToolSaysIsBounded, of whatever parts it is, and says that there is more.
+func TestWhatAServersToolSaysIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		block string
+		count int
+	}{
+		{`{"type":"text","text":"` + strings.Repeat("a", 40_000) + `"}`, 2}, {`{"type":"image","mimeType":"image/png","data":"YQ=="}`, 20_000},
+		{`{"type":"text","text":""}`, 40_000}, {`{"type":"resource_link"}`, 40_000},
+	} {
+		m := newMachine(t.Errorf)
+		m.world.Tools = []core.ServerTool{{ToolSpec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: core.ApproveAlways}}
+		for _, line := range []string{"start", `turn-start "a"`, "sample-done call=`c:mcp__s__t:{}`"} {
+			require.NoError(t, runCommand(m, line, new(strings.Builder)))
+		}
+		m.thread.Step(m.stamp(), core.ToolCalled{Effect: last[core.CallTool](m), Result: &core.ServerToolResult{Content: slices.Repeat([]json.RawMessage{json.RawMessage(tt.block)}, tt.count)}})
+		items := m.thread.Prompt().Items
+		parts := items[len(items)-1].ResponseItemVariant.(*protocol.FunctionCallOutput).Output.Parts
+		size := 0
+		for _, part := range parts {
+			size += len(part.Text)
+		}
+		require.Less(t, size, 41_000, "%.50s", tt.block)
+		require.Less(t, len(parts), 3_000, "%.50s", tt.block)
+		require.True(t, strings.HasSuffix(parts[len(parts)-1].Text, "more parts of the result are left out]"), "%.50s", tt.block)
+	}
+}
+
+// TestNoCallTookLessThanNothing, whatever the clock says: other programs refuse such a line.
+func TestNoCallTookLessThanNothing(t *testing.T) {
+	m := newMachine(t.Errorf)
+	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`", "advance -1h"} {
+		require.NoError(t, runCommand(m, line, new(strings.Builder)))
+	}
+	out := m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
+	require.Contains(t, string(out.Lines[0].Payload), `"duration":{"secs":0,"nanos":0}`)
+}
+
+// TestArgumentsAreNotTooDeep has a model give tools arguments that are nested as deep as it takes:
+// an item that was begun is told to the end, and its lines can be read again.
+func TestArgumentsAreNotTooDeep(t *testing.T) {
+	for _, depth := range []int{100, 9_900, 9_901, 9_999, 10_000, 10_001, 16 << 20} {
+		for _, tool := range []string{"ticket", "mcp__s__t"} {
+			m := newMachine(t.Errorf)
+			m.world.Provider.ContextWindow, m.world.Compaction = nil, core.Compaction{}
+			m.world.Tools = []core.ServerTool{{ToolSpec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: core.ApproveAlways}}
+			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`} {
+				require.NoError(t, runCommand(m, line, new(strings.Builder)))
+			}
+			arguments := `{"a":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}"
+			m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: tool, Arguments: arguments}}}})
+			asked := m.thread.OpenRequests()
+			require.Equal(t, depth <= 9_900, len(asked) > 0 || last[core.CallTool](m) != 0, "%s %d", tool, depth)
+			if len(asked) > 0 {
+				m.take(core.ClientAnswer{Request: asked[0], Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
+			} else if call := last[core.CallTool](m); call != 0 {
+				m.take(core.ToolCalled{Effect: call, Result: &core.ServerToolResult{}})
+			}
+			require.NotZero(t, last[core.Sample](m), "%s %d", tool, depth)
+		}
 	}
 }

@@ -46,8 +46,9 @@ type compaction struct {
 	before   int64
 	// item is what the turn shows of it, nil of a draft.
 	item *protocol.ThreadItem
-	// revision is that of the context that it was planned for.
+	// revision and items are those of the context that it was planned for.
 	revision int64
+	items    int
 }
 
 // mostCompactions bounds how often the context is compacted before one request.
@@ -177,7 +178,7 @@ func (s *step) beginCompaction(strategy string, p compactPlan) {
 
 func (s *step) compaction(rules *Compaction, strategy string, p compactPlan) *compaction {
 	return &compaction{rules: rules, strategy: strategy, plan: p, stretch: s.replaced(p), began: s.Now,
-		before: s.PromptTokens(), revision: s.revision}
+		before: s.PromptTokens(), revision: s.revision, items: len(s.items)}
 }
 
 // compact goes the way of the strategy.
@@ -259,9 +260,14 @@ func (s *step) leaveCompaction() {
 	s.active.compaction = nil
 }
 
-// pointOf is the trim point of a compaction with a summary.
+// pointOf is the trim point of a compaction with a summary. What joined since it was planned
+// stays: the summary does not tell of it.
 func (s *step) pointOf(c *compaction, text string) protocol.StoredTrimPoint {
-	p := s.cutAt(c.plan.from, protocol.TrimCompaction, c.plan.words...)
+	from := c.plan.from
+	if from == none && c.items < len(s.items) {
+		from = c.items
+	}
+	p := s.cutAt(from, protocol.TrimCompaction, c.plan.words...)
 	p.SavedTokens -= s.priceOf(text)
 	return p
 }

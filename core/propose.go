@@ -33,10 +33,8 @@ func (CommitCompaction) input()  {}
 // for a thread, and is good for the context that it was made for.
 type draft struct {
 	*compaction
-	id       string
-	text     string
-	revision int64
-	items    int
+	id   string
+	text string
 	// to waits for the draft while the model writes its summary, which is request's answer.
 	to      protocol.Caller
 	request EffectID
@@ -66,7 +64,7 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 	s.dropDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
 	rules := &in.World.Compaction
 	d := &draft{compaction: s.compaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" + s.NewID(),
-		revision: s.revision, items: len(s.items), to: in.To, window: in.World.Provider.ContextWindow}
+		to: in.To, window: in.World.Provider.ContextWindow}
 	s.draft = d
 	s.write(d)
 }

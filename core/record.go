@@ -20,11 +20,16 @@ func (s *step) changeSettings(next Settings, turnID string) {
 
 // adjustSettings does so only where they differ from those in force.
 func (s *step) adjustSettings(next Settings, turnID string) {
-	was, errWas := protocol.Marshal(turnContext(s.settings, turnID))
-	is, errIs := protocol.Marshal(turnContext(next, turnID))
-	if errWas != nil || errIs != nil || !bytes.Equal(was, is) {
+	if !alike(turnContext(s.settings, turnID), turnContext(next, turnID)) || !alike(s.settings.stored(), next.stored()) {
 		s.changeSettings(next, turnID)
 	}
+}
+
+// alike tells whether payloads of lines say the same.
+func alike(a, b any) bool {
+	left, errLeft := protocol.Marshal(a)
+	right, errRight := protocol.Marshal(b)
+	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
 }
 
 // stored is the form of the event that keeps settings.

@@ -157,7 +157,7 @@ func (s *step) prepareServerCall(c *toolCall) bool {
 		if arguments == "" {
 			arguments = "{}"
 		}
-		if gjson.Valid(arguments) && gjson.Parse(arguments).IsObject() {
+		if protocol.Valid([]byte(arguments)) && arguments[0] == '{' {
 			c.server = &serverCall{*tool, json.RawMessage(arguments)}
 		}
 	}
@@ -276,9 +276,11 @@ func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
 	s.out.Sync = true
 }
 
-// Limits of what the model is given of a result: bytes of text, and images.
+// Limits of what the model is given of a result: bytes of text, and images. A part of it counts
+// as some bytes more than it has.
 const (
 	serverTextLimit  = 40_000
+	serverPartCost   = 16
 	serverImageLimit = 4
 )
 
@@ -292,21 +294,27 @@ func (r *ServerToolResult) output(reason string, ms int64) protocol.ToolOutput {
 		return protocol.ToolOutput{Text: head + "\n" + CutMiddle(string(r.Structured), serverTextLimit)}
 	}
 	parts := []protocol.ContentItem{{Type: protocol.ContentInputText, Text: head}}
-	left, images := serverTextLimit, 0
+	left, images, dropped := serverTextLimit, 0, 0
 	for _, block := range r.Content {
 		part := partOf(block)
-		switch {
-		case part.Type == protocol.ContentInputImage && images < serverImageLimit:
+		if part.Type == protocol.ContentInputImage && images < serverImageLimit {
 			images++
-		case part.Type == protocol.ContentInputImage:
-			part = protocol.ContentItem{Type: protocol.ContentInputText, Text: "[an image is left out: there are more than the model is sent]"}
-		case left <= 0:
+			parts = append(parts, part)
 			continue
-		default:
-			part.Text = CutMiddle(part.Text, left)
-			left -= len(part.Text)
 		}
+		if part.Type == protocol.ContentInputImage {
+			part = protocol.ContentItem{Type: protocol.ContentInputText, Text: "[an image is left out: there are more than the model is sent]"}
+		}
+		if left <= 0 {
+			dropped++
+			continue
+		}
+		part.Text = CutMiddle(part.Text, left)
+		left -= len(part.Text) + serverPartCost
 		parts = append(parts, part)
+	}
+	if dropped > 0 {
+		parts = append(parts, protocol.ContentItem{Type: protocol.ContentInputText, Text: fmt.Sprintf("[%d more parts of the result are left out]", dropped)})
 	}
 	return protocol.ToolOutput{Parts: parts}
 }

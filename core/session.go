@@ -67,6 +67,9 @@ func (s *step) wishFor(c *shellCommand, arguments string) error {
 	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
 		return err
 	}
+	if strings.Contains(a.Shell, "\x00") {
+		return errNul
+	}
 	c.timeout = 0
 	c.terminal = &terminalWish{tty: a.TTY, wait: waitOf(a.YieldTimeMs, 10_000, 250, 30_000), keep: keepOf(a.MaxOutputTokens)}
 	if a.Shell != "" && a.Shell != c.argv[0] {

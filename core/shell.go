@@ -99,6 +99,9 @@ func (a *shellArguments) escalates() (bool, error) {
 	return false, fmt.Errorf("sandbox_permissions is %q, which is neither use_default nor require_escalated", a.SandboxPermissions)
 }
 
+// errNul refuses what no program can be given, and what keys of approvals are cut with.
+var errNul = errors.New("they hold a NUL character")
+
 // parseShell reads the arguments of a shell call.
 func (s *step) parseShell(arguments string) (*shellCommand, error) {
 	var a shellArguments
@@ -117,7 +120,7 @@ func (s *step) parseShell(arguments string) (*shellCommand, error) {
 		return nil, err
 	}
 	c := &shellCommand{script: script, cwd: s.settings.Cwd, timeout: defaultTimeout, reason: a.Justification,
-		safe: command.Safe(script), dangerous: command.Dangerous(script), escalates: escalates}
+		dangerous: command.Dangerous(script), escalates: escalates}
 	c.argv = []string{s.active.world.Shell, "-lc", script}
 	if a.Workdir != "" {
 		c.cwd = a.Workdir
@@ -125,6 +128,10 @@ func (s *step) parseShell(arguments string) (*shellCommand, error) {
 			c.cwd = filepath.Join(s.settings.Cwd, a.Workdir)
 		}
 	}
+	if strings.Contains(c.cwd+c.script, "\x00") {
+		return nil, errNul
+	}
+	c.safe = command.SafeIn(c.cwd, script)
 	if a.TimeoutMs > 0 {
 		c.timeout = time.Duration(min(a.TimeoutMs, longestTimeout.Milliseconds())) * time.Millisecond
 	}

@@ -22,7 +22,7 @@ func DecodeParams(params json.RawMessage, p any) error {
 	if len(bytes.TrimSpace(params)) == 0 {
 		params = json.RawMessage("null")
 	}
-	if !json.Valid(params) {
+	if !Valid(params) {
 		return InvalidParams("", "not JSON, or nested too deeply")
 	}
 	in := gjson.ParseBytes(params)
@@ -33,6 +33,35 @@ func DecodeParams(params json.RawMessage, p any) error {
 		return refusal(err)
 	}
 	return nil
+}
+
+// maxDepth is how deep JSON of others may be nested: encoding/json takes 10,000 levels, with
+// those of the messages and the lines around it.
+const maxDepth = 9_900
+
+// Valid tells whether a text is JSON that can be part of messages and of lines.
+func Valid(text []byte) bool {
+	return json.Valid(text) && (len(text) <= 2*maxDepth || depthOf(text) <= maxDepth)
+}
+
+// depthOf is how deep JSON is nested.
+func depthOf(text []byte) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '{', c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return deepest
 }
 
 func refusal(err error) *Error {

@@ -183,6 +183,26 @@ func TestParamsMustBeJSON(t *testing.T) {
 	}
 }
 
+// TestParamsCanBeWritten: what is taken fits the messages and the lines that are made of it.
+func TestParamsCanBeWritten(t *testing.T) {
+	taken := 0
+	for _, depth := range []int{9_899, 9_900, 9_901, 9_999} {
+		params := json.RawMessage(`{"a\"[":` + strings.Repeat("[", depth-1) + `"[[{"` + strings.Repeat("]", depth-1) + `}`)
+		if protocol.DecodeParams(params, &protocol.ThreadListParams{}) != nil {
+			continue
+		}
+		taken = depth
+		wrapped, err := protocol.Marshal(params)
+		for range 50 {
+			if err == nil {
+				wrapped, err = protocol.Marshal([]json.RawMessage{wrapped})
+			}
+		}
+		require.NoError(t, err, depth)
+	}
+	require.Equal(t, 9_900, taken)
+}
+
 func TestAbsentParamsAreEmpty(t *testing.T) {
 	for _, params := range []string{``, ` `, `null`, ` null `, `{}`} {
 		var p protocol.ThreadListParams

@@ -39,11 +39,13 @@ func New(o worktree.Options, report func(error)) *Keeper {
 	return &Keeper{options: o, report: report, trees: map[string]*worktree.Tree{}}
 }
 
-// open is the worktree of a directory.
+// open is the worktree of a directory. Opening one may wait for who captures it, so nothing is
+// held meanwhile.
 func (k *Keeper) open(ctx context.Context, dir string) (*worktree.Tree, error) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if t := k.trees[dir]; t != nil {
+	t := k.trees[dir]
+	k.mu.Unlock()
+	if t != nil {
 		return t, nil
 	}
 	return worktree.Open(ctx, dir, k.options)

@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -185,4 +187,53 @@ func TestForgetAndCopy(t *testing.T) {
 	require.Empty(t, p.reports)
 	p.Copy(context.Background(), "fork", core.CopyCheckpoints{Points: []protocol.StoredCheckpoint{{ID: "x", Trees: []protocol.StoredTree{{Root: p.dir, Tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4900"}}}}})
 	require.Len(t, p.reports, 1, "one that is gone is left out")
+}
+
+// TestAWorktreeThatIsWaitedForHoldsUpNoOther: its lock may be another server's, for a minute.
+func TestAWorktreeThatIsWaitedForHoldsUpNoOther(t *testing.T) {
+	p := newPlace(t)
+	tree := p.capture("thread", "turn")
+	locks, err := filepath.Glob(filepath.Join(p.home, "*", "lock"))
+	require.NoError(t, err)
+	require.Len(t, locks, 1)
+	lock, err := os.Open(locks[0])
+	require.NoError(t, err)
+	defer lock.Close()
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+
+	again := checkpoint.New(worktree.Options{Home: p.home}, func(error) {})
+	ctx, cancel := context.WithCancel(context.Background())
+	compared := make(chan error, 1)
+	go func() {
+		_, err := again.Compare(ctx, []protocol.StoredTree{tree}, nil)
+		compared <- err
+	}()
+	require.Eventually(t, func() bool { return timesOpen(locks[0]) > 1 }, 10*time.Second, time.Millisecond)
+
+	other := filepath.Join(filepath.Dir(p.dir), "other")
+	require.NoError(t, os.Mkdir(other, 0o755))
+	captured := make(chan error, 1)
+	go func() {
+		_, err := again.Capture(context.Background(), "another", core.CaptureTree{Turn: "turn", Dir: other})
+		captured <- err
+	}()
+	select {
+	case err := <-captured:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "the other worktree waits, too")
+	}
+	cancel()
+	require.ErrorIs(t, <-compared, context.Canceled)
+}
+
+// timesOpen is how often this process has a file open.
+func timesOpen(name string) (n int) {
+	files, _ := filepath.Glob("/proc/self/fd/*")
+	for _, file := range files {
+		if target, err := os.Readlink(file); err == nil && target == name {
+			n++
+		}
+	}
+	return n
 }

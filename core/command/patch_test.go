@@ -35,3 +35,12 @@ func TestAScriptThatDoesMoreIsNoPatch(t *testing.T) {
 		require.False(t, ok, script)
 	}
 }
+
+// TestScriptsThatAreNestedWithoutEndAreNoPatches: else the parser's stack would end the process.
+func TestScriptsThatAreNestedWithoutEndAreNoPatches(t *testing.T) {
+	for _, open := range []string{"$(", "${a:-", "\"$(", "$((", "$[", "<(", "<<E\n$("} {
+		script := "apply_patch " + strings.Repeat(open, maxPatch/len(open)-10)
+		_, _, ok := Patch(script)
+		require.False(t, ok, open)
+	}
+}

@@ -16,8 +16,11 @@ import (
 //
 // What it cannot see is left to the user: a program of that name placed earlier in
 // the PATH, and git's configuration, which may name programs to run.
-func Safe(script string) bool {
-	if !plain(script) {
+func Safe(script string) bool { return SafeIn("", script) }
+
+// SafeIn is Safe for a script that is run in a directory, "" for one that is not known.
+func SafeIn(dir, script string) bool {
+	if !plain(script) || strings.HasPrefix(path.Clean(dir)+"/", "/proc/") {
 		return false
 	}
 	file, ok := parse(script)
@@ -25,7 +28,7 @@ func Safe(script string) bool {
 		return false
 	}
 	all, ok := calls(script, file)
-	return ok && len(all) > 0 && !slices.ContainsFunc(all, func(c call) bool { return !c.safe() })
+	return ok && len(all) > 0 && !slices.ContainsFunc(all, func(c call) bool { return !c.safe(dir) })
 }
 
 // plain tells whether shells agree on the characters of a script: they do not on
@@ -56,14 +59,18 @@ func revealing(text string) bool {
 // treeReaders read whole trees; from the root down /proc is among them.
 var treeReaders = map[string]bool{"grep": true, "egrep": true, "fgrep": true, "rg": true}
 
-func isRoot(text string) bool { return path.Clean(text) == "/" }
+// readsRoot tells whether arguments of such a program, called in a directory, lead there.
+func readsRoot(dir string, args []string) bool {
+	isRoot := func(text string) bool { return path.Clean(text) == "/" || dir != "" && path.Join(dir, text) == "/" }
+	return dir != "" && path.Clean(dir) == "/" || slices.ContainsFunc(args, isRoot)
+}
 
-func (c call) safe() bool {
+func (c call) safe(dir string) bool {
 	if slices.ContainsFunc(c.args, func(w word) bool { return w.loose }) {
 		return false
 	}
 	texts := c.texts()
-	if slices.ContainsFunc(texts, revealing) || treeReaders[texts[0]] && slices.ContainsFunc(texts, isRoot) {
+	if slices.ContainsFunc(texts, revealing) || treeReaders[texts[0]] && readsRoot(dir, texts[1:]) {
 		return false
 	}
 	rule, known := readOnly[texts[0]]

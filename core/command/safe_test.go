@@ -259,6 +259,20 @@ func TestEverySafeProgramIsTried(t *testing.T) {
 	}
 }
 
+// TestSafeIn knows where relative names lead.
+func TestSafeIn(t *testing.T) {
+	for _, c := range []struct {
+		dir, script string
+		safe        bool
+	}{
+		{"/repo", "cat environ", true}, {"/repo", "rg -n key ..", false}, {"/repo/a", "rg -n key ..", true}, {"/repo/a", "grep -r key ../..", false},
+		{"/", "cat a", true}, {"/", "rg key", false}, {"/", "grep -r key .", false}, {"/", "cat proc/1/environ", false}, {"/..", "rg key", false},
+		{"/home/me/processor", "cat environ", true}, {"/proc", "cat 1/environ", false}, {"/proc/1", "cat environ", false}, {"/proc/../repo", "cat environ", true}, {"/repo/../proc/1/", "cat environ", false},
+	} {
+		require.Equal(t, c.safe, SafeIn(c.dir, c.script), "%+v", c)
+	}
+}
+
 func TestLongScriptsAreNotSafe(t *testing.T) {
 	require.True(t, Safe("ls "+strings.Repeat("a", maxScript-3)))
 	require.False(t, Safe("ls "+strings.Repeat("a", maxScript-2)))

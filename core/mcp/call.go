@@ -18,13 +18,13 @@ import (
 
 // call is a call under way.
 type call struct {
-	said    chan string // what the tool says meanwhile; nil where nobody listens
-	cancel  context.CancelCauseFunc
-	timeout time.Duration
-
-	mu    sync.Mutex
+	said   chan string // what the tool says meanwhile; nil where nobody listens
+	cancel context.CancelCauseFunc
+	// timer ends the call where its clock runs, since began with the time that was left then.
 	timer *time.Timer
-	asks  int // open questions, which stop the clock
+	runs  bool
+	began time.Time
+	left  time.Duration
 }
 
 var errTimeout = errors.New("timed out")
@@ -33,15 +33,18 @@ var errTimeout = errors.New("timed out")
 // dropped: a tool that says so much at once has newer ones soon.
 const mostSaid = 64
 
-// pause stops the clock of a call while the user is asked.
-func (c *call) pause(questions int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.asks += questions
-	c.timer.Stop()
-	if c.asks == 0 {
-		c.timer.Reset(c.timeout)
+// run starts the clock of a call, or stops it.
+func (c *call) run(runs bool) {
+	switch {
+	case runs == c.runs:
+	case runs:
+		c.began = time.Now()
+		c.timer.Reset(c.left)
+	default:
+		c.timer.Stop()
+		c.left -= time.Since(c.began)
 	}
+	c.runs = runs
 }
 
 // Call calls a tool. Progress gets what the tool says meanwhile.
@@ -100,8 +103,8 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 // for no other.
 func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Context, token string, leave func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &call{cancel: cancel, timeout: s.def.ToolTimeout}
-	c.timer = time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
+	c := &call{cancel: cancel, runs: true, began: time.Now(), left: s.def.ToolTimeout}
+	c.timer = time.AfterFunc(c.left, func() { cancel(errTimeout) })
 	var telling sync.WaitGroup
 	if progress != nil {
 		c.said = make(chan string, mostSaid)
@@ -115,6 +118,7 @@ func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Co
 	s.nextID++
 	token = "call-" + strconv.Itoa(s.nextID)
 	s.calls[token] = c
+	c.run(s.asks == 0)
 	s.mu.Unlock()
 	return ctx, token, func() {
 		c.timer.Stop()
@@ -210,8 +214,9 @@ func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerAsks {
 func (s *server) pause(questions int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asks += questions
 	for _, c := range s.calls {
-		c.pause(questions)
+		c.run(s.asks == 0)
 	}
 }
 

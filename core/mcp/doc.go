@@ -18,9 +18,10 @@
 //
 // A server may write what it likes: lines on its output that are no messages are dropped,
 // lines of more than 16 MiB end the connection, results are cut to 1 MiB, of lists
-// at most 10,000 entries are read, and what it writes to standard error goes to the log in
+// at most 10,000 entries and 16 MiB are read, and what it writes to standard error goes to the log in
 // short lines. A call ends after its timeout, not counting the time that the user takes to
-// answer a question of the server.
+// answer a question of the server. A program that has not read all of a message a second after
+// the call that it is of has ended loses the connection.
 //
 // # Goroutines
 //

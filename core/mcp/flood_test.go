@@ -136,3 +136,12 @@ func TestToolsThatChangeAtOnceAreListedOnce(t *testing.T) {
 		require.Less(t, p.lists, 10)
 	})
 }
+
+// TestListsWithoutEndAreNotReadOn, of tools whose descriptions fill pages.
+func TestListsWithoutEndAreNotReadOn(t *testing.T) {
+	p := newPuppet("", [3]string{introduction, `{"tools":[{"name":"t","description":"` + strings.Repeat("x", 1<<20) + `","inputSchema":{"type":"object"}}],"nextCursor":"more"}`, result})
+	p.stays = true
+	r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) { return p, nil })
+	require.Len(t, r.ready(mcp.Definition{Name: "s", StartupTimeout: 10 * time.Second, ToolTimeout: time.Minute}), 1)
+	require.Less(t, p.lists, 20)
+}

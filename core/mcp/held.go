@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -61,9 +62,21 @@ func (c *heldConnection) take(id any) bool {
 	return true
 }
 
-// Write counts a request as answered also where that could not be written: it is not tried again.
+// Write ends with the connection where the program does not read and nobody waits for that any
+// more: of what it was told the end is missing, so nothing can come behind it. It counts a request
+// as answered also where that could not be written: it is not tried again.
 func (c *heldConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+	written := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-written:
+		case <-time.After(endTime):
+			_ = c.Close()
+		}
+	})
 	err := c.Connection.Write(ctx, m)
+	close(written)
+	stop()
 	if r, answers := m.(*jsonrpc.Response); answers {
 		c.mu.Lock()
 		delete(c.open, r.ID.Raw())

@@ -8,8 +8,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostEntries bounds lists.
-const mostEntries = 10_000
+// mostEntries bounds lists, mostListed those of more than one page, in bytes.
+const (
+	mostEntries = 10_000
+	mostListed  = 16 << 20
+)
 
 // relist learns the tools anew; where that fails it keeps those that it knows.
 func (s *server) relist(session *sdk.ClientSession) {
@@ -32,7 +35,7 @@ func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.To
 		return nil, nil, nil
 	}
 	var params sdk.ListToolsParams
-	for {
+	for size := 0; ; {
 		page, err := session.ListTools(ctx, &params)
 		if err != nil {
 			return nil, nil, fmt.Errorf("its tools could not be listed: %w", err)
@@ -41,7 +44,10 @@ func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.To
 			meta = page.Meta
 		}
 		tools = append(tools, page.Tools...)
-		if page.NextCursor == "" || len(tools) >= mostEntries {
+		for _, t := range page.Tools {
+			size += len(written(t))
+		}
+		if page.NextCursor == "" || len(tools) >= mostEntries || size >= mostListed {
 			return distinct(tools), meta, nil
 		}
 		params.Cursor = page.NextCursor

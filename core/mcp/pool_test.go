@@ -211,6 +211,67 @@ func TestQuestionsStopTheClockOfTheCall(t *testing.T) {
 	require.Contains(t, r.texts(r.call("ask", `{}`)), "decline")
 }
 
+// TestQuestionsStopTheClocksOfOtherCalls, those that begin meanwhile too, and no longer than they
+// are open.
+func TestQuestionsStopTheClocksOfOtherCalls(t *testing.T) {
+	const timeout = 500 * time.Millisecond
+	for _, open := range []time.Duration{timeout / 2, 2 * timeout} {
+		r := newRig(t)
+		d := define(t, "s")
+		d.ToolTimeout = timeout
+		r.ready(d)
+		r.answer = func(q core.ServerAsks) {
+			time.AfterFunc(open, func() { r.Answer(q.Question, accept(`{"name":"Ada"}`)) })
+		}
+		asking := make(chan core.ToolCalled, 1)
+		go func() { asking <- r.call("ask", `{}`) }()
+		r.until(func() bool { return len(r.asked) == 1 })
+		ctx, cancel := context.WithTimeout(context.Background(), 20*timeout)
+		defer cancel()
+		hung := r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "hang", Arguments: []byte(`{}`)}, nil)
+		require.ErrorContains(t, hung.Err, "timed out awaiting tools/call after 500ms", open)
+		require.Greater(t, hung.Duration, open)
+		require.Contains(t, r.texts(<-asking), "accept Ada")
+	}
+}
+
+// TestCallsThatAskWithoutEndTimeOut: only the time that the user takes does not count.
+func TestCallsThatAskWithoutEndTimeOut(t *testing.T) {
+	r := newRig(t)
+	d := define(t, "s")
+	d.ToolTimeout = 200 * time.Millisecond
+	r.ready(d)
+	r.answer = func(q core.ServerAsks) { r.Answer(q.Question, accept(`{}`)) }
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	nagged := r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "nag", Arguments: []byte(`{}`)}, nil)
+	require.ErrorContains(t, nagged.Err, "timed out awaiting tools/call after 200ms")
+}
+
+// TestCallsOfAProgramThatDoesNotReadTimeOut, with arguments that no pipe holds, and those behind
+// them; then it is connected to again.
+func TestCallsOfAProgramThatDoesNotReadTimeOut(t *testing.T) {
+	r := newRig(t)
+	d := define(t, "s")
+	d.Command = []string{"/bin/sh", "-c", "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" + introduction + "}'; " +
+		"read b; read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":" + tools + "}'; exec sleep 1000"}
+	d.ToolTimeout = time.Second
+	require.Len(t, r.ready(d), 1)
+	called := make(chan core.ToolCalled, 2)
+	for _, arguments := range []string{`{"a":"` + strings.Repeat("x", 1<<20) + `"}`, `{}`} {
+		go func() { called <- r.call("t", arguments) }()
+	}
+	for range 2 {
+		select {
+		case c := <-called:
+			require.ErrorContains(t, c.Err, "timed out awaiting tools/call after 1s")
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "a call did not end")
+		}
+	}
+	r.until(func() bool { return strings.Count(strings.Join(r.states, "\n"), "s ready") == 2 })
+}
+
 func TestQuestionsAreWithdrawnWithTheirCall(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))

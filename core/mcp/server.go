@@ -53,6 +53,7 @@ type server struct {
 	tools   []*sdk.Tool
 	meta    sdk.Meta // of the list of tools
 	calls   map[string]*call
+	asks    int // open questions, which stop the clocks of the calls
 	nextID  int
 	said    string // the last line of standard error
 	told    string // the failure that was told last, since the connection was there

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -84,18 +85,21 @@ func (s *server) introduce(out *protocol.McpServerStatus, r *sdk.InitializeResul
 func (s *server) addResources(ctx context.Context, out *protocol.McpServerStatus, session *sdk.ClientSession) {
 	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
 	defer cancel()
-	for r, err := range session.Resources(ctx, nil) {
-		if err != nil || len(out.Resources) >= mostEntries {
+	out.Resources = listed(session.Resources(ctx, nil))
+	out.ResourceTemplates = listed(session.ResourceTemplates(ctx, nil))
+}
+
+// listed are the entries of a list as JSON.
+func listed[T any](entries iter.Seq2[T, error]) []json.RawMessage {
+	list, size := []json.RawMessage{}, 0
+	for entry, err := range entries {
+		if err != nil || len(list) >= mostEntries || size >= mostListed {
 			break
 		}
-		out.Resources = append(out.Resources, written(r))
+		list = append(list, written(entry))
+		size += len(list[len(list)-1])
 	}
-	for r, err := range session.ResourceTemplates(ctx, nil) {
-		if err != nil || len(out.ResourceTemplates) >= mostEntries {
-			break
-		}
-		out.ResourceTemplates = append(out.ResourceTemplates, written(r))
-	}
+	return list
 }
 
 // Read reads a resource.

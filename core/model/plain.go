@@ -4,11 +4,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// plainLimit bounds the events that are read so, in bytes: their reader's stack grows with their
+// nesting, and one that is too large ends the process.
+const plainLimit = 1 << 20
+
 // textAlone reads the events that nearly all of an answer consists of, which are a text of the
 // first choice and nothing else that counts, in a third of the time that decoding takes. It is
 // false of all others, and of what it does not know.
 func textAlone(event []byte) (content string, plain bool) {
-	plain = gjson.ValidBytes(event) && members(gjson.ParseBytes(event), func(name string, v gjson.Result) bool {
+	plain = len(event) <= plainLimit && gjson.ValidBytes(event) && members(gjson.ParseBytes(event), func(name string, v gjson.Result) bool {
 		switch name {
 		case "id", "object", "created", "model", "system_fingerprint", "service_tier", "provider":
 			return true

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -33,6 +34,14 @@ func TestEventsWithMoreThanTextAreDecoded(t *testing.T) {
 	} {
 		_, plain := textAlone([]byte(event))
 		require.False(t, plain, event)
+	}
+}
+
+// TestEventsThatAreNestedWithoutEndAreDecoded, which bounds their depth.
+func TestEventsThatAreNestedWithoutEndAreDecoded(t *testing.T) {
+	for _, open := range []string{`[`, `{"":`} {
+		_, plain := textAlone([]byte(`{"id":` + strings.Repeat(open, eventLimit/len(open)-10)))
+		require.False(t, plain)
 	}
 }
 

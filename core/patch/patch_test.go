@@ -2,10 +2,13 @@ package patch_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"appserver/core/patch"
 )
@@ -122,4 +125,55 @@ func TestWhatTheDiskRefusesIsNamed(t *testing.T) {
 	_, err = p.Apply(broken{outside})
 	require.ErrorIs(t, err, outside)
 	require.EqualError(t, err, "link/f: it leads outside")
+}
+
+// TestFilesThatRepeatThemselvesAreSearchedOnce: looking again from each line would take minutes.
+func TestFilesThatRepeatThemselvesAreSearchedOnce(t *testing.T) {
+	const lines, kept = 300_000, 150_000
+	file := disk{"f": strings.Repeat("a\n", lines) + "b\n"}
+	applied := make(chan error, 2)
+	var result *patch.Result
+	go func() {
+		var err error
+		result, err = apply(wrap("*** Update File: f", "@@", strings.Repeat(" a\n", kept)+"-b"), file)
+		applied <- err
+		_, err = apply(wrap("*** Update File: f", "@@", strings.Repeat(" a\n", kept)+"-c"), file)
+		applied <- err
+	}()
+	for _, problem := range []string{"", "the file does not have these lines"} {
+		select {
+		case err := <-applied:
+			if problem == "" {
+				require.NoError(t, err)
+				require.True(t, *result.Files[0].After == strings.Repeat("a\n", lines))
+				continue
+			}
+			require.ErrorContains(t, err, problem)
+		case <-time.After(time.Minute):
+			require.Fail(t, "the hunk is looked for still")
+		}
+	}
+}
+
+func TestLinesAreFoundWhereTheyAreFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SampledFrom([]string{"a", "a ", "b"})
+		file, wanted := rapid.SliceOfN(line, 1, 20).Draw(t, "file"), rapid.SliceOfN(line, 1, 6).Draw(t, "wanted")
+		first := -1
+		for _, read := range []func(string) string{func(s string) string { return s }, strings.TrimSpace} {
+			for at := 0; first < 0 && at+len(wanted) <= len(file); at++ {
+				if slices.EqualFunc(file[at:at+len(wanted)], wanted, func(a, b string) bool { return read(a) == read(b) }) {
+					first = at
+				}
+			}
+		}
+		result, err := apply(wrap("*** Update File: f", "@@", "-"+strings.Join(wanted, "\n-"), "+new"), disk{"f": strings.Join(file, "\n") + "\n"})
+		if first < 0 {
+			require.Error(t, err)
+			return
+		}
+		require.NoError(t, err)
+		left := slices.Concat(file[:first], []string{"new"}, file[first+len(wanted):])
+		require.Equal(t, strings.Join(left, "\n")+"\n", *result.Files[0].After)
+	})
 }

@@ -51,20 +51,47 @@ func seek(lines []line, wanted []string, start int, atEnd bool) int {
 		for i, w := range wanted {
 			read[i] = reading(w)
 		}
-		for at := start; at+len(wanted) <= len(lines); at++ {
-			if matches(lines[at:], read, reading) {
-				return at
-			}
+		if at := firstAt(lines[start:], read, reading); at != none {
+			return start + at
 		}
 	}
 	return none
 }
 
-func matches(lines []line, read []string, reading func(string) string) bool {
-	for i, w := range read {
-		if reading(lines[i].text) != w {
-			return false
+// firstAt is the first index at which the lines, as they are read, are those wanted. The search
+// is that of D. Knuth, J. Morris and V. Pratt, "Fast pattern matching in strings", 1977: no line
+// is looked at again, however often the file repeats itself.
+func firstAt(lines []line, read []string, reading func(string) string) int {
+	back := borders(read)
+	met := 0
+	for i, l := range lines {
+		text := reading(l.text)
+		for met > 0 && read[met] != text {
+			met = back[met-1]
+		}
+		if read[met] == text {
+			met++
+		}
+		if met == len(read) {
+			return i + 1 - met
 		}
 	}
-	return true
+	return none
+}
+
+// borders are, for each beginning of a list, how many of its last lines are its first, too, but
+// for all of them.
+func borders(read []string) []int {
+	back := make([]int, len(read))
+	met := 0
+	for i := 1; i < len(read); i++ {
+		for met > 0 && read[met] != read[i] {
+			met = back[met-1]
+		}
+		if read[met] == read[i] {
+			met++
+		}
+		back[i] = met
+	}
+	return back
 }

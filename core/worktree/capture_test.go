@@ -2,6 +2,7 @@ package worktree_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -363,6 +364,33 @@ func TestWhatIsIgnored(t *testing.T) {
 	w.put("a.mine", "x\n")
 	files := w.changes(w.open(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904", w.capture(w.open()))
 	require.Equal(t, []string{".gitignore", "a.swp", "a.txt"}, paths(files))
+}
+
+// TestPatternsElsewhereAreNotRead: a repository may have hundreds of files of them.
+func TestPatternsElsewhereAreNotRead(t *testing.T) {
+	w := repository(t)
+	w.put(".gitignore", "*.o\n")
+	w.put("a/.gitignore", "!x.o\n")
+	for i := range 20 {
+		w.put(fmt.Sprintf("b%d/.gitignore", i), "x\n")
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	program := filepath.Join(t.TempDir(), "git")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\" >>"+log+"\nexec git \"$@\"\n"), 0o755))
+	tree, err := worktree.Open(context.Background(), w.root, worktree.Options{Home: w.home, Git: program})
+	require.NoError(t, err)
+	before, err := tree.Capture(context.Background())
+	require.NoError(t, err)
+	w.put("a/c/y", "new")
+	w.put("a/c/x.o", "new")
+	after, err := tree.Capture(context.Background())
+	require.NoError(t, err)
+	changes, err := tree.Changes(context.Background(), before, after)
+	require.NoError(t, err)
+	require.Len(t, changes, 2)
+	runs, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(runs), " cat-file blob "))
 }
 
 // A file that is ignored, and then is not, was there all the time: a restore must not

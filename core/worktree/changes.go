@@ -85,7 +85,7 @@ func (t *Tree) ignoredAt(ctx context.Context, object string, paths []string) (ma
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := t.layPatterns(ctx, object, dir); err != nil {
+	if err := t.layPatterns(ctx, object, dir, paths); err != nil {
 		return nil, err
 	}
 	g := t.reader()
@@ -107,8 +107,16 @@ func (t *Tree) ignoredAt(ctx context.Context, object string, paths []string) (ma
 	return ignored, err
 }
 
-// layPatterns writes the .gitignore files of a capture below a folder.
-func (t *Tree) layPatterns(ctx context.Context, object, dir string) error {
+// layPatterns writes the .gitignore files of a capture below a folder, those above some paths:
+// each is a run of git.
+func (t *Tree) layPatterns(ctx context.Context, object, dir string, paths []string) error {
+	above := map[string]bool{}
+	for _, p := range paths {
+		for p != "." {
+			p = path.Dir(p)
+			above[path.Join(p, ".gitignore")] = true
+		}
+	}
 	out, err := t.reader().run(ctx, nil, "ls-tree", "-r", "-z", object)
 	if err != nil {
 		return err
@@ -116,7 +124,7 @@ func (t *Tree) layPatterns(ctx context.Context, object, dir string) error {
 	for _, line := range names(out) {
 		about, name, _ := strings.Cut(line, "\t")
 		words := strings.Fields(about)
-		if path.Base(name) != ".gitignore" || len(words) != 3 || words[0] != fmt.Sprintf("%o", ModeFile) {
+		if !above[name] || len(words) != 3 || words[0] != fmt.Sprintf("%o", ModeFile) {
 			continue
 		}
 		content, err := t.reader().run(ctx, nil, "cat-file", "blob", words[2])

@@ -147,6 +147,14 @@ func server() *mcp.Server {
 		}
 		return text(fmt.Sprintf("%s %v", got.Action, got.Content["name"]))
 	})
+	add("nag", reading, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for {
+			if _, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Still there?"}); err != nil {
+				return nil, err
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
 	add("environment", reading, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		dir, _ := os.Getwd()
 		return text(strings.Join(append(os.Environ(), "cwd="+dir), "\n"))
