@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,6 +125,9 @@ func processCommand(t testing.TB, home, path string, args ...string) *exec.Cmd {
 	cmd.Stderr = stderr
 	t.Cleanup(func() {
 		text, err := os.ReadFile(stderr.Name())
+		if bytes.Contains(text, []byte("the server has a fault")) || bytes.Contains(text, []byte("handler panicked")) {
+			t.Error("the server has a fault")
+		}
 		if t.Failed() && err == nil && len(text) > 0 {
 			t.Logf("stderr of the server:\n%s", text)
 		}

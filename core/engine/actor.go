@@ -120,14 +120,14 @@ func (a *actor) run() {
 		}
 		select {
 		case r := <-a.requests:
-			a.serve(r)
+			a.endure(&r.to, func() { a.serve(r) })
 		case r := <-results:
-			a.take(r)
+			a.endure(nil, func() { a.take(r) })
 		case <-clear:
 		case <-a.deserted:
 			a.dismiss()
 		case <-a.idle:
-			a.describe()
+			a.endure(nil, a.describe)
 		case <-a.abandoned():
 			a.abandon()
 		case <-a.quit:
@@ -235,14 +235,16 @@ func (a *actor) take(r result) {
 // wind serves what was accepted, ends the turn and waits for its effects.
 func (a *actor) wind() {
 	for len(a.requests) > 0 {
-		a.serve(<-a.requests)
+		r := <-a.requests
+		a.endure(&r.to, func() { a.serve(r) })
 	}
 	if a.thread == nil {
 		return
 	}
-	a.step(core.Shutdown{})
+	a.endure(nil, func() { a.step(core.Shutdown{}) })
 	for len(a.effects) > 0 {
-		a.take(<-a.results)
+		r := <-a.results
+		a.endure(nil, func() { a.take(r) })
 	}
 }
 

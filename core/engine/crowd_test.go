@@ -2,8 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -14,20 +12,9 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// crowdVariable is set in the process that TestCrowd starts.
-const crowdVariable = "APPSERVER_TEST_CROWD"
-
 // TestCrowd lets many clients ask for the same threads at the same time: each is
-// answered for what is true of the thread, whatever the others do. It runs in a
-// process of its own, for a thread that panics takes the process with it.
+// answered for what is true of the thread, whatever the others do.
 func TestCrowd(t *testing.T) {
-	if os.Getenv(crowdVariable) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestCrowd$", "-test.count=1")
-		cmd.Env = append(os.Environ(), crowdVariable+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out[:min(len(out), 2000)])
-		return
-	}
 	mem := faultfs.NewMem(home)
 	r := newRig(t, mem, mem)
 	var ids []string

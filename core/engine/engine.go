@@ -396,7 +396,11 @@ func (e *Engine) aside(conn uint64, do func()) error {
 }
 
 func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
-	result, err := answer()
+	var result any
+	var err error
+	if fault := e.fault(func() { result, err = answer() }); fault != nil {
+		err = fault
+	}
 	if err != nil {
 		e.Outbox.Refuse(to, coded(err))
 		return

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,7 +38,8 @@ const (
 // rig is an engine in a bubble, with a disk, clients, a model and a shell that a
 // test has in hand.
 type rig struct {
-	memory *notebook // nil for none
+	memory *notebook     // nil for none
+	tokens engine.Tokens // nil for none
 	t      *testing.T
 	*engine.Engine
 	mem     *faultfs.Mem
@@ -107,12 +109,20 @@ func (r *rig) restart() {
 		memory = r.memory
 	}
 	r.Engine = engine.New(engine.Parts{
-		Worktrees: worktrees, Memory: memory,
-		Store: rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched),
+		Worktrees: worktrees, Memory: memory, Tokens: r.tokens,
+		Store: rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched, zap.Hooks(r.hear)),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		WantsChanges: func(conn uint64) bool { return conn == keeper },
 	})
 	r.witness.restarted()
+}
+
+// hear takes it that the server has no fault but for what a test breaks.
+func (r *rig) hear(e zapcore.Entry) error {
+	if e.Message == "the server has a fault" && r.tokens == nil {
+		r.t.Errorf("%s\n%s", e.Message, debug.Stack())
+	}
+	return nil
 }
 
 // release lets everything go on that a test has stopped, so that the bubble can end.

@@ -1,0 +1,57 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// brokenTokens panics so many times, in steps of threads and in what only reads them.
+type brokenTokens struct{ panics int }
+
+func (b *brokenTokens) Known(string) bool { return true }
+func (b *brokenTokens) Prepare(string)    {}
+
+func (b *brokenTokens) Count(_, text string) int {
+	if b.panics > 0 {
+		b.panics--
+		panic("the tokenizer has a fault")
+	}
+	return len(text)
+}
+
+// TestAFaultEndsNoServer has a thread panic: its caller is refused, its turn fails, and it is what
+// its rollout holds, or is let go where even that panics. Other threads go on.
+func TestAFaultEndsNoServer(t *testing.T) {
+	for name, panics := range map[string]int{"once": 1, "again and again": 1000} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				tokens := &brokenTokens{}
+				r.tokens = tokens
+				r.restart()
+				id, other := r.begin(1), r.begin(2)
+				r.turn(2, other, "hang")
+				r.turn(1, id, "say hello")
+				r.turn(1, id, "hang")
+
+				tokens.panics = panics
+				require.Equal(t, protocol.KindInternal, r.refused(1, getUsage(id)))
+				require.Equal(t, []string{"completed", "failed"}, r.ends(1))
+				if panics > 1 {
+					require.Len(t, r.clients.told(1, "thread/closed"), 1)
+					require.Equal(t, protocol.KindInternal, r.refused(1, getUsage(id)), "of a thread that is not loaded")
+					tokens.panics = 0
+					r.ask(1, resume(id))
+				}
+				require.NotZero(t, r.logged("the server has a fault"))
+
+				r.turn(1, id, "say again")
+				require.Equal(t, []string{"completed", "failed", "completed"}, r.ends(1))
+				require.Empty(t, r.ends(2))
+				require.Len(t, r.ask(1, read(id)).Get("thread.turns").Array(), 3)
+			})
+		})
+	}
+}
