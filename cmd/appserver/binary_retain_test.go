@@ -103,6 +103,25 @@ func TestBinaryDeletesTheOldest(t *testing.T) {
 	c.close()
 }
 
+// TestBinaryArchivesWhatAKillHasLeft has a thread below two names, as a cut move leaves it.
+func TestBinaryArchivesWhatAKillHasLeft(t *testing.T) {
+	t.Parallel()
+	home, ids := agedHome(t, 3)
+	archive := filepath.Join(home, "archived_sessions")
+	require.NoError(t, os.Mkdir(archive, 0o700))
+	paths, err := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "*"+ids[0]+".jsonl"))
+	require.NoError(t, err)
+	require.Len(t, paths, 1)
+	require.NoError(t, os.Link(paths[0], filepath.Join(archive, filepath.Base(paths[0]))))
+	c := startOffline(t, home, "-c", "history.maxAge=5")
+	c.call("thread/list", object{})
+	c.untilMethod("warning")
+	require.ElementsMatch(t, ids, c.toldOf("thread/archived"))
+	require.ElementsMatch(t, ids, rolloutsIn(t, home, "archived_sessions"))
+	require.Empty(t, rolloutsIn(t, home, "sessions"))
+	c.close()
+}
+
 // TestCrashWhileThreadsGo kills servers that archive, until one has archived all.
 func TestCrashWhileThreadsGo(t *testing.T) {
 	const count = 60

@@ -53,6 +53,7 @@ func (e *Engine) noteListed() {
 func (e *Engine) retain(r rollout.Retention) {
 	ctx, cancel := e.untilClosed()
 	defer cancel()
+	e.tidied.Do(e.tidy) // else a thread that a kill has left in two places would stay
 	done := e.Store.Retain(ctx, r, time.Now(), func(t rollout.Resting) error { return e.retire(r, t) })
 	for _, t := range done.Kept {
 		e.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Because), zap.String("reason", t.Kept))
