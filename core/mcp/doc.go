@@ -20,12 +20,15 @@
 // lines of more than 16 MiB end the connection, results are cut to 1 MiB, of lists
 // at most 10,000 entries and 16 MiB are read, and what it writes to standard error goes to the log in
 // short lines. A call ends after its timeout, not counting the time that the user takes to
-// answer a question of the server. A program that has not read all of a message a second after
+// answer a question of the server. While 64 requests of a program are open, or 64 answers to a
+// service are under way, it is read no further; the user is asked 64 questions at a time. Progress
+// that its caller does not take is dropped after 64 messages. A program that has not read all of a message a second after
 // the call that it is of has ended loses the connection.
 //
 // # Goroutines
 //
 // Each connection has one that makes it, again and again, and waits for its end; it
-// ends when its owner is closed. One more waits in the library for the end of a session,
+// ends when its owner is closed. Each call whose caller listens has one that hands on its progress,
+// and ends with the call. One more waits in the library for the end of a session,
 // and ends with that. A closed owner's connections are waited for by [Pool.Close] alone.
 package mcp
