@@ -91,7 +91,7 @@ func (s *step) clientAnswer(in ClientAnswer) {
 	}
 	switch word {
 	case protocol.DecisionAcceptForSession:
-		for _, key := range c.keys() {
+		for _, key := range s.keys(c) {
 			s.allow(key)
 		}
 		s.accept(c)
@@ -115,7 +115,7 @@ func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
 	if err != nil {
 		err = fmt.Errorf("it is an error, %w", err)
 	} else {
-		err = json.Unmarshal(in.Result, &answer)
+		err = protocol.Unmarshal(in.Result, &answer)
 	}
 	word = answer.Decision.Word
 	switch {
@@ -135,9 +135,12 @@ func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
 }
 
 // keys are what acceptForSession remembers.
-func (c *toolCall) keys() []string {
+func (s *step) keys(c *toolCall) []string {
 	if c.patch != nil {
 		return c.patch.keys()
+	}
+	if s.leavesSandbox(c.command) {
+		return []string{c.command.outsideKey()}
 	}
 	return []string{c.command.key()}
 }
@@ -190,7 +193,7 @@ func (s *step) accept(c *toolCall) {
 		s.writePatch(c)
 		return
 	}
-	c.command.outside = c.command.denied != nil || c.command.escalates
+	c.command.accepted, c.command.outside = true, s.leavesSandbox(c.command)
 	s.runCommand(c)
 }
 
@@ -244,10 +247,6 @@ func (s *step) abandon(c *toolCall) {
 
 const abortedOutputText = "aborted by user"
 
-func abortedOutput(callID string) *protocol.FunctionCallOutput {
-	return &protocol.FunctionCallOutput{CallID: callID, Output: protocol.ToolOutput{Text: abortedOutputText}}
-}
-
 // OpenRequests are the ids of the requests that no client has answered.
 func (t *Thread) OpenRequests() []uint64 {
 	var ids []uint64
@@ -276,13 +275,13 @@ func (t *turn) openItems() (items []protocol.ThreadItem) {
 	return items
 }
 
-// openCalls are the ids of calls of the last turn without an output, in order.
-func (l *log) openCalls() []string {
-	var open []string
+// openCalls are the places of calls of the last turn without an output, in order.
+func (l *log) openCalls() []int {
+	var open []int
 	last := l.currentTurn()
 	for i := len(l.items) - 1; i >= 0 && l.items[i].turnID == last; i-- {
 		if c := &l.items[i]; c.role == aCall && c.callID != "" && c.pair == none && !c.fate.hidden {
-			open = append(open, c.callID)
+			open = append(open, i)
 		}
 	}
 	slices.Reverse(open)
@@ -291,7 +290,11 @@ func (l *log) openCalls() []string {
 
 // completeOpenCalls answers the calls that nothing else will.
 func (s *step) completeOpenCalls() {
-	for _, id := range s.openCalls() {
-		s.item(abortedOutput(id))
+	for _, call := range s.openCalls() {
+		if held := s.heldOutput(s.items[call].callID); held != nil {
+			s.item(held)
+			continue
+		}
+		s.item(output(&s.items[call], abortedOutputText).ResponseItemVariant)
 	}
 }

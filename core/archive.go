@@ -18,8 +18,10 @@ func (t *Thread) TurnUnderWay() *protocol.Error {
 	return err
 }
 
-// turnUnderWay refuses what is not done while a turn is under way, and is true then.
+// turnUnderWay refuses what is not done while a turn is under way, and is true then. A turn
+// that only waits for the time of its turn/completed is completed first.
 func (s *step) turnUnderWay(to protocol.Caller) bool {
+	s.releaseTurn()
 	err := s.TurnUnderWay()
 	if err != nil {
 		s.refuse(to, err)
@@ -32,7 +34,8 @@ func (s *step) archive(in Archive) {
 		s.refuse(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only", s.id))
 		return
 	}
-	if s.turnUnderWay(in.To) {
+	if err := s.TurnUnderWay(); err != nil {
+		s.refuse(in.To, err)
 		return
 	}
 	s.out.Archive = true

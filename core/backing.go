@@ -28,7 +28,7 @@ func (b *backing) payload(line, part int32) json.RawMessage {
 	}
 	if b.parts == nil || b.line != line {
 		var c protocol.Compacted
-		if json.Unmarshal(b.lines.Payload(int(line)), &c) != nil {
+		if protocol.Unmarshal(b.lines.Payload(int(line)), &c) != nil {
 			return nil
 		}
 		b.line, b.parts = line, c.ReplacementHistory

@@ -45,7 +45,7 @@ func (l *log) noteEnd(ordinal int64, t *turnRecord) {
 func (l *log) addItem(ordinal int64, t *turnRecord, r itemRecord) {
 	l.note(ordinal, t, int32(len(t.items)))
 	t.items = append(t.items, r)
-	if r.says != nobody {
+	if r.isMessage() {
 		l.messages = append(l.messages, ordinal)
 	}
 }

@@ -76,7 +76,7 @@ func CheckDynamicTools(specs []protocol.DynamicToolSpec) *protocol.Error {
 			return errTool("duplicate dynamic tool name: %s", name)
 		case builtIn(name):
 			return errTool("dynamic tool name is that of a built-in tool: %s", name)
-		case json.Unmarshal(tool.spec.Parameters, &schema) != nil || schema == nil:
+		case protocol.Unmarshal(tool.spec.Parameters, &schema) != nil || schema == nil:
 			return errTool("dynamic tool input schema is not supported for %s: expected an object", name)
 		}
 		seen[name] = true
@@ -174,6 +174,7 @@ func (s *step) toolAnswered(c *toolCall, in ClientAnswer) {
 		problem = fmt.Sprintf("The client's answer for %s could not be read: %v", c.client.tool, err)
 	}
 	if problem != "" {
+		s.warn([]string{problem})
 		answer = protocol.DynamicToolCallResponse{ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}}}
 	}
 	s.endClientTool(c, answer)

@@ -29,7 +29,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	tools-known [tool=NAME:HINTS], tool-progress TEXT, tool-called [text=T] [image=DATA] [json=BLOCK] [structured=JSON] [failed] [error=TEXT] [took=D]
 //	server-asks TEXT [question=N] [url=URL], server-asks-no-more [question=N]
 //	answer accept|acceptForSession|decline|cancel|refused|JSON|any other word [request=N]
-//	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, archive [stored] [successor=ID], shutdown
+//	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, archive [stored] [successor=ID], shutdown, end-turn, release-turn
 //	timeline [limit=N] [cursor=C] [older]  with older the page before the last one asked for
 //	terminals, terminate ID, clean, keys-typed [failure=TEXT]
 //	image-read [URL] [failure=TEXT]
@@ -54,7 +54,7 @@ var commands = map[string]command{
 	"servers": servers, "tools-known": input(toolsKnownInput), "tool-progress": input(toolProgressInput), "tool-called": input(toolCalledInput),
 	"server-asks": input(serverAsksInput), "server-asks-no-more": input(serverAsksNoMoreInput),
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
-	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "timeline": timeline,
+	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "end-turn": input(endTurnInput), "release-turn": input(releaseTurnInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "tools": offered, "reload": reload, "tokens": tokens,
 	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput), "inject": input(injectInput), "git": input(gitInput),
 	"own": input(ownInput), "image-read": input(imageReadInput), "keys-typed": input(keysTypedInput),
@@ -176,7 +176,7 @@ func userInput(a arguments) []protocol.UserInput {
 	in := []protocol.UserInput{}
 	add := func(v protocol.UserInputVariant) { in = append(in, protocol.UserInput{UserInputVariant: v}) }
 	for _, text := range a.words[1:] {
-		add(&protocol.TextInput{Text: text, TextElements: []json.RawMessage{}})
+		add(&protocol.TextInput{Text: text, TextElements: []protocol.TextElement{}})
 	}
 	for _, url := range a.all("image") {
 		add(&protocol.ImageInput{URL: url, Detail: a.option("detail")})
@@ -190,11 +190,14 @@ func userInput(a arguments) []protocol.UserInput {
 	return in
 }
 
-// imagesOf are data: URLs of the local images.
-func imagesOf(a arguments) map[string]string {
-	images := map[string]string{}
+// imagesOf are the local images. Those whose path begins with /none cannot be read.
+func imagesOf(a arguments) map[string]core.LocalImage {
+	images := map[string]core.LocalImage{}
 	for _, path := range a.all("local") {
-		images[path] = "data:image/png;base64," + strings.TrimPrefix(path, "/")
+		images[path] = core.LocalImage{URL: "data:image/png;base64," + strings.TrimPrefix(path, "/")}
+		if strings.HasPrefix(path, "/none") {
+			images[path] = core.LocalImage{Problem: "no such file or directory"}
+		}
 	}
 	return images
 }
@@ -300,7 +303,7 @@ func injectInput(m *machine, a arguments) (core.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return core.InjectItems{To: m.caller(), Items: items}, nil
+	return core.InjectItems{To: m.caller(), Items: items, World: &m.world}, nil
 }
 
 func gitInput(m *machine, a arguments) (core.Input, error) {
@@ -315,6 +318,10 @@ func archiveInput(m *machine, a arguments) (core.Input, error) {
 	}
 	return in, nil
 }
+
+func endTurnInput(*machine, arguments) (core.Input, error) { return core.EndTurn{}, nil }
+
+func releaseTurnInput(*machine, arguments) (core.Input, error) { return core.ReleaseTurn{}, nil }
 
 func shutdownInput(*machine, arguments) (core.Input, error) { return core.Shutdown{}, nil }
 

@@ -225,6 +225,9 @@ type stretch struct {
 	former string
 	places []int
 	items  []protocol.ResponseItem
+	// shown are the items with those among them that stay, such as the user's requests: the
+	// conversation as the model is to summarise it. earlier are those before the former summary.
+	shown, earlier []protocol.ResponseItem
 }
 
 func (t *Thread) replaced(p compactPlan) (s stretch) {
@@ -235,13 +238,18 @@ func (t *Thread) replaced(p compactPlan) (s stretch) {
 	for _, i := range t.before(p.from) {
 		c := &t.items[i]
 		switch {
-		case c.fate.hidden || stays[i]:
+		case c.fate.hidden:
+		case stays[i]:
+			if c.kept() && c.tells == nothing {
+				s.shown = append(s.shown, c.sent())
+			}
 		case !c.kept():
 			s.places = append(s.places, i)
 		case c.summary:
 			s.former, s.places = strings.TrimSpace(s.former+"\n\n"+summaryText(c.sent())), append(s.places, i)
+			s.earlier, s.shown = append(s.earlier, s.shown...), nil
 		default:
-			s.places, s.items = append(s.places, i), append(s.items, c.sent())
+			s.places, s.items, s.shown = append(s.places, i), append(s.items, c.sent()), append(s.shown, c.sent())
 		}
 	}
 	return s

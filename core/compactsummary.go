@@ -52,18 +52,23 @@ const (
 	// leastTranscript is what it always may have.
 	defaultTranscript = 100_000
 	leastTranscript   = 500
+	// earlierLimit bounds what a former summary covers and is still in the context, in bytes.
+	earlierLimit = 16 << 10
 )
 
 // transcript is a stretch as text, of a number of tokens at most.
 func (t *Thread) transcript(stretch *stretch, room int64) string {
 	head := ""
+	if len(stretch.earlier) > 0 {
+		head = "# Requests that the summary below covers\n\n" + digest.Transcript(stretch.earlier, earlierLimit) + "\n\n"
+	}
 	if stretch.former != "" {
-		head = "# Summary of what was before\n\n" + stretch.former + "\n\n"
+		head += "# Summary of what was before\n\n" + stretch.former + "\n\n"
 	}
 	t.recount()
 	limit := int(room) * 8 // more than texts have for so many tokens, mostly
 	for {
-		text := head + "# Conversation\n\n" + digest.Transcript(stretch.items, max(limit-len(head), 0))
+		text := head + "# Conversation\n\n" + digest.Transcript(stretch.shown, max(limit-len(head), 0))
 		tokens := t.scaled(t.count(content{text: text}))
 		if tokens <= room || limit < 2 {
 			return text
@@ -94,7 +99,7 @@ func (s *step) summaryDone(m *sampling, in SampleDone) {
 	case flaw != "":
 		s.withoutModel(flaw)
 	default:
-		s.active.retries = 0
+		s.active.retries, s.active.silent = 0, 0
 		s.commitCompaction(t.compaction.withRules(text), protocol.CompactSummary)
 	}
 }
@@ -195,7 +200,7 @@ func (c *compaction) bounded(text string) string {
 
 // withoutModel makes the summary without the model, and says why.
 func (s *step) withoutModel(why string) {
-	s.active.retries = 0
+	s.active.retries, s.active.silent = 0, 0
 	s.warn([]string{noSummary(why)})
 	s.commitCompaction(s.active.compaction.extract(), protocol.CompactLocal)
 }

@@ -211,6 +211,9 @@ func (i *modelItem) tells(heads ...string) bool {
 }
 
 func (m *contextModel) compact(id string, payload json.RawMessage) {
+	if gjson.GetBytes(payload, `replacement_history.#(type=="compaction").encrypted_content`).Str != "" {
+		return // only its provider can read it
+	}
 	var c protocol.Compacted
 	if json.Unmarshal(payload, &c) != nil {
 		return

@@ -126,13 +126,13 @@ type share struct {
 }
 
 // shares are those of all items.
-func (h *history) shares() []share {
-	all := make([]share, len(h.items))
-	for i := range h.items {
-		switch f := &h.items[i].fate; {
-		case h.inPrompt(i):
+func (t *Thread) shares() []share {
+	all := make([]share, len(t.items))
+	for i := range t.items {
+		switch f := &t.items[i].fate; {
+		case t.inPrompt(i):
 			all[i] = share{itself: true, text: f.text}
-		case h.standsFor(i):
+		case t.standsFor(i):
 			all[i] = share{placeholder: true, says: f.says}
 		}
 	}

@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/base64"
-	"encoding/json"
 
 	"appserver/protocol"
 )
@@ -17,7 +16,7 @@ func cursorText(cursor any) string {
 func readCursor[C any](text string) (c C, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
-		err = json.Unmarshal(raw, &c)
+		err = protocol.Unmarshal(raw, &c)
 	}
 	return c, err == nil
 }

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -198,13 +198,13 @@ func (l *log) itemID(m moment) *string {
 // id is the item's; that of one which stays undecoded is as its line has it.
 func (r *itemRecord) id() string {
 	switch {
-	case r.ordinal != none:
-		return fmt.Sprintf("item-%d", r.ordinal)
+	case r.number != none:
+		return itemName(r.number)
 	case r.item.ThreadItemVariant != nil:
 		return r.item.ItemID()
 	}
 	raw, _ := r.text()
-	return peek(raw, "item.id")
+	return cmp.Or(legacyID(raw), peek(raw, "item.id"))
 }
 
 // withSummary is the summary that a client gives, nil for a blank one.

@@ -171,7 +171,7 @@ func (c *contextItem) messageCategory(m *protocol.Message, typed bool) protocol.
 		return protocol.CategoryUserMessage
 	case strings.HasPrefix(text, environmentTag):
 		return protocol.CategoryEnvironmentContext
-	case strings.HasPrefix(text, instructionsTag), strings.HasPrefix(text, instructionsHead), strings.HasPrefix(text, SkillTag):
+	case strings.HasPrefix(text, instructionsTag), strings.HasPrefix(text, instructionsHead), strings.HasPrefix(text, SkillTag), strings.HasPrefix(text, protocol.PluginsTag):
 		return protocol.CategoryUserInstructions
 	case strings.HasPrefix(text, abortedTag), strings.HasPrefix(text, ownTag):
 		return protocol.CategoryOther

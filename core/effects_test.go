@@ -162,7 +162,7 @@ func planInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func planned(e core.PlanPatch, files patch.Files) core.PatchPlanned {
-	p, err := patch.Parse(e.Text)
+	p, err := patch.Parse(e.Dir, e.Text)
 	if err != nil {
 		return core.PatchPlanned{Effect: e.ID, Err: err}
 	}

@@ -21,32 +21,70 @@ func (t *Thread) news(w World) (messages []*protocol.Message) {
 	if text := t.environmentText(w); text != t.environment {
 		messages = append(messages, userText(text))
 	}
-	if text := instructionsText(w.Instructions); text != "" && text != t.instructions && !tellsAll(t.instructions, w.Instructions) {
+	if text := t.instructionsNews(w.Instructions); text != "" {
 		messages = append(messages, userText(text))
 	}
 	return messages
+}
+
+const (
+	// instructionsReplace begins instructions that differ from earlier ones in the context.
+	instructionsReplace = "These instructions replace all earlier ones from AGENTS.md files.\n\n"
+	// instructionsGone ends the earlier instructions if the working directory has none.
+	instructionsGone = instructionsTag + "\nThe earlier instructions from AGENTS.md files no longer apply.\n</user_instructions>"
+	// foreignGone is the body by which the reference implementation ends instructions.
+	foreignGone = "The previously provided AGENTS.md instructions no longer apply."
+	// foreignReplace begins the body of its instructions that differ from earlier ones.
+	foreignReplace = "These AGENTS.md instructions replace all previously provided AGENTS.md instructions."
+)
+
+// instructionsNews returns the message that makes the files the instructions in force, or "" if
+// they are in force.
+func (t *Thread) instructionsNews(files []InstructionFile) string {
+	text := instructionsText(files, "")
+	none := t.instructions == "" || t.instructions == instructionsGone || strings.Contains(t.instructions, foreignGone)
+	switch replacing := instructionsText(files, instructionsReplace); {
+	case none:
+		return text
+	case text == "":
+		return instructionsGone
+	case t.instructions == text, t.instructions == replacing, isForeignFor(t.instructions, t.settings.Cwd, files):
+		return ""
+	default:
+		return replacing
+	}
 }
 
 // surroundings are the environment and the user's instructions, whatever the model was told.
 func (t *Thread) surroundings(w World) []*protocol.Message {
 	messages := []*protocol.Message{userText(t.environmentText(w))}
-	if text := instructionsText(w.Instructions); text != "" {
+	if text := instructionsText(w.Instructions, ""); text != "" {
 		messages = append(messages, userText(text))
 	}
 	return messages
 }
 
-// tellsAll tells whether a message of the reference implementation holds the files.
-func tellsAll(text string, files []InstructionFile) bool {
-	if !strings.HasPrefix(text, instructionsHead) {
+// isForeignFor reports whether a message of the reference implementation holds the files, and
+// nothing else, for the working directory.
+func isForeignFor(text, cwd string, files []InstructionFile) bool {
+	head, body, found := strings.Cut(text, "<INSTRUCTIONS>")
+	if !found || !strings.HasPrefix(head, instructionsHead) {
+		return false
+	}
+	if _, dir, named := strings.Cut(head, " for "); named && strings.TrimSpace(dir) != cwd {
 		return false
 	}
 	for _, f := range files {
-		if !strings.Contains(text, strings.TrimSpace(f.Text)) {
+		before, after, held := strings.Cut(body, strings.TrimSpace(f.Text))
+		if !held {
 			return false
 		}
+		body = before + after
 	}
-	return true
+	for _, own := range []string{foreignReplace, "--- project-doc ---", "</INSTRUCTIONS>"} {
+		body = strings.ReplaceAll(body, own, "")
+	}
+	return strings.TrimSpace(body) == ""
 }
 
 func (t *Thread) environmentText(w World) string {
@@ -81,12 +119,12 @@ func access(allowed bool) string {
 }
 
 // instructionsText is "" without instructions.
-func instructionsText(files []InstructionFile) string {
+func instructionsText(files []InstructionFile, opening string) string {
 	if len(files) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("<user_instructions>\n")
+	b.WriteString(instructionsTag + "\n" + opening)
 	for _, f := range files {
 		b.WriteString("# " + f.Path + "\n\n" + strings.TrimSpace(f.Text) + "\n\n")
 	}

@@ -32,8 +32,10 @@ type itemRecord struct {
 	stored
 	item protocol.ThreadItem
 	says speaker
-	// ordinal is that of an event without ids, none for others.
-	ordinal int64
+	// number counts the items of events without ids, none for others. It makes their ids.
+	number int64
+	// more are further lines of the item: reasoning has one for each part.
+	more []stored
 }
 
 // speaker is whose words an item is.
@@ -43,7 +45,11 @@ const (
 	nobody speaker = iota
 	theUser
 	theAgent
+	theThoughts // reasoning of events without ids
 )
+
+// isMessage reports whether the item is a message of the user or the agent.
+func (r *itemRecord) isMessage() bool { return r.says == theUser || r.says == theAgent }
 
 // Item is the thread item.
 func (r *itemRecord) Item() protocol.ThreadItem {
@@ -53,16 +59,19 @@ func (r *itemRecord) Item() protocol.ThreadItem {
 	raw, _ := r.text()
 	item := r.load(raw)
 	if r.from == nil {
-		r.item, r.raw = item, nil
+		r.item, r.raw, r.more = item, nil, nil
 	}
 	return item
 }
 
-func (r *itemRecord) load(raw json.RawMessage) protocol.ThreadItem {
-	if r.ordinal == none {
-		return loadItem(raw)
+func (r *itemRecord) load(raw json.RawMessage) (item protocol.ThreadItem) {
+	if r.number != none {
+		return r.numbered(raw)
 	}
-	return textItem(r.id(), r.says, raw)
+	if item.ThreadItemVariant = readLegacy(raw); item.ThreadItemVariant != nil {
+		return item
+	}
+	return loadItem(raw)
 }
 
 // applyEvent takes an event_msg line.
@@ -71,10 +80,6 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	switch kind := peek(payload, "type"); kind {
 	case protocol.EventItemCompleted:
 		l.applyItem(ordinal, payload)
-	case protocol.EventUserMessage, protocol.EventAgentMessage, protocol.EventAgentReasoning:
-		if l.meta.HistoryMode != protocol.HistoryPaginated {
-			l.applyText(ordinal, kind, payload)
-		}
 	case protocol.EventTaskStarted, "turn_started":
 		l.applyStarted(ordinal, payload)
 	case protocol.EventTaskComplete, "turn_complete":
@@ -89,6 +94,10 @@ func (l *log) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 		l.applySettings(payload)
 	case protocol.EventNameUpdated:
 		l.name, l.namedAt = peek(payload, "thread_name"), line.Timestamp
+	default:
+		if l.meta.HistoryMode != protocol.HistoryPaginated {
+			l.applyItemEvent(ordinal, kind, payload)
+		}
 	}
 }
 
@@ -106,7 +115,9 @@ func (l *log) applyStarted(ordinal int64, payload json.RawMessage) {
 	l.usage.ModelContextWindow = e.ModelContextWindow
 }
 
-func turnName(ordinal int64) string { return fmt.Sprintf("turn-%d", ordinal) }
+// turnName is the id of a turn that has none, by the line that began it: the reference
+// implementation's.
+func turnName(ordinal int64) string { return fmt.Sprintf("rollout-%d", ordinal) }
 
 func (l *log) addTurn(t turnRecord) *turnRecord {
 	if l.turnAt == nil {
@@ -118,8 +129,16 @@ func (l *log) addTurn(t turnRecord) *turnRecord {
 	return &l.turns[len(l.turns)-1]
 }
 
+// endingTurn is the turn that an event ends: the one that it names, or else the last one.
+func (l *log) endingTurn(payload json.RawMessage) *turnRecord {
+	if at, known := l.turnAt[peek(payload, "turn_id")]; known {
+		return &l.turns[at]
+	}
+	return l.lastTurn()
+}
+
 func (l *log) applyComplete(ordinal int64, payload json.RawMessage) {
-	t := l.lastTurn()
+	t := l.endingTurn(payload)
 	if t == nil {
 		return
 	}
@@ -137,8 +156,8 @@ func (l *log) applyComplete(ordinal int64, payload json.RawMessage) {
 
 func (l *log) applyAborted(ordinal int64, payload json.RawMessage) {
 	var e protocol.TurnAborted
-	t := l.lastTurn()
-	if json.Unmarshal(payload, &e) != nil || t == nil {
+	t := l.endingTurn(payload)
+	if protocol.Unmarshal(payload, &e) != nil || t == nil {
 		return
 	}
 	l.noteEnd(ordinal, t)
@@ -147,7 +166,7 @@ func (l *log) applyAborted(ordinal int64, payload json.RawMessage) {
 
 func (l *log) applyUsage(payload json.RawMessage) {
 	var e protocol.TokenCount
-	if json.Unmarshal(payload, &e) == nil && e.Info != nil {
+	if protocol.Unmarshal(payload, &e) == nil && e.Info != nil {
 		l.calibrate(l.settings.Model, e.Info)
 		l.usage.Total = e.Info.TotalTokenUsage.Breakdown()
 		l.usage.Last = e.Info.LastTokenUsage.Breakdown()
@@ -162,7 +181,7 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 		return
 	}
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
-	r := itemRecord{stored: l.stored(none, payload), ordinal: none}
+	r := itemRecord{stored: l.stored(none, payload), number: none}
 	switch kind {
 	case storedUserMessage:
 		r.says = theUser
@@ -175,7 +194,7 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 	}
 	r.leave()
 	l.addItem(ordinal, t, r)
-	t.whole = t.whole || r.says != nobody
+	t.whole = t.whole || r.isMessage()
 }
 
 func (l *log) notePreview(payload json.RawMessage) {
@@ -183,52 +202,8 @@ func (l *log) notePreview(payload json.RawMessage) {
 		return
 	}
 	if u, ok := loadItem(payload).ThreadItemVariant.(*protocol.UserMessageItem); ok {
-		l.preview = inputText(u.Content)
+		l.preview = protocol.PreviewOf(inputText(u.Content))
 	}
-}
-
-// applyText adds the item of an event without ids. A user message begins a turn
-// where no line did.
-func (l *log) applyText(ordinal int64, kind string, payload json.RawMessage) {
-	var e struct{ Message, Text string }
-	if json.Unmarshal(payload, &e) != nil {
-		return
-	}
-	t := l.lastTurn()
-	if t == nil || kind == protocol.EventUserMessage && t.status != protocol.TurnInProgress {
-		t = l.turnOf("", ordinal)
-	}
-	if t.whole {
-		return
-	}
-	r := itemRecord{stored: l.stored(none, payload), ordinal: ordinal}
-	switch kind {
-	case protocol.EventUserMessage:
-		r.says = theUser
-		l.showUser(r.id())
-		if l.preview == "" {
-			l.preview = e.Message
-		}
-	case protocol.EventAgentMessage:
-		r.says = theAgent
-	}
-	r.leave()
-	l.addItem(ordinal, t, r)
-}
-
-// textItem is the item of an event without ids.
-func textItem(id string, says speaker, payload json.RawMessage) (item protocol.ThreadItem) {
-	var e struct{ Message, Text string }
-	_ = json.Unmarshal(payload, &e) // it could be read when it was applied
-	switch says {
-	case theUser:
-		return userItem(id, e.Message)
-	case theAgent:
-		item.ThreadItemVariant = &protocol.AgentMessageItem{ID: id, Text: e.Message}
-	default:
-		item.ThreadItemVariant = &protocol.ReasoningItem{ID: id, Summary: []string{e.Text}, Content: []string{}}
-	}
-	return item
 }
 
 func userItem(id, text string) protocol.ThreadItem {
@@ -236,7 +211,7 @@ func userItem(id, text string) protocol.ThreadItem {
 }
 
 func plainInput(text string) []protocol.UserInput {
-	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: text, TextElements: []json.RawMessage{}}}}
+	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: text, TextElements: []protocol.TextElement{}}}}
 }
 
 func (l *log) lastTurn() *turnRecord {

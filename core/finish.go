@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/protocol"
 )
@@ -20,15 +21,39 @@ func (s *step) finishWhenDone() {
 	if t == nil || t.outcome == nil || len(t.samples)+len(t.commands) > 0 {
 		return
 	}
-	if wait := t.notBefore.Sub(s.Now); wait > 0 {
+	if wait := t.notBefore.Sub(s.Now); wait > 0 && len(s.waiting) == 0 {
 		if t.timer == 0 {
 			t.timer = s.newEffect()
-			s.effect(Timer{t.timer, wait})
+			s.effect(Timer{ID: t.timer, Delay: wait})
 		}
 		return
 	}
 	s.stopTimer() // of an end that a command of the user's own came before
 	s.finish()
+}
+
+// heldBack reports whether the turn has ended and only its turn/completed is delayed.
+func (t *turn) heldBack() bool {
+	return t != nil && t.outcome != nil && len(t.samples)+len(t.commands) == 0
+}
+
+// releaseTurn completes a turn whose turn/completed is held back. A request that needs the
+// turn to be over calls it first.
+func (s *step) releaseTurn() {
+	if s.active.heldBack() {
+		s.endTurn()
+	}
+}
+
+// endTurn interrupts the turn under way. Its turn/completed is not held back.
+func (s *step) endTurn() {
+	if s.active == nil {
+		return
+	}
+	s.active.notBefore = time.Time{}
+	s.stopTimer()
+	s.interrupt()
+	s.finishWhenDone()
 }
 
 func (s *step) timerFired(in TimerFired) {
@@ -63,6 +88,7 @@ func (s *step) finish() {
 	}
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t), Metadata: t.metadata()})
 	s.tellContext(nil)
+	s.announce(t)
 	s.takeWaiting()
 }
 

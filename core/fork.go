@@ -1,7 +1,6 @@
 package core
 
 import (
-	"fmt"
 	"time"
 
 	"appserver/protocol"
@@ -106,7 +105,8 @@ func (l *log) startOf(turn int) int64 {
 	}
 	begin := l.beginOf(turn)
 	place, _ := l.search(begin, none)
-	if place > 0 && l.shownAs[int32(place-1)] == fmt.Sprintf("item-%d", begin) {
+	items := l.turns[turn].items
+	if place > 0 && len(items) > 0 && items[0].number != none && l.shownAs[int32(place-1)] == items[0].id() {
 		return l.items[place-1].ordinal
 	}
 	return begin

@@ -51,13 +51,24 @@ func (w *witness) hearAnswer(in core.Input, before []core.Message, to protocol.C
 	w.callers[to] = answered
 	_, resumed := in.(core.Resume)
 	_, archived := in.(core.Archive)
-	told := slices.ContainsFunc(before, func(m core.Message) bool {
+	told := slices.ContainsFunc(behindTurnEnd(before), func(m core.Message) bool {
 		_, other := m.(core.Refusal) // of a caller who waited
 		return !other
 	})
 	if to == callerOf(in) && told && !resumed && !archived {
 		w.report("the answer to caller %d comes after messages that it causes", to.Request)
 	}
+}
+
+// behindTurnEnd is what follows the end of a turn that the request has released.
+func behindTurnEnd(messages []core.Message) []core.Message {
+	end := slices.IndexFunc(messages, isTurnCompleted)
+	return messages[end+1:]
+}
+
+func isTurnCompleted(m core.Message) bool {
+	n, ok := m.(core.Notice)
+	return ok && n.NotificationMethod() == "turn/completed"
 }
 
 func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply core.Reply) {

@@ -36,7 +36,12 @@ type history struct {
 	reminded int32
 	// countedFor is the model that the items' tokens were counted for.
 	countedFor string
+	// makers are the models that made items which no other model reads.
+	makers []maker
 }
+
+// maker is a model of a provider.
+type maker struct{ provider, model string }
 
 // contextItem is one entry of the history.
 type contextItem struct {
@@ -55,10 +60,14 @@ type contextItem struct {
 	// message is set for messages, in contrast to reasoning and unknown items, ofUser for
 	// those in the role of the user.
 	message, ofUser bool
-	// thought is set for reasoning, carries for the call or the text with which it goes
-	// back to its provider.
-	thought, carries bool
-	tells            subject
+	// thought is set for reasoning, sealed for reasoning that is encrypted. carries is set for the
+	// call or the text with which reasoning goes back to its provider.
+	thought, sealed, carries bool
+	// native is set for an item that only the API of its provider knows, such as a web search.
+	native bool
+	// maker is the place in history.makers for reasoning and native items.
+	maker int32
+	tells subject
 	// summary is set for a compaction's summary, ofPoint for one that came with a trim
 	// point of this server's.
 	summary, ofPoint bool
@@ -164,9 +173,11 @@ func (h *history) join(c contextItem) {
 	kind := gjson.GetBytes(c.raw, "type").Str
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
 	c.ofUser = c.message && peek(c.raw, "role") == protocol.RoleUser
-	c.thought = kind == "reasoning"
+	c.thought, c.native = kind == "reasoning", nativeKinds[kind]
+	c.sealed = c.thought && gjson.GetBytes(c.raw, "encrypted_content").Str != ""
 	c.size = int32(min(len(c.raw), math.MaxInt32))
 	c.search()
+	c.carries = c.carries || c.role != anOutput && !c.ofUser && !c.thought && h.endsSealed()
 	place := int32(len(h.items))
 	if c.role != unpaired {
 		c.callID = peek(c.raw, "call_id")
@@ -208,14 +219,44 @@ func (h *history) thoughts(carrier int) (places []int) {
 	return places
 }
 
-// goesBack tells whether reasoning goes back to its provider: what it goes back with does.
-func (h *history) goesBack(thought int) bool {
-	for i := thought + 1; i < len(h.items) && !h.items[i].endsAnswer(); i++ {
-		if h.items[i].carries {
-			return h.inPrompt(i)
+// endsSealed reports whether the last item is encrypted reasoning. Its provider demands the item
+// that follows it in the answer.
+func (h *history) endsSealed() bool {
+	return len(h.items) > 0 && h.items[len(h.items)-1].sealed
+}
+
+// nativeKinds are the items that go back to the API that gave them and to no other.
+var nativeKinds = map[string]bool{
+	"web_search_call": true, "image_generation_call": true, "compaction": true, "compaction_summary": true,
+}
+
+// makerOf is the place of a model in makers.
+func (h *history) makerOf(m maker) int32 {
+	i := slices.Index(h.makers, m)
+	if i < 0 {
+		i, h.makers = len(h.makers), append(h.makers, m)
+	}
+	return int32(i)
+}
+
+// goesBack reports whether reasoning goes back to its provider. It does if the item does that it
+// goes back with.
+func (t *Thread) goesBack(thought int) bool {
+	for i := thought + 1; i < len(t.items) && !t.items[i].endsAnswer(); i++ {
+		if t.items[i].carries {
+			return t.inPrompt(i)
 		}
 	}
 	return false
+}
+
+// readable reports whether the next request goes to the model that made reasoning or a native item,
+// by an API that takes it back.
+func (t *Thread) readable(c *contextItem) bool {
+	if int(c.maker) >= len(t.makers) || t.makers[c.maker] != (maker{t.settings.Provider, t.settings.Model}) {
+		return false
+	}
+	return t.offers.Responses == (c.sealed || c.native) && (!c.sealed || c.fate.text == nil)
 }
 
 // endsAnswer tells of an item that no answer goes on behind it.
@@ -271,17 +312,19 @@ func (h *history) knowsCall(id string) bool {
 
 // inPrompt tells whether the next request holds the item: it is kept, goes to models at
 // all, and is no output whose call is left out.
-func (h *history) inPrompt(place int) bool {
-	c := &h.items[place]
+func (t *Thread) inPrompt(place int) bool {
+	c := &t.items[place]
 	switch {
 	case !c.kept():
 		return false
 	case c.role == aCall:
 		return c.callID != "" && c.sound()
 	case c.role == anOutput:
-		return h.called(c) && c.sound()
+		return t.called(c) && c.sound()
+	case c.thought:
+		return t.readable(c) && t.goesBack(place)
 	}
-	return c.message || c.thought && h.goesBack(place)
+	return c.message || c.native && t.readable(c)
 }
 
 // called tells whether the call of an output is in the prompt.

@@ -40,7 +40,7 @@ func (s *step) beginView(c *toolCall) {
 	var a struct {
 		Path string `json:"path"`
 	}
-	err := json.Unmarshal([]byte(c.call.Arguments), &a)
+	err := protocol.Unmarshal([]byte(c.call.Arguments), &a)
 	switch {
 	case err != nil:
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))

@@ -32,6 +32,10 @@ type Start struct {
 	Warnings []string
 	// Replaces is the id of the thread that is archived for this one, "" for none.
 	Replaces string
+	// History has the first context items of a thread that begins with a thread/resume, and
+	// Resumes the params of that; nil for others.
+	History []protocol.ResponseItem
+	Resumes *protocol.ThreadResumeParams
 }
 
 // Resume joins a client to a thread. Where Fresh is set the thread was loaded for
@@ -62,7 +66,8 @@ type SetName struct {
 	Name string
 }
 
-// Archive takes the thread out of use, unless a turn is under way.
+// Archive takes the thread out of use, unless a turn is under way: EndTurn or ReleaseTurn come
+// first.
 type Archive struct {
 	To protocol.Caller
 	// Stored is set where the thread was loaded for this alone.
@@ -76,18 +81,21 @@ type Archive struct {
 type TurnStart struct {
 	To     protocol.Caller
 	Params *protocol.TurnStartParams
-	// Images are data: URLs of the local images in the input, by path.
-	Images map[string]string
+	// Images are the local images in the input, by path.
+	Images map[string]LocalImage
 	// Skills are those that the input names.
 	Skills []SkillText
 	World  World
 }
 
+// LocalImage is an image file of the user's: its data: URL, or why it cannot be sent.
+type LocalImage struct{ URL, Problem string }
+
 // TurnSteer is more input for the turn under way.
 type TurnSteer struct {
 	To     protocol.Caller
 	Params *protocol.TurnSteerParams
-	Images map[string]string
+	Images map[string]LocalImage
 	Skills []SkillText
 }
 
@@ -96,6 +104,13 @@ type TurnInterrupt struct {
 	To     protocol.Caller
 	TurnID string
 }
+
+// EndTurn interrupts the turn under way for a request that ends the thread. A turn that has
+// ended already completes as it ended. Its turn/completed is not held back.
+type EndTurn struct{}
+
+// ReleaseTurn completes a turn that has ended and whose turn/completed is held back.
+type ReleaseTurn struct{}
 
 // Shutdown ends the turn under way without an answer to anyone.
 type Shutdown struct{}
@@ -117,10 +132,12 @@ type ModelPiece struct {
 	Piece  Piece
 }
 
-// Piece is text, or reasoning.
+// Piece is text, reasoning, or an item that is whole.
 type Piece struct {
 	Kind PieceKind
 	Text string
+	// Item is set for PieceItem only.
+	Item *protocol.ResponseItem
 }
 
 // PieceKind tells the kinds of pieces apart.
@@ -131,6 +148,11 @@ const (
 	PieceText PieceKind = iota
 	PieceReasoning
 	PieceReasoningSummary
+	// PieceSummaryPart begins a further part of the summary. It has no text.
+	PieceSummaryPart
+	// PieceItem ends the item of the pieces before it, and has it as the provider gave it. Providers
+	// that know no items send none.
+	PieceItem
 )
 
 // SampleDone ends a Sample with the model's whole answer.
@@ -162,6 +184,8 @@ type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments string
+	// Custom is set if Arguments is the free text of a custom tool.
+	Custom bool
 	// Echo is what the provider wants back with the call.
 	Echo *protocol.ProviderEcho
 }
@@ -254,6 +278,8 @@ func (Archive) input()       {}
 func (TurnStart) input()     {}
 func (TurnSteer) input()     {}
 func (TurnInterrupt) input() {}
+func (EndTurn) input()       {}
+func (ReleaseTurn) input()   {}
 func (Shutdown) input()      {}
 func (StorageFailed) input() {}
 func (ModelPiece) input()    {}

@@ -7,7 +7,8 @@ import "appserver/protocol"
 const planInstructions = `Plan mode
 - The user wants a plan, and no work yet. Change nothing: no files, no settings, nothing outside of this machine. Commands that only read are fine, and so are builds and tests that leave no trace in the user's files.
 - First find out what can be found out. Ask the user, with request_user_input, only for what the files cannot tell and the plan depends on.
-- Then write the plan: what is to be done and where, in which order, how it is checked, and which decisions you took for the user. Whoever does the work should have nothing left to decide.
+- Then write the plan, in Markdown: what is to be done and where, in which order, how it is checked, and which decisions you took for the user. Whoever does the work should have nothing left to decide.
+- Put the finished plan, and nothing else, between a line that holds only <proposed_plan> and a line that holds only </proposed_plan>. The user sees it apart from what you say. Write one such block in an answer at most, the whole plan each time, and none while questions are open.
 - The mode ends when the user ends it, not when they ask for the work: then make that part of the plan.`
 
 // modeText is what the model is told of the mode.

@@ -43,7 +43,7 @@ type surroundings struct{ environment, instructions, reminder string }
 // change nothing.
 func (l *log) applyContextEdit(ordinal int64, line *protocol.RolloutLine) {
 	var e protocol.StoredContextEdit
-	if json.Unmarshal(line.Payload, &e) != nil {
+	if protocol.Unmarshal(line.Payload, &e) != nil {
 		return
 	}
 	l.revise(e.Revision)
@@ -299,12 +299,16 @@ func (h *history) trimmed() map[int32]bool {
 // words and the summary. It is an edit like others, that can be undone.
 func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 	var c protocol.Compacted
-	if json.Unmarshal(line.Payload, &c) != nil {
+	if protocol.Unmarshal(line.Payload, &c) != nil {
 		return
 	}
 	if c.TrimPoint != nil && c.ReplacementHistory == nil {
 		c.TrimPoint.Summary = pointer(strings.TrimPrefix(c.Message, summaryHead))
 		l.cut(edit{ordinal: ordinal, point: c.TrimPoint, ContextEdit: protocol.ContextEdit{Op: protocol.EditCompact}}, line)
+		return
+	}
+	if isSealed(c.ReplacementHistory) {
+		l.sealedAt = ordinal
 		return
 	}
 	e := edit{ordinal: ordinal, bare: c.ReplacementHistory == nil}
@@ -358,7 +362,7 @@ func (l *log) compactedHistory(summary string) []json.RawMessage {
 			continue
 		}
 		m, ok := l.items[i].decoded().ResponseItemVariant.(*protocol.Message)
-		if ok && m.Role == protocol.RoleUser {
+		if ok && m.Role == protocol.RoleUser && !strings.HasPrefix(textOf(protocol.ResponseItem{ResponseItemVariant: m}), protocol.PluginsTag) {
 			kept = appendJSON(kept, protocol.ResponseItem{ResponseItemVariant: m})
 		}
 	}

@@ -57,7 +57,7 @@ func goOnFrom(t *testing.T, m *machine) {
 	seeShown(t, m)
 }
 
-var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on", TextElements: []json.RawMessage{}}}}
+var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on", TextElements: []protocol.TextElement{}}}}
 
 // storedLines are files as the scripts have them.
 func storedLines(t testing.TB) []string {

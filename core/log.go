@@ -26,10 +26,18 @@ type log struct {
 	turns  []turnRecord
 	turnAt map[string]int // the places of turns, by id
 	chronicle
-	usage protocol.ThreadTokenUsage
+	// sealedAt is the ordinal of the last compaction that only its provider can read, or 0.
+	sealedAt int64
+	// providerRecorded is set once a line names the provider of the model.
+	providerRecorded bool
+	// numbered counts the items of events without ids.
+	numbered int64
+	usage    protocol.ThreadTokenUsage
 	// forgetful is set where the thread's memory is off.
 	forgetful bool
-	written   string // when the last line was, as it says
+	// modelRecorded is set once a line gives the model.
+	modelRecorded bool
+	written       string // the timestamp of the last line that has one
 	surroundings
 	worktreeLog
 	// from is set while lines are applied that can be read again, line is their count.
@@ -52,6 +60,9 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	l.disordered = l.disordered || line.Ordinal != nil && *line.Ordinal != l.next
 	ordinal := l.next
 	l.next++
+	if line.Timestamp != "" {
+		l.written = line.Timestamp
+	}
 	if len(line.Payload) == 0 || line.Payload[0] != '{' {
 		return
 	}
@@ -81,19 +92,19 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineMemoryMode:
 		l.forgetful = peek(line.Payload, "mode") == protocol.MemoryDisabled
 	}
-	l.written = line.Timestamp
 }
 
 // applyMeta keeps the first session_meta: forks carry those of their parents too.
 func (l *log) applyMeta(payload json.RawMessage) {
 	var meta protocol.SessionMeta
-	if l.meta.ID != "" || json.Unmarshal(payload, &meta) != nil {
+	if l.meta.ID != "" || protocol.Unmarshal(payload, &meta) != nil {
 		return
 	}
+	meta.Git = meta.Git.Public()
 	l.meta = meta
 	l.settings.Cwd = meta.Cwd
 	if meta.ModelProvider != "" {
-		l.settings.Provider = meta.ModelProvider
+		l.settings.Provider, l.providerRecorded = meta.ModelProvider, true
 	}
 	if l.id == "" {
 		l.id = meta.ID
@@ -121,13 +132,15 @@ func (l *log) applySettings(payload json.RawMessage) {
 	var e struct {
 		ThreadSettings *storedSettings `json:"thread_settings"`
 	}
-	if json.Unmarshal(payload, &e) != nil || e.ThreadSettings == nil {
+	if protocol.Unmarshal(payload, &e) != nil || e.ThreadSettings == nil {
 		return
 	}
 	s := e.ThreadSettings
 	set(&l.settings.Cwd, optional(s.Cwd))
 	set(&l.settings.Model, optional(s.Model))
+	l.modelRecorded = l.modelRecorded || s.Model != ""
 	set(&l.settings.Provider, optional(s.ModelProviderID))
+	l.providerRecorded = l.providerRecorded || s.ModelProviderID != ""
 	if s.CollaborationMode.Mode != "" {
 		l.settings = l.settings.withMode(&protocol.CollaborationMode{Mode: s.CollaborationMode.Mode, Settings: protocol.CollaborationModeSettings{
 			ReasoningEffort: s.CollaborationMode.Settings.ReasoningEffort, DeveloperInstructions: s.CollaborationMode.Settings.DeveloperInstructions,
@@ -143,11 +156,11 @@ func (l *log) applySettings(payload json.RawMessage) {
 // applyApprovals takes who is asked and when. A policy that is not known asks on
 // request; where there is none, the one before stays.
 func (l *log) applyApprovals(policy, reviewer json.RawMessage) {
-	if len(policy) > 0 && json.Unmarshal(policy, &l.settings.ApprovalPolicy) != nil {
+	if len(policy) > 0 && protocol.Unmarshal(policy, &l.settings.ApprovalPolicy) != nil {
 		l.settings.ApprovalPolicy = protocol.AskForApproval{Mode: protocol.ApprovalOnRequest}
 	}
 	var who protocol.ApprovalsReviewer
-	if json.Unmarshal(reviewer, &who) == nil {
+	if protocol.Unmarshal(reviewer, &who) == nil {
 		l.settings.Reviewer = who
 	}
 }
@@ -155,18 +168,19 @@ func (l *log) applyApprovals(policy, reviewer json.RawMessage) {
 // applyTurnContext takes the settings of a turn.
 func (l *log) applyTurnContext(payload json.RawMessage) {
 	var c storedContext
-	if json.Unmarshal(payload, &c) != nil {
+	if protocol.Unmarshal(payload, &c) != nil {
 		return
 	}
 	set(&l.settings.Cwd, optional(c.Cwd))
 	set(&l.settings.Model, optional(c.Model))
+	l.modelRecorded = l.modelRecorded || c.Model != ""
 	if c.SandboxPolicy.Type != "" {
 		l.settings.Sandbox = c.SandboxPolicy.Policy()
 	}
 	l.applyApprovals(c.ApprovalPolicy, c.ApprovalsReviewer)
 	l.settings.Effort, l.settings.Summary, l.settings.ServiceTier = c.Effort, c.Summary, c.ServiceTier
 	if c.ModelProvider != "" {
-		l.settings.Provider = c.ModelProvider
+		l.settings.Provider, l.providerRecorded = c.ModelProvider, true
 	}
 }
 
@@ -184,6 +198,9 @@ var (
 // gives AGENTS.md a heading.
 func (l *log) remember(ordinal int64, what stored) {
 	l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), stored: what})
+	if added := &l.items[len(l.items)-1]; added.thought || added.native {
+		added.maker = l.makerOf(maker{l.settings.Provider, l.settings.Model})
+	}
 	if added := &l.items[len(l.items)-1]; added.ofUser {
 		added.tells = subjectOf(what.raw[:min(len(what.raw), 512)])
 		if added.tells == theReminder {

@@ -16,6 +16,9 @@ type SetMetadata struct {
 type InjectItems struct {
 	To    protocol.Caller
 	Items []protocol.ResponseItem
+	// World is described before the items if the model was not told of any, or nil if it
+	// could not be found out.
+	World *World
 }
 
 func (SetMetadata) input() {}
@@ -71,27 +74,36 @@ func changedGit(was *protocol.StoredGitInfo, p protocol.ThreadMetadataGitInfoUpd
 	if git == (protocol.StoredGitInfo{}) {
 		return nil
 	}
-	return &git
+	return git.Public()
 }
 
 func (l *log) applyMetadata(payload json.RawMessage) {
 	var m protocol.ThreadMetadata
-	if json.Unmarshal(payload, &m) == nil {
-		l.meta.Git = m.Git
+	if protocol.Unmarshal(payload, &m) == nil {
+		l.meta.Git = m.Git.Public()
 	}
 }
 
-// injectItems gives messages ids, so that they are not taken for what this server tells of
-// the world.
+// injectItems adds items. Those before the first turn come after the environment, as in the
+// prompts of the reference implementation.
 func (s *step) injectItems(in InjectItems) {
 	s.settleLastTurn()
-	for _, item := range in.Items {
+	if in.World != nil && s.environment == "" {
+		s.describeWorld(*in.World)
+	}
+	s.addItems(in.Items)
+	s.out.Sync = true
+	s.reply(in.To, protocol.Empty{})
+	s.tellContext(nil)
+}
+
+// addItems gives messages ids, so that they are not taken for what this server tells of
+// the world.
+func (s *step) addItems(items []protocol.ResponseItem) {
+	for _, item := range items {
 		if m, ok := item.ResponseItemVariant.(*protocol.Message); ok && m.ID == "" {
 			m.ID = "msg_" + s.NewID()
 		}
 		s.record(protocol.LineResponseItem, item)
 	}
-	s.out.Sync = true
-	s.reply(in.To, protocol.Empty{})
-	s.tellContext(nil)
 }

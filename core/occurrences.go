@@ -82,7 +82,7 @@ type span struct{ from, to int }
 
 // messageAt is what was said at a moment, "" where nothing was.
 func (t *Thread) messageAt(m moment) string {
-	if m.item < 0 || t.turns[m.turn].items[m.item].says == nobody {
+	if m.item < 0 || !t.turns[m.turn].items[m.item].isMessage() {
 		return ""
 	}
 	switch v := t.turns[m.turn].items[m.item].Item().ThreadItemVariant.(type) {

@@ -92,7 +92,8 @@ type Command struct {
 	// Workspace is the thread's working directory, which Sandbox speaks of.
 	Workspace   string
 	Environment EnvironmentPolicy
-	// Stays is set where the command can outlive its turn: all of its output is told.
+	// Stays is set where the command can outlive its turn: all of its output comes back, since the
+	// model may read it later.
 	Stays bool
 	// TTY is set where it runs on a terminal, and takes Typing.
 	TTY bool
@@ -120,32 +121,53 @@ const (
 	InheritNone = "none"
 )
 
-// PlanPatch reads the files that a patch names, below Dir, and changes none. It fails
-// where Dir leads out of Root by a link; "" is for no Root.
+// PlanPatch reads the files that a patch names, and changes none. Names are relative to Dir, or
+// absolute. It fails if Dir leads out of Root by a link, or an absolute name out of the one of
+// Roots that it is below. An empty Root holds nothing. With Protect it fails if a link leads into a
+// protected folder of Roots.
 type PlanPatch struct {
 	ID     EffectID
 	TurnID string
 	Root   string
 	Dir    string
-	Text   string
+	Roots  []string
+	// Protect is set unless the sandbox policy lets everything be written.
+	Protect bool
+	Text    string
 }
 
-// WritePatch makes files below Dir what they are to be, all or none. It fails where
+// WritePatch makes files what they are to be, all or none. It fails where
 // one is not what it was when the patch was planned, and as PlanPatch does.
 type WritePatch struct {
 	ID     EffectID
 	TurnID string
 	Root   string
 	Dir    string
-	Files  []patch.File
+	Roots  []string
+	// Protect is as that of PlanPatch.
+	Protect bool
+	Files   []patch.File
 	// Track is as that of RunTool.
 	Track *Track
 }
+
+// MaxOutputPieces and MaxOutputBytes bound what is sent to clients of the output of one command. The
+// item of the command has the head and the tail of all of it.
+const (
+	MaxOutputPieces = 10_000
+	MaxOutputBytes  = 32 << 20
+)
+
+// MoreOutput is the last piece of a command with more output than is sent.
+const MoreOutput = "\n[... this is all that is shown while the command runs: its item has the end of the output ...]\n"
 
 // Timer fires once, after Delay.
 type Timer struct {
 	ID    EffectID
 	Delay time.Duration
+	// Spread is set where the delay may differ a little, so that clients which failed at the
+	// same time do not come back at the same time.
+	Spread bool
 }
 
 // Cancel ends an effect early.
@@ -154,6 +176,14 @@ type Cancel struct{ ID EffectID }
 // RecordName puts the thread's name where other programs look for it. Nothing
 // waits for it.
 type RecordName struct{ Name string }
+
+// Paths returns the absolute paths of the files.
+func (e WritePatch) Paths() (paths []string) {
+	for _, f := range e.Files {
+		paths = append(paths, patch.Full(e.Dir, f.Path))
+	}
+	return paths
+}
 
 func (Sample) effect()     {}
 func (RunTool) effect()    {}
@@ -174,9 +204,13 @@ type Prompt struct {
 	Instructions string
 	// Items are the history, in order. Each call is followed by its output before
 	// any other message.
-	Items        []protocol.ResponseItem
-	Tools        []ToolSpec
-	Effort       string
+	Items  []protocol.ResponseItem
+	Tools  []ToolSpec
+	Effort string
+	// Summary is which summary of its reasoning the model is to give: auto, concise, detailed or none.
+	Summary string
+	// Verbosity is how long the text is to be: low, medium, high; "" leaves it to the model.
+	Verbosity    string
 	ServiceTier  string
 	OutputSchema json.RawMessage
 	// Summarises is set where the request is for a summary of the conversation in it.

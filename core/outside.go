@@ -36,10 +36,18 @@ func (c *shellCommand) outsideKey() string { return c.cwd + "\x00" + c.exact() +
 
 // offersOutside tells whether a command failed for the sandbox, by its words, and the
 // user can be asked to let it run outside. One that only reads never is: what it was
-// refused it would be refused outside, too.
+// refused it would be refused outside, too. Clients answer one question for a command, so
+// one that the user has accepted is not asked about again.
 func (s *step) offersOutside(c *shellCommand, r ToolResult) bool {
-	return s.active.world.Enforced && !unconfined(s.sandboxOf(c)) && !c.safe && s.active.outcome == nil &&
+	return s.active.world.Enforced && !unconfined(s.sandboxOf(c)) && !c.safe && !c.accepted && s.active.outcome == nil &&
 		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && refused(r.Output)
+}
+
+// leavesSandbox reports whether a command runs outside of the sandbox if the user accepts it.
+// Under policies that have the user decide on the sandbox, one question decides on both.
+func (s *step) leavesSandbox(c *shellCommand) bool {
+	mode := s.policy().Mode
+	return c.denied != nil || c.escalates || mode != protocol.ApprovalOnRequest && s.asksOutside()
 }
 
 // policy is the approval policy that commands run with. Nobody is asked for a review's.

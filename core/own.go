@@ -28,6 +28,7 @@ type ownCommand struct {
 }
 
 func (s *step) runOwnCommand(in RunOwnCommand) {
+	s.releaseTurn()
 	if s.active != nil && s.active.interrupted() {
 		s.waiting = append(s.waiting, waiter{in.To, in})
 		return

@@ -80,30 +80,71 @@ func pageSize(asked *uint32, usual, most int) int {
 }
 
 func (s *step) listTurns(in ListTurns) {
-	first, step := begin(len(s.turns), !in.Ascending)
+	page, err := s.turnsPage(in)
+	if err != nil {
+		s.refuse(in.To, err)
+		return
+	}
+	s.reply(in.To, page)
+}
+
+func (t *Thread) turnsPage(in ListTurns) (page protocol.ThreadTurnsListResponse, err *protocol.Error) {
+	first, step := begin(len(t.turns), !in.Ascending)
 	if in.Cursor != nil {
-		c, ok := s.readPageCursor(*in.Cursor, "turns")
-		at := s.turnNumber(c.ID)
+		c, ok := t.readPageCursor(*in.Cursor, "turns")
+		at := t.turnNumber(c.ID)
 		if !ok || at < 0 {
-			s.refuse(in.To, errCursor("cursor", *in.Cursor))
-			return
+			return page, errCursor("cursor", *in.Cursor)
 		}
 		if first = at; !c.Begins {
 			first += step
 		}
 	}
-	places, more := walk(first, step, len(s.turns), pageSize(in.Limit, turnsPage, turnsMost), func(int) bool { return true })
-	page := protocol.ThreadTurnsListResponse{Data: make([]protocol.Turn, len(places))}
+	places, more := walk(first, step, len(t.turns), pageSize(in.Limit, turnsPage, turnsMost), func(int) bool { return true })
+	page.Data = make([]protocol.Turn, len(places))
 	for i, place := range places {
-		page.Data[i] = s.turnPageView(&s.turns[place], in.ItemsView)
+		page.Data[i] = t.turnPageView(&t.turns[place], in.ItemsView)
 	}
 	if n := len(places); n > 0 {
-		page.BackwardsCursor = pageCursor{Thread: s.id, Kind: "turns", ID: page.Data[0].ID, Begins: true}.text()
+		page.BackwardsCursor = t.turnCursor(places[0], true)
 		if more {
-			page.NextCursor = pageCursor{Thread: s.id, Kind: "turns", ID: page.Data[n-1].ID}.text()
+			page.NextCursor = t.turnCursor(places[n-1], false)
 		}
 	}
-	s.reply(in.To, page)
+	return page, nil
+}
+
+func (t *Thread) turnCursor(place int, begins bool) *string {
+	return pageCursor{Thread: t.id, Kind: "turns", ID: t.turns[place].id, Begins: begins}.text()
+}
+
+// backwardsCursors returns the cursors of the last turn and of the last item, nil if there is none.
+func (t *Thread) backwardsCursors() (turn, item *string) {
+	if n := len(t.turns); n > 0 {
+		turn = t.turnCursor(n-1, true)
+	}
+	for i := len(t.moments) - 1; i >= 0; i-- {
+		if t.moments[i].item >= 0 {
+			return turn, t.itemCursor(i, true)
+		}
+	}
+	return turn, nil
+}
+
+// initialPage returns the page of turns that a resuming client asks for, or nil.
+func (t *Thread) initialPage(p *protocol.ThreadResumeInitialTurnsPageParams) *protocol.ThreadTurnsListResponse {
+	if p == nil {
+		return nil
+	}
+	page, _ := t.turnsPage(ListTurnsOf(p.Limit, p.SortDirection, p.ItemsView)) // without a cursor there is no error
+	return &page
+}
+
+// ListTurnsOf returns the input for a page without a cursor.
+func ListTurnsOf(limit *uint32, sortDirection, itemsView *string) ListTurns {
+	in := ListTurns{Limit: limit, Ascending: sortDirection != nil && *sortDirection == "asc"}
+	set(&in.ItemsView, itemsView)
+	return in
 }
 
 // turnPageView shows a turn with as much of its items as the client wants.

@@ -35,11 +35,13 @@ type patchCall struct {
 }
 
 // parsePatch reads the arguments of a call of the patch tool.
-func (s *step) parsePatch(arguments string) (*patchCall, error) {
+func (s *step) parsePatch(call *ToolCall) (*patchCall, error) {
 	var a struct {
 		Input string `json:"input"`
 	}
-	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+	if call.Custom {
+		a.Input = call.Arguments
+	} else if err := protocol.Unmarshal([]byte(call.Arguments), &a); err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(a.Input) == "" {
@@ -62,7 +64,7 @@ func patchIn(c *shellCommand) *patchCall {
 }
 
 func (s *step) beginPatch(c *toolCall) {
-	p, err := s.parsePatch(c.call.Arguments)
+	p, err := s.parsePatch(&c.call)
 	if err != nil {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
@@ -76,7 +78,8 @@ func (s *step) planPatch(c *toolCall, p *patchCall) {
 	p.root = s.settings.rootOf(p.dir)
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
-	s.effect(PlanPatch{ID: c.effect, TurnID: s.active.id, Root: p.root, Dir: p.dir, Text: p.text})
+	s.effect(PlanPatch{ID: c.effect, TurnID: s.active.id, Root: p.root, Dir: p.dir,
+		Roots: s.settings.roots(), Protect: !unconfined(s.settings.Sandbox), Text: p.text})
 }
 
 func (s *step) patchPlanned(in PatchPlanned) {
@@ -118,7 +121,7 @@ func (s *step) patchVerdict(p *patchCall) verdict {
 		return run
 	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalUntrusted:
 		return ask
-	case s.settings.mayWrite(p.root):
+	case s.settings.mayPatch(p):
 		return run
 	case s.asksOutside():
 		return ask
@@ -126,27 +129,47 @@ func (s *step) patchVerdict(p *patchCall) verdict {
 	return forbid
 }
 
-// mayWrite tells whether the sandbox policy allows to change files below a root of the
-// workspace, "" for elsewhere.
-func (s Settings) mayWrite(root string) bool {
+// mayPatch reports whether the sandbox policy allows a patch to change its files.
+func (s Settings) mayPatch(p *patchCall) bool {
 	switch s.Sandbox.SandboxPolicyVariant.(type) {
 	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
 		return true
 	case *protocol.WorkspaceWrite:
-		return root != ""
+		return !slices.ContainsFunc(p.files(), func(file string) bool { return s.rootOf(file) == "" || Protected(s.roots(), file) })
 	}
 	return false
 }
 
-// rootOf is the working directory, or the writable root, that a directory is below; ""
-// where it is below none.
-func (s Settings) rootOf(dir string) string {
+// Protected reports whether a path is in one of the protected folders of the roots. The nearest
+// root above it counts, since a root may be within another's protected folder.
+func Protected(roots []string, name string) bool {
+	nearest := ""
+	for _, root := range roots {
+		if within(root, name) && len(root) > len(nearest) {
+			nearest = root
+		}
+	}
+	if nearest == "" {
+		return false
+	}
+	rel, _ := filepath.Rel(nearest, name)
+	first, _, _ := strings.Cut(rel, "/")
+	return slices.ContainsFunc(protocol.ProtectedFolders, func(folder string) bool { return strings.EqualFold(folder, first) })
+}
+
+// roots are the working directory and the writable roots.
+func (s Settings) roots() []string {
 	roots := []string{s.Cwd}
 	if policy, ok := s.Sandbox.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
 		roots = append(roots, policy.WritableRoots...)
 	}
-	for _, root := range roots {
-		if within(root, dir) {
+	return roots
+}
+
+// rootOf returns the working directory or the writable root that a path is below, or "".
+func (s Settings) rootOf(name string) string {
+	for _, root := range s.roots() {
+		if within(root, name) {
 			return root
 		}
 	}
@@ -165,7 +188,8 @@ func (s *step) writePatch(c *toolCall) {
 	}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
-	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir, Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
+	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir,
+		Roots: s.settings.roots(), Protect: !unconfined(s.settings.Sandbox), Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
 }
 
 func (s *step) patchWritten(in PatchWritten) {
@@ -212,9 +236,9 @@ func (p *patchCall) changes() []protocol.FileUpdateChange {
 	for _, c := range p.result.Changes {
 		move := optional(c.MovePath)
 		if move != nil {
-			*move = filepath.Join(p.dir, *move)
+			*move = p.full(*move)
 		}
-		changes = append(changes, protocol.FileUpdateChange{Path: filepath.Join(p.dir, c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff})
+		changes = append(changes, protocol.FileUpdateChange{Path: p.full(c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff + movedTo(move)})
 	}
 	slices.SortFunc(changes, func(a, b protocol.FileUpdateChange) int { return strings.Compare(a.Path, b.Path) })
 	return changes
@@ -251,9 +275,21 @@ func (p *patchCall) summary() string {
 
 // keys are what acceptForSession remembers: exactly these files.
 func (p *patchCall) keys() []string {
-	var keys []string
-	for _, f := range p.result.Files {
-		keys = append(keys, "file\x00"+filepath.Join(p.dir, f.Path))
+	keys := p.files()
+	for i := range keys {
+		keys[i] = "file\x00" + keys[i]
 	}
 	return keys
 }
+
+// files are the absolute paths of the files that the patch changes.
+func (p *patchCall) files() []string {
+	var files []string
+	for _, f := range p.result.Files {
+		files = append(files, p.full(f.Path))
+	}
+	return files
+}
+
+// full returns the absolute path of a name of the patch.
+func (p *patchCall) full(name string) string { return patch.Full(p.dir, name) }

@@ -95,7 +95,7 @@ func (h *history) trims() []*edit {
 // applyTrimPoint takes a trim_point line.
 func (l *log) applyTrimPoint(ordinal int64, line *protocol.RolloutLine) {
 	var p protocol.StoredTrimPoint
-	if json.Unmarshal(line.Payload, &p) == nil {
+	if protocol.Unmarshal(line.Payload, &p) == nil {
 		l.cut(edit{ordinal: ordinal, point: &p, ContextEdit: protocol.ContextEdit{Op: protocol.EditTrim}}, line)
 	}
 }

@@ -308,6 +308,9 @@ func effectText(e core.Effect) string {
 	case core.ReadImage:
 		return fmt.Sprintf("read image %d, %s, confined %v", e.ID, e.Path, e.Confined)
 	case core.Timer:
+		if e.Spread {
+			return fmt.Sprintf("timer %d, about %v", e.ID, e.Delay)
+		}
 		return fmt.Sprintf("timer %d, %v", e.ID, e.Delay)
 	case core.Cancel:
 		return fmt.Sprintf("cancel %d", e.ID)

@@ -35,6 +35,7 @@ func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
+		Summary: t.settings.Summary, Verbosity: t.offers.Verbosity,
 		Instructions: t.systemPrompt(),
 		Tools:        t.tools(),
 	}

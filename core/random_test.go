@@ -110,7 +110,7 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"compact": e.compactNow, "review": e.reviewNow, "own command": e.ownCommand, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "crash": e.crash, "server asks": e.serverAsks,
+		"compact": e.compactNow, "review": e.reviewNow, "own command": e.ownCommand, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "end turn": e.endTurn, "release turn": e.releaseTurn, "crash": e.crash, "server asks": e.serverAsks,
 		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
 		"late": e.late, "back": e.back,
 	}
@@ -127,7 +127,7 @@ func (e *explorer) run(t *rapid.T, in core.Input) {
 func (e *explorer) input(t *rapid.T) []protocol.UserInput {
 	in := []protocol.UserInput{}
 	for range rapid.IntRange(0, 2).Draw(t, "parts") {
-		in = append(in, protocol.UserInput{UserInputVariant: &protocol.TextInput{Text: texts.Draw(t, "text"), TextElements: []json.RawMessage{}}})
+		in = append(in, protocol.UserInput{UserInputVariant: &protocol.TextInput{Text: texts.Draw(t, "text"), TextElements: []protocol.TextElement{}}})
 	}
 	if rapid.Bool().Draw(t, "image") {
 		in = append(in, protocol.UserInput{UserInputVariant: &protocol.ImageInput{URL: "https://example.com/a.png"}})
@@ -286,6 +286,16 @@ func (e *explorer) shutdown(t *rapid.T) {
 	}
 	e.crash(t)
 }
+
+// endTurn ends the turn under way as an archive does, and the turns that wait for its end.
+func (e *explorer) endTurn(t *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(t, "really") > 0 {
+		return
+	}
+	e.run(t, core.EndTurn{})
+}
+
+func (e *explorer) releaseTurn(t *rapid.T) { e.run(t, core.ReleaseTurn{}) }
 
 func (e *explorer) piece(t *rapid.T) {
 	id := last[core.Sample](e.machine)

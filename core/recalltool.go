@@ -30,8 +30,8 @@ const (
 )
 
 type recallArguments struct {
-	Query string
-	IDs   []string
+	Query string   `json:"query"`
+	IDs   []string `json:"ids"`
 }
 
 // recallCall is a call of the recall tool whose search is under way.
@@ -44,7 +44,7 @@ type recallCall struct {
 
 func (s *step) beginRecall(c *toolCall) {
 	var a recallArguments
-	err := json.Unmarshal([]byte(c.call.Arguments), &a)
+	err := protocol.Unmarshal([]byte(c.call.Arguments), &a)
 	if a.Query = strings.TrimSpace(beginOfText(a.Query, queryLimit)); err == nil && a.Query == "" && len(a.IDs) == 0 {
 		err = fmt.Errorf("query or ids must be given")
 	}

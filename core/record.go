@@ -37,9 +37,15 @@ func (s Settings) stored() protocol.StoredSettings {
 	return protocol.StoredSettings{
 		Model: s.Model, ModelProviderID: s.Provider, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		PermissionProfile: s.Sandbox.Profile(s.Cwd), Cwd: s.Cwd,
-		CollaborationMode: protocol.StoredMode{
-			Mode: cmp.Or(s.Mode, protocol.ModeDefault), Settings: protocol.StoredModeSettings{Model: s.Model, ReasoningEffort: s.Effort, DeveloperInstructions: s.ModeText},
-		},
+		CollaborationMode: s.storedMode(),
+	}
+}
+
+// storedMode is the form that keeps the mode.
+func (s Settings) storedMode() protocol.StoredMode {
+	return protocol.StoredMode{
+		Mode:     cmp.Or(s.Mode, protocol.ModeDefault),
+		Settings: protocol.StoredModeSettings{Model: s.Model, ReasoningEffort: s.Effort, DeveloperInstructions: s.ModeText},
 	}
 }
 

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"slices"
 
 	"appserver/protocol"
@@ -67,7 +66,9 @@ func (s *step) replyToRevert(in Revert) {
 		s.reply(in.To, protocol.ThreadRollbackResponse{Thread: s.View(true)})
 		return
 	}
-	s.reply(in.To, protocol.ThreadRevertResponse{Thread: s.View(false)})
+	answer := protocol.ThreadRevertResponse{Thread: s.View(false)}
+	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.backwardsCursors()
+	s.reply(in.To, answer)
 }
 
 // lastRevert is what the last edit changed, where it was a revert.
@@ -83,7 +84,7 @@ func (s *step) lastRevert() []change {
 // stay. Nothing before is undone or made again from then on.
 func (l *log) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
 	var rolled protocol.ThreadRolledBack
-	if json.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || len(l.turns) == 0 {
+	if protocol.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || len(l.turns) == 0 {
 		return
 	}
 	first := max(len(l.turns)-int(rolled.NumTurns), 0)
@@ -154,6 +155,13 @@ func (l *log) forgetTurns(first int, from int64) {
 	l.messages = slices.Clip(l.messages[:l.messagesBefore(from)])
 	if first == 0 {
 		l.preview = ""
+	}
+	if l.sealedAt >= from {
+		l.sealedAt = 0
+	}
+	l.numbered = 0
+	for i := range l.turns {
+		l.numbered += int64(len(l.turns[i].items))
 	}
 }
 

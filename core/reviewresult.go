@@ -61,7 +61,7 @@ func readReview(answer string) *reviewResult {
 	first, last := strings.Index(answer, "{"), strings.LastIndex(answer, "}")
 	for _, text := range []string{answer, answer[max(first, 0):max(last+1, first, 0)]} {
 		r := &reviewResult{}
-		if json.Unmarshal([]byte(text), r) == nil {
+		if protocol.Unmarshal([]byte(text), r) == nil {
 			r.Findings = orEmpty(r.Findings)
 			return r
 		}
@@ -111,7 +111,7 @@ type storedExited struct {
 func loadExited(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedExited
 	text := ""
-	if json.Unmarshal(raw, &s) == nil && s.Output != nil {
+	if protocol.Unmarshal(raw, &s) == nil && s.Output != nil {
 		text = s.Output.text()
 	}
 	return &protocol.ExitedReviewModeItem{ID: peek(raw, "id"), Review: cmp.Or(text, noReview)}

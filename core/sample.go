@@ -1,7 +1,6 @@
 package core
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ type sampling struct {
 	revision  int64
 	items     int
 	message   *openText
-	reasoning *openText
+	reasoning *openThought
 	// summary is set for a request for a summary, answer is its text.
 	summary bool
 	answer  strings.Builder
@@ -27,7 +26,17 @@ type openText struct {
 	id        string
 	startedAt time.Time
 	text      strings.Builder
-	summary   bool
+	// proposal is set of an answer in plan mode.
+	proposal *proposal
+}
+
+// openThought is a reasoning item whose text is still coming: the parts of its summary, and the raw
+// text.
+type openThought struct {
+	id        string
+	startedAt time.Time
+	summary   []*strings.Builder
+	content   strings.Builder
 }
 
 // sample asks the model for the next answer, once there is room for the request.
@@ -96,7 +105,7 @@ func (s *step) modelPiece(in ModelPiece) {
 			s.draft.answer.WriteString(in.Piece.Text)
 		}
 		return
-	case m == nil || in.Piece.Text == "":
+	case m == nil:
 		return
 	case m.summary:
 		if in.Piece.Kind == PieceText {
@@ -104,18 +113,41 @@ func (s *step) modelPiece(in ModelPiece) {
 		}
 		return
 	}
-	if in.Piece.Kind == PieceText {
+	switch in.Piece.Kind {
+	case PieceText:
 		s.messagePiece(m, in.Piece.Text)
-		return
+	case PieceItem:
+		s.itemPiece(m, in.Piece.Item.ResponseItemVariant)
+	default:
+		s.reasoningPiece(m, in.Piece)
 	}
-	s.reasoningPiece(m, in.Piece)
+}
+
+// itemPiece takes an item that is whole, as the provider gave it.
+func (s *step) itemPiece(m *sampling, item protocol.ResponseItemVariant) {
+	switch i := item.(type) {
+	case *protocol.Reasoning:
+		s.openThought(m)
+		s.completeReasoning(m, i)
+	case *protocol.Message:
+		s.completeReasoning(m, nil)
+		s.completeMessage(m, nil, i.Phase)
+	default:
+		s.item(item)
+	}
 }
 
 func (s *step) messagePiece(m *sampling, text string) {
+	if text == "" {
+		return
+	}
 	if m.message == nil {
-		s.completeReasoning(m)
+		s.completeReasoning(m, nil)
 		m.message = &openText{id: "msg_" + s.NewID(), startedAt: s.Now}
-		if s.reviewing() == nil {
+		switch {
+		case s.proposes():
+			m.message.proposal = &proposal{}
+		case s.reviewing() == nil:
 			s.started(s.openItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
 		}
 	}
@@ -123,58 +155,96 @@ func (s *step) messagePiece(m *sampling, text string) {
 	if s.reviewing() != nil { // the result is shown when it is whole
 		return
 	}
+	if p := m.message.proposal; p != nil {
+		s.propose(m.message, p.reader.take(text))
+		return
+	}
 	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
+// reasoningPiece takes a piece of reasoning. Each part of a summary is announced before its text.
 func (s *step) reasoningPiece(m *sampling, p Piece) {
-	summary := p.Kind == PieceReasoningSummary
-	if m.reasoning != nil && m.reasoning.summary != summary {
-		s.completeReasoning(m)
-	}
-	if m.reasoning == nil {
-		m.reasoning = &openText{id: "rs_" + s.NewID(), startedAt: s.Now, summary: summary}
-		s.started(s.openItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
-	}
-	m.reasoning.text.WriteString(p.Text)
-	if summary {
-		s.notify(&protocol.ReasoningSummaryTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.reasoning.id, Delta: p.Text})
+	if p.Text == "" && p.Kind != PieceSummaryPart {
 		return
 	}
-	s.notify(&protocol.ReasoningTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.reasoning.id, Delta: p.Text})
+	o := s.openThought(m)
+	if p.Kind == PieceReasoning {
+		o.content.WriteString(p.Text)
+		s.notify(&protocol.ReasoningTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, Delta: p.Text})
+		return
+	}
+	if p.Kind == PieceSummaryPart || len(o.summary) == 0 {
+		s.notify(protocol.ReasoningSummaryPartAddedNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, SummaryIndex: len(o.summary)})
+		o.summary = append(o.summary, &strings.Builder{})
+	}
+	if p.Text != "" {
+		last := len(o.summary) - 1
+		o.summary[last].WriteString(p.Text)
+		s.notify(&protocol.ReasoningSummaryTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, SummaryIndex: last, Delta: p.Text})
+	}
 }
 
-func (s *step) completeReasoning(m *sampling) {
+// openThought is the reasoning item under way, which begins now if there is none.
+func (s *step) openThought(m *sampling) *openThought {
+	if m.reasoning == nil {
+		m.reasoning = &openThought{id: "rs_" + s.NewID(), startedAt: s.Now}
+		s.started(s.openItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
+	}
+	return m.reasoning
+}
+
+// completeReasoning ends the reasoning item under way, if any. given is the item of the provider, nil
+// if it gave text only.
+func (s *step) completeReasoning(m *sampling, given *protocol.Reasoning) {
 	o := m.reasoning
 	if o == nil {
 		return
 	}
 	m.reasoning = nil
-	text := o.text.String()
-	shown := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{text}}
-	kept := &protocol.Reasoning{ID: o.id, Summary: []protocol.ReasoningText{}, Content: []protocol.ReasoningText{{Type: "reasoning_text", Text: text}}}
-	if o.summary {
-		shown.Summary, shown.Content = []string{text}, []string{}
-		kept.Summary, kept.Content = []protocol.ReasoningText{{Type: "summary_text", Text: text}}, nil
+	shown := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{}}
+	kept := &protocol.Reasoning{ID: o.id, Summary: []protocol.ReasoningText{}}
+	for _, part := range o.summary {
+		shown.Summary = append(shown.Summary, part.String())
+		kept.Summary = append(kept.Summary, protocol.ReasoningText{Type: "summary_text", Text: part.String()})
+	}
+	if o.content.Len() > 0 {
+		shown.Content = []string{o.content.String()}
+		kept.Content = []protocol.ReasoningText{{Type: "reasoning_text", Text: o.content.String()}}
+	}
+	if given != nil {
+		kept.EncryptedContent = given.EncryptedContent
 	}
 	s.item(kept)
 	s.completed(s.openItem(shown, o.startedAt), nil)
-	s.event(protocol.ReasoningEvent{Type: protocol.EventAgentReasoning, Text: text})
+	for _, text := range append(shown.Summary, shown.Content...) {
+		s.event(protocol.ReasoningEvent{Type: protocol.EventAgentReasoning, Text: text})
+	}
 }
 
-func (s *step) completeMessage(m *sampling, echo *protocol.ProviderEcho) {
+// completeMessage ends the message under way, if any. echo is what its provider wants back with it,
+// phase is the message's, "" if the provider gives none.
+func (s *step) completeMessage(m *sampling, echo *protocol.ProviderEcho, phase string) {
 	o := m.message
 	if o == nil {
 		return
 	}
 	m.message = nil
 	text := o.text.String()
-	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant, Echo: echo,
+	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant, Phase: phase, Echo: echo,
 		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: text}}})
 	if r := s.reviewing(); r != nil {
 		r.answer = text
 		return
 	}
-	item := s.openItem(&protocol.AgentMessageItem{ID: o.id, Text: text}, o.startedAt)
+	if p := o.proposal; p != nil {
+		s.propose(o, p.reader.end())
+		s.completePlan(p)
+		if !p.begun {
+			return
+		}
+		text, o.startedAt = p.said.String(), p.saidBegan
+	}
+	item := s.openItem(&protocol.AgentMessageItem{ID: o.id, Text: text, Phase: optional(phase)}, o.startedAt)
 	s.completed(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: text})
 	s.active.last = item
@@ -193,7 +263,7 @@ func (s *step) sampleDone(in SampleDone) {
 		s.summaryDone(m, in)
 		return
 	}
-	s.active.sample, s.active.retries, s.active.compactions = nil, 0, 0
+	s.active.sample, s.active.retries, s.active.silent, s.active.compactions = nil, 0, 0, 0
 	counted := int64(0)
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
@@ -201,8 +271,8 @@ func (s *step) sampleDone(in SampleDone) {
 	if in.Answer.echoes() && s.toldItems > m.items { // reasoning of this answer may be told as not sent
 		s.allChanged = true
 	}
-	s.completeReasoning(m)
-	s.completeMessage(m, in.Answer.Echo)
+	s.completeReasoning(m, nil)
+	s.completeMessage(m, in.Answer.Echo, "")
 	if in.Answer.Usage != nil {
 		s.addUsage(in.Answer.Usage, counted)
 	}
@@ -263,23 +333,10 @@ func (s *step) sampleFailed(in SampleFailed) {
 	if m == nil {
 		return
 	}
-	t := s.active
-	t.sample = nil
-	limit := t.world.Provider.RequestMaxRetries
-	if in.Err.Streaming {
-		limit = t.world.Provider.StreamMaxRetries
-	}
-	if !in.Err.Retry || t.retries >= limit {
+	s.active.sample = nil
+	if !s.retry(in.Err) {
 		s.giveUp(in.Err)
-		return
 	}
-	t.retries++
-	notice := turnError(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), in.Err)
-	notice.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorStreamDisconnected, HTTPStatus: in.Err.Info.HTTPStatus}
-	notice.AdditionalDetails = &in.Err.Message
-	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.id, TurnID: t.id})
-	t.retry = s.newEffect()
-	s.effect(Timer{t.retry, retryDelay(t.retries, in.Err.RetryAfter)})
 }
 
 // giveUp ends the turn, but for a compaction, which goes on without the model, and for a
@@ -297,15 +354,6 @@ func (s *step) giveUp(err *ModelError) {
 func turnError(message string, err *ModelError) *protocol.TurnError {
 	info := err.Info
 	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: optional(err.Details)}
-}
-
-// retryDelay doubles from 200 ms to at most 10 s; what the provider asks for is
-// kept exactly.
-func retryDelay(attempt int, asked time.Duration) time.Duration {
-	if asked > 0 {
-		return asked
-	}
-	return min(200*time.Millisecond<<min(attempt-1, 10), 10*time.Second)
 }
 
 // openItem is an item that began at the given time.

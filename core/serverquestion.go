@@ -92,13 +92,20 @@ func (s *step) questionAnswered(in ClientAnswer) {
 func elicitation(in ClientAnswer) (answer protocol.McpServerElicitationRequestResponse, remark string) {
 	err := in.Err
 	if err == nil {
-		err = json.Unmarshal(in.Result, &answer)
+		err = protocol.Unmarshal(in.Result, &answer)
 	}
-	if err == nil && slices.Contains([]string{protocol.ElicitAccept, protocol.ElicitDecline, protocol.ElicitCancel}, answer.Action) {
+	known := slices.Contains([]string{protocol.ElicitAccept, protocol.ElicitDecline, protocol.ElicitCancel}, answer.Action)
+	if err == nil && known && isObjectOrNull(answer.Content) && isObjectOrNull(answer.Meta) {
 		return answer, ""
 	}
 	return protocol.McpServerElicitationRequestResponse{Action: protocol.ElicitDecline},
-		"The answer to the request of an MCP server counts as decline: answer with the action accept, decline or cancel."
+		"The answer to the request of an MCP server counts as decline: answer with the action accept, decline or cancel, and with an object, or null, for content and _meta."
+}
+
+// isObjectOrNull reports whether a member is an object, null or absent.
+func isObjectOrNull(raw json.RawMessage) bool {
+	in := gjson.ParseBytes(raw)
+	return in.IsObject() || in.Type == gjson.Null
 }
 
 // closeQuestion takes a question off the list, and tells that it needs no answer.

@@ -80,6 +80,16 @@ type ServerToolResult struct {
 	Meta       json.RawMessage // nil for none
 	// Failed is set where the tool says that it failed.
 	Failed bool
+	// FailedWritten is set if the server wrote isError, be it true or false.
+	FailedWritten bool
+}
+
+// IsError is the result's member isError as the server wrote it, or nil.
+func (r *ServerToolResult) IsError() *bool {
+	if !r.Failed && !r.FailedWritten {
+		return nil
+	}
+	return &r.Failed
 }
 
 func (CallTool) effect()    {}
@@ -271,9 +281,7 @@ func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
 		}
 	}
 	s.completed(c.item, nil)
-	c.state = callDone
-	s.item(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: r.output(reason, *item.DurationMs)})
-	s.out.Sync = true
+	s.answerWith(c, r.output(reason, *item.DurationMs))
 }
 
 // Limits of what the model is given of a result: bytes of text, and images. A part of it counts

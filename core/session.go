@@ -54,9 +54,9 @@ type terminalWish struct {
 }
 
 type execArguments struct {
-	Shell           string
-	Login           *bool
-	TTY             bool
+	Shell           string `json:"shell"`
+	Login           *bool  `json:"login"`
+	TTY             bool   `json:"tty"`
 	YieldTimeMs     *int64 `json:"yield_time_ms"`
 	MaxOutputTokens int    `json:"max_output_tokens"`
 }
@@ -64,7 +64,7 @@ type execArguments struct {
 // wishFor reads what exec_command takes beside the shell's arguments.
 func (s *step) wishFor(c *shellCommand, arguments string) error {
 	var a execArguments
-	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
 		return err
 	}
 	if strings.Contains(a.Shell, "\x00") {
@@ -100,9 +100,9 @@ func keepOf(tokens int) int {
 
 type typeArguments struct {
 	SessionID       json.RawMessage `json:"session_id"`
-	Chars           string
-	YieldTimeMs     *int64 `json:"yield_time_ms"`
-	MaxOutputTokens int    `json:"max_output_tokens"`
+	Chars           string          `json:"chars"`
+	YieldTimeMs     *int64          `json:"yield_time_ms"`
+	MaxOutputTokens int             `json:"max_output_tokens"`
 }
 
 // wait is how long to wait for output.
@@ -118,7 +118,7 @@ const interruptKey = "\x03"
 
 func (s *step) beginTyping(c *toolCall) {
 	var a typeArguments
-	if err := json.Unmarshal([]byte(c.call.Arguments), &a); err != nil {
+	if err := protocol.Unmarshal([]byte(c.call.Arguments), &a); err != nil {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	// Began is when the thread began as the file's name tells, for rollouts that have
 	// lost their first line.
 	Began time.Time
+	// Written is the time of the file, for rollouts without a readable time in their lines.
+	Written time.Time
 	// Name is the thread's where other programs keep names, "" where they keep none,
 	// and NamedAt when it got it. The newer of it and the rollout's counts.
 	Name    string
@@ -46,7 +48,7 @@ type Options struct {
 	// Tokens counts tokens; nil counts one for every four bytes.
 	Tokens Tokenizer
 	// Offers are the tools for a model until a world tells them; nil are none.
-	Offers func(model string) Offers
+	Offers func(provider, model string) Offers
 	// Memory says what is remembered until a world tells it.
 	Memory MemoryRules
 }
@@ -75,6 +77,8 @@ type World struct {
 	ToolsPending bool
 	// MaxTurns bounds the turns in the context; 0 is no bound.
 	MaxTurns int
+	// Announces is set if completed turns are announced to a program of the user's.
+	Announces bool
 	// Tracking says what is kept of the files that turns change.
 	Tracking Tracking
 	// Memory says what is remembered, and what the model is reminded of.
@@ -91,6 +95,11 @@ type Offers struct {
 	Skills string
 	// Questions is set where the model may ask the user in every mode.
 	Questions bool
+	// Responses is set if the provider speaks the Responses API, which takes back encrypted reasoning
+	// and items of its own.
+	Responses bool
+	// Verbosity is how long the model's text is to be: low, medium or high; "" leaves it to the model.
+	Verbosity string
 }
 
 // InstructionFile is an AGENTS.md file.
@@ -98,8 +107,8 @@ type InstructionFile struct{ Path, Text string }
 
 // ProviderInfo is what the machine needs to know of a model provider.
 type ProviderInfo struct {
-	// RequestMaxRetries counts retries of requests that got no answer,
-	// StreamMaxRetries those of answers that broke off.
+	// RequestMaxRetries counts silent retries of requests that got no answer, or a server's
+	// error, StreamMaxRetries those that the client is told of.
 	RequestMaxRetries, StreamMaxRetries int
 	// ContextWindow is the model's, in tokens; nil where it is not known.
 	ContextWindow *int64

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"appserver/core/command"
+	"appserver/protocol"
 )
 
 // shellNames are the names under which models ask for the shell: ours, and those of
@@ -72,9 +73,9 @@ type stringOrList struct {
 // UnmarshalJSON reads either form.
 func (v *stringOrList) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '[' {
-		return json.Unmarshal(b, &v.list)
+		return protocol.Unmarshal(b, &v.list)
 	}
-	return json.Unmarshal(b, &v.text)
+	return protocol.Unmarshal(b, &v.text)
 }
 
 type shellArguments struct {
@@ -105,7 +106,7 @@ var errNul = errors.New("they hold a NUL character")
 // parseShell reads the arguments of a shell call.
 func (s *step) parseShell(arguments string) (*shellCommand, error) {
 	var a shellArguments
-	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
 		return nil, err
 	}
 	script := scriptOf(a.Command)

@@ -3,7 +3,6 @@ package core
 import (
 	"bufio"
 	"encoding/gob"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +13,7 @@ import (
 const (
 	// snapshotForm changes whenever a snapshot is written otherwise, or lines are applied
 	// otherwise than before.
-	snapshotForm = 3
+	snapshotForm = 6
 	// snapshotBlock is how many entries of a list are in memory a second time.
 	snapshotBlock = 1 << 14
 )
@@ -37,9 +36,9 @@ type snapshotOne struct {
 	Meta                                                              protocol.SessionMeta
 	Settings                                                          Settings
 	Usage                                                             protocol.ThreadTokenUsage
-	Next, Revision                                                    int64
+	Next, Revision, Numbered, SealedAt                                int64
 	Line, Reminded                                                    int32
-	Disordered, Forgetful                                             bool
+	Disordered, Forgetful, ProviderRecorded, ModelRecorded            bool
 	Scales                                                            map[string]float64
 	Offsets                                                           map[string]int64
 	Points                                                            []checkpoint
@@ -116,7 +115,7 @@ func ContinueLoad(defaults Settings, lines Lines, from io.Reader) (*Loading, boo
 
 func (l *log) readSnapshot(in *gob.Decoder, head *snapshotHead) error {
 	var one snapshotOne
-	if err := json.Unmarshal(head.One, &one); err != nil {
+	if err := protocol.Unmarshal(head.One, &one); err != nil {
 		return err
 	}
 	l.setOne(&one)
@@ -151,7 +150,8 @@ func (l *log) one() snapshotOne {
 	return snapshotOne{
 		ID: l.id, Name: l.name, NamedAt: l.namedAt, Preview: l.preview, Applied: l.applied, Session: l.session,
 		Written: l.written, CountedFor: l.countedFor, Environment: l.environment, Instructions: l.surroundings.instructions,
-		Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Revision: l.revision, Line: l.line,
+		Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Revision: l.revision, Line: l.line, Numbered: l.numbered,
+		SealedAt: l.sealedAt, ProviderRecorded: l.providerRecorded, ModelRecorded: l.modelRecorded,
 		Disordered: l.disordered, Scales: l.scales, Offsets: l.offsets,
 		Points: l.points, Changes: l.fileChanges, Reminder: l.reminder, Reminded: l.reminded, Forgetful: l.forgetful,
 	}
@@ -161,8 +161,9 @@ func (l *log) setOne(s *snapshotOne) {
 	l.id, l.name, l.namedAt, l.preview, l.applied, l.session = s.ID, s.Name, s.NamedAt, s.Preview, s.Applied, s.Session
 	l.written, l.countedFor, l.environment, l.surroundings.instructions = s.Written, s.CountedFor, s.Environment, s.Instructions
 	l.meta, l.settings, l.usage, l.next, l.revision, l.line = s.Meta, s.Settings, s.Usage, s.Next, s.Revision, s.Line
-	l.disordered, l.scales, l.offsets = s.Disordered, s.Scales, s.Offsets
+	l.disordered, l.scales, l.offsets, l.numbered = s.Disordered, s.Scales, s.Offsets, s.Numbered
 	l.points, l.fileChanges = s.Points, s.Changes
+	l.sealedAt, l.providerRecorded, l.modelRecorded = s.SealedAt, s.ProviderRecorded, s.ModelRecorded
 	l.reminder, l.reminded, l.forgetful = s.Reminder, s.Reminded, s.Forgetful
 }
 

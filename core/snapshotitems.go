@@ -17,6 +17,8 @@ type itemColumns struct {
 	Line, Part, Pair  []int32
 	Size, Images, Say []int32
 	Flags             []uint32
+	// Maker is by place in the block: few items have one.
+	Maker map[int32]storedMaker
 	// Turn is a number of Turns.
 	Turn  []int32
 	Turns []string
@@ -27,6 +29,9 @@ type itemColumns struct {
 	Raw   map[int32][]byte
 	Shown map[int32]string
 }
+
+// storedMaker is a maker.
+type storedMaker struct{ Provider, Model string }
 
 // The flags of an item; the lowest bits are its role, those above what it tells.
 const (
@@ -48,10 +53,12 @@ const (
 	flagOutdated
 	flagThought
 	flagCarries
+	flagSealed
+	flagNative
 )
 
 func (l *log) writeItems(out *gob.Encoder, first, end int) error {
-	c := itemColumns{Calls: map[int32]string{}, Texts: map[int32]string{}, Raw: map[int32][]byte{}, Shown: map[int32]string{}}
+	c := itemColumns{Calls: map[int32]string{}, Texts: map[int32]string{}, Raw: map[int32][]byte{}, Shown: map[int32]string{}, Maker: map[int32]storedMaker{}}
 	turns := map[string]int32{}
 	for place := first; place < end; place++ {
 		item := &l.items[place]
@@ -62,6 +69,10 @@ func (l *log) writeItems(out *gob.Encoder, first, end int) error {
 		}
 		c.Turn = append(c.Turn, turn)
 		latest, isCall := l.latest[item.callID]
+		if item.thought || item.native {
+			m := l.makers[item.maker]
+			c.Maker[int32(place-first)] = storedMaker{m.provider, m.model}
+		}
 		if err := c.add(item, bitOf(flagLatest, isCall && int(latest) == place)); err != nil {
 			return err
 		}
@@ -96,7 +107,8 @@ func (c *contextItem) flags() uint32 {
 	return uint32(c.role) | uint32(c.tells)<<flagBits | c.fate.flags() |
 		bitOf(flagChecked, c.checked) | bitOf(flagUnsound, c.unsound) | bitOf(flagMessage, c.message) | bitOf(flagOfUser, c.ofUser) |
 		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagOwn, c.from == nil) |
-		bitOf(flagOutdated, c.outdated) | bitOf(flagThought, c.thought) | bitOf(flagCarries, c.carries)
+		bitOf(flagOutdated, c.outdated) | bitOf(flagThought, c.thought) | bitOf(flagCarries, c.carries) |
+		bitOf(flagSealed, c.sealed) | bitOf(flagNative, c.native)
 }
 
 func (f *fate) flags() uint32 {
@@ -136,7 +148,11 @@ func (l *log) readItems(in *gob.Decoder) error {
 		if int(c.Turn[i]) >= len(c.Turns) {
 			return errBlock
 		}
-		l.addRead(c.item(i, l.from), c.Flags[i], c.Shown[i])
+		item := c.item(i, l.from)
+		if m, made := c.Maker[i]; made {
+			item.maker = l.makerOf(maker{m.Provider, m.Model})
+		}
+		l.addRead(item, c.Flags[i], c.Shown[i])
 	}
 	return nil
 }
@@ -170,6 +186,7 @@ func (c *itemColumns) item(i int32, from *backing) contextItem {
 		role: pairRole(flags & bits), tells: subject(flags >> flagBits & bits),
 		checked: flags&flagChecked != 0, unsound: flags&flagUnsound != 0,
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0, thought: flags&flagThought != 0, carries: flags&flagCarries != 0,
+		sealed: flags&flagSealed != 0, native: flags&flagNative != 0,
 		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0, outdated: flags&flagOutdated != 0,
 		size: c.Size[i], images: c.Images[i], fate: fateOf(flags, c.Say[i], c.Texts[i]),
 	}

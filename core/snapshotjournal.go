@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/gob"
-	"encoding/json"
 
 	"appserver/protocol"
 )
@@ -53,7 +52,7 @@ func (l *log) readEdit(in *gob.Decoder) error {
 		return err
 	}
 	var one editOne
-	if err := json.Unmarshal(row.One, &one); err != nil {
+	if err := protocol.Unmarshal(row.One, &one); err != nil {
 		return err
 	}
 	n := len(row.Place)

@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/gob"
-	"encoding/json"
 	"slices"
 
 	"appserver/protocol"
@@ -24,7 +23,9 @@ type turnColumns struct {
 	Records []int32
 	Line    []int32
 	Says    []uint8
-	Ordinal []int64
+	Number  []int64
+	// More are the further lines of items, by their places among the records.
+	More map[int32][]int32
 }
 
 // The flags of a turn.
@@ -38,7 +39,7 @@ const (
 )
 
 func writeTurns(out *gob.Encoder, turns []turnRecord) error {
-	c := turnColumns{Roots: map[int32]string{}, Errs: map[int32][]byte{}}
+	c := turnColumns{Roots: map[int32]string{}, Errs: map[int32][]byte{}, More: map[int32][]int32{}}
 	for i := range turns {
 		if err := c.add(int32(i), &turns[i]); err != nil {
 			return err
@@ -59,7 +60,10 @@ func (c *turnColumns) add(at int32, t *turnRecord) error {
 	}
 	c.Records = append(c.Records, int32(len(t.items)))
 	for _, r := range t.items {
-		c.Line, c.Says, c.Ordinal = append(c.Line, r.line), append(c.Says, uint8(r.says)), append(c.Ordinal, r.ordinal)
+		for _, part := range r.more {
+			c.More[int32(len(c.Line))] = append(c.More[int32(len(c.Line))], part.line)
+		}
+		c.Line, c.Says, c.Number = append(c.Line, r.line), append(c.Says, uint8(r.says)), append(c.Number, r.number)
 	}
 	if t.err == nil {
 		return nil
@@ -84,7 +88,7 @@ func (l *log) readTurns(in *gob.Decoder) error {
 	n, records := len(c.ID), len(c.Line)
 	bad := func(column []int64) bool { return len(column) != n }
 	if n == 0 || len(c.Status) != n || len(c.Flags) != n || len(c.Before) != n || len(c.Records) != n || slices.ContainsFunc([][]int64{c.Started, c.Ended, c.Took, c.Window}, bad) ||
-		len(c.Says) != records || len(c.Ordinal) != records {
+		len(c.Says) != records || len(c.Number) != records {
 		return errBlock
 	}
 	next := 0
@@ -99,12 +103,20 @@ func (l *log) readTurns(in *gob.Decoder) error {
 		}
 		t.items = make([]itemRecord, 0, end-next)
 		for ; next < end; next++ {
-			t.items = append(t.items, itemRecord{stored: stored{from: l.from, line: c.Line[next], part: none}, says: speaker(c.Says[next]), ordinal: c.Ordinal[next]})
+			t.items = append(t.items, c.record(next, l.from))
 		}
 		l.turnAt[t.id] = len(l.turns)
 		l.turns = append(l.turns, t)
 	}
 	return nil
+}
+
+func (c *turnColumns) record(i int, from *backing) itemRecord {
+	r := itemRecord{stored: stored{from: from, line: c.Line[i], part: none}, says: speaker(c.Says[i]), number: c.Number[i]}
+	for _, line := range c.More[int32(i)] {
+		r.more = append(r.more, stored{from: from, line: line, part: none})
+	}
+	return r
 }
 
 func (c *turnColumns) turn(i int32) (t turnRecord, err error) {
@@ -119,7 +131,7 @@ func (c *turnColumns) turn(i int32) (t turnRecord, err error) {
 		t.root = root
 	}
 	if raw, failed := c.Errs[i]; failed {
-		err = json.Unmarshal(raw, &t.err)
+		err = protocol.Unmarshal(raw, &t.err)
 	}
 	return t, err
 }

@@ -17,6 +17,7 @@ import (
 const (
 	storedUserMessage      = "UserMessage"
 	storedAgentMessage     = "AgentMessage"
+	storedPlanItem         = "Plan"
 	storedReasoningItem    = "Reasoning"
 	storedCommandExecution = "CommandExecution"
 	storedFileChange       = "FileChange"
@@ -36,10 +37,10 @@ func peek(payload json.RawMessage, path string) string {
 // reference implementation's own form, with other names than the wire's.
 
 type storedUser struct {
-	Type     string               `json:"type"`
-	ID       string               `json:"id"`
-	ClientID *string              `json:"client_id,omitempty"`
-	Content  []protocol.UserInput `json:"content"`
+	Type     string        `json:"type"`
+	ID       string        `json:"id"`
+	ClientID *string       `json:"client_id,omitempty"`
+	Content  storedContent `json:"content"`
 }
 
 type storedAgent struct {
@@ -47,6 +48,12 @@ type storedAgent struct {
 	ID      string       `json:"id"`
 	Content []storedText `json:"content"`
 	Phase   *string      `json:"phase,omitempty"`
+}
+
+type storedPlan struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }
 
 type storedText struct {
@@ -108,6 +115,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storedUser{storedUserMessage, v.ID, v.ClientID, v.Content}
 	case *protocol.AgentMessageItem:
 		return storedAgent{storedAgentMessage, v.ID, []storedText{{"Text", v.Text}}, v.Phase}
+	case *protocol.PlanItem:
+		return storedPlan{storedPlanItem, v.ID, v.Text}
 	case *protocol.ReasoningItem:
 		return storedReasoning{storedReasoningItem, v.ID, v.Summary, v.Content}
 	case *protocol.CommandExecutionItem:
@@ -152,6 +161,8 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = loadUser(raw)
 	case storedAgentMessage:
 		item.ThreadItemVariant = loadAgent(raw)
+	case storedPlanItem:
+		item.ThreadItemVariant = &protocol.PlanItem{ID: peek(raw, "id"), Text: peek(raw, "text")}
 	case storedReasoningItem:
 		item.ThreadItemVariant = loadReasoning(raw)
 	case storedCommandExecution:
@@ -170,6 +181,9 @@ func loadItem(payload json.RawMessage) protocol.ThreadItem {
 		item.ThreadItemVariant = &protocol.ImageViewItem{ID: peek(raw, "id"), Path: pathOf(peek(raw, "path"))}
 	}
 	if item.ThreadItemVariant == nil {
+		item.ThreadItemVariant = loadForeign(payload)
+	}
+	if item.ThreadItemVariant == nil {
 		item.ThreadItemVariant = loadOther(raw)
 	}
 	return item
@@ -184,27 +198,27 @@ func integer(r gjson.Result) *int64 {
 
 func loadUser(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedUser
-	if json.Unmarshal(raw, &s) != nil {
+	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
 	}
-	return &protocol.UserMessageItem{ID: s.ID, ClientID: s.ClientID, Content: orEmpty(s.Content)}
+	return &protocol.UserMessageItem{ID: s.ID, ClientID: s.ClientID, Content: orEmpty([]protocol.UserInput(s.Content))}
 }
 
 func loadAgent(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedAgent
-	if json.Unmarshal(raw, &s) != nil {
+	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
 	}
 	var text strings.Builder
 	for _, c := range s.Content {
 		text.WriteString(c.Text)
 	}
-	return &protocol.AgentMessageItem{ID: s.ID, Text: text.String(), Phase: s.Phase}
+	return agentItem(s.ID, text.String(), gjson.ParseBytes(raw))
 }
 
 func loadReasoning(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedReasoning
-	if json.Unmarshal(raw, &s) != nil {
+	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
 	}
 	return &protocol.ReasoningItem{ID: s.ID, Summary: orEmpty(s.SummaryText), Content: orEmpty(s.RawContent)}
@@ -212,7 +226,7 @@ func loadReasoning(raw json.RawMessage) protocol.ThreadItemVariant {
 
 func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedCommand
-	if json.Unmarshal(raw, &s) != nil {
+	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
 	}
 	item := &protocol.CommandExecutionItem{
@@ -259,8 +273,8 @@ type storedChanges struct {
 // storedChange is a file that was added, changed or deleted; the members are those of
 // its kind.
 type storedChange struct {
-	Type        string
-	Content     string
+	Type        string  `json:"type"`
+	Content     string  `json:"content"`
 	UnifiedDiff string  `json:"unified_diff"`
 	MovePath    *string `json:"move_path"`
 }
@@ -273,13 +287,21 @@ func (c storedChange) MarshalJSON() ([]byte, error) {
 	return protocol.Marshal(map[string]any{"type": c.Type, "content": c.Content})
 }
 
+// movedTo ends the diff of a file that was moved.
+func movedTo(path *string) string {
+	if path == nil {
+		return ""
+	}
+	return "\n\nMoved to: " + *path
+}
+
 func storeFileChange(v *protocol.FileChangeItem) storedChanges {
 	s := storedChanges{storedFileChange, v.ID, map[string]storedChange{}, protocol.SnakeCase(v.Status)}
 	for _, c := range v.Changes {
 		kind := gjson.GetManyBytes(c.Kind, "type", "move_path")
 		change := storedChange{Type: kind[0].Str, MovePath: optional(kind[1].Str)}
 		if change.Type == string(patch.Update) {
-			change.UnifiedDiff = c.Diff
+			change.UnifiedDiff = strings.TrimSuffix(c.Diff, movedTo(change.MovePath))
 		} else {
 			change.Content = c.Diff
 		}
@@ -292,13 +314,13 @@ func storeFileChange(v *protocol.FileChangeItem) storedChanges {
 // deleted is its content.
 func loadFileChange(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedChanges
-	if json.Unmarshal(raw, &s) != nil {
+	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
 	}
 	item := &protocol.FileChangeItem{ID: s.ID, Changes: []protocol.FileUpdateChange{}, Status: protocol.CamelCase(s.Status)}
 	for _, path := range slices.Sorted(maps.Keys(s.Changes)) {
 		c := s.Changes[path]
-		item.Changes = append(item.Changes, protocol.FileUpdateChange{Path: path, Kind: changeKind(c.Type, c.MovePath), Diff: c.Content + c.UnifiedDiff})
+		item.Changes = append(item.Changes, protocol.FileUpdateChange{Path: path, Kind: changeKind(c.Type, c.MovePath), Diff: c.Content + c.UnifiedDiff + movedTo(c.MovePath)})
 	}
 	return item
 }
@@ -306,7 +328,7 @@ func loadFileChange(raw json.RawMessage) protocol.ThreadItemVariant {
 // loadOther renames the members of an item that has no type here.
 func loadOther(raw json.RawMessage) protocol.ThreadItemVariant {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
+	if protocol.Unmarshal(raw, &members) != nil {
 		return &protocol.Unknown{Raw: raw}
 	}
 	wire := make(map[string]json.RawMessage, len(members))
@@ -323,7 +345,7 @@ func loadOther(raw json.RawMessage) protocol.ThreadItemVariant {
 		renamed = raw
 	}
 	var item protocol.ThreadItem
-	if json.Unmarshal(renamed, &item) != nil {
+	if protocol.Unmarshal(renamed, &item) != nil {
 		return &protocol.Unknown{Tag: tag, Raw: renamed}
 	}
 	return item.ThreadItemVariant
@@ -359,7 +381,7 @@ func storeDynamicTool(v *protocol.DynamicToolCallItem) storedTool {
 // loadDynamicTool is nil for what has another shape.
 func loadDynamicTool(raw json.RawMessage) protocol.ThreadItemVariant {
 	var t storedTool
-	if json.Unmarshal(raw, &t) != nil {
+	if protocol.Unmarshal(raw, &t) != nil {
 		return nil
 	}
 	item := &protocol.DynamicToolCallItem{

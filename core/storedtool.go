@@ -43,7 +43,7 @@ func storeServerCall(v *protocol.McpToolCallItem) storedServerCall {
 
 func loadServerCall(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedServerCall
-	if json.Unmarshal(raw, &s) != nil {
+	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
 	}
 	v := &protocol.McpToolCallItem{ID: s.ID, Server: s.Server, Tool: s.Tool, Status: protocol.CamelCase(s.Status),

@@ -24,6 +24,8 @@ type terminal struct {
 	writes bool
 	// pid is that of the operating system, "" before it runs.
 	pid string
+	// pieces and bytes count what clients were sent of the output.
+	pieces, bytes int
 	// unread is what the model has not seen of the output.
 	unread *excerpt.Text
 	// look is the call that waits for output, nil without one.
@@ -132,7 +134,7 @@ func (s *step) lookAt(term *terminal, c *toolCall, keep int) {
 // lookFor starts the timer of a look.
 func (s *step) lookFor(l *look, wait time.Duration) {
 	l.timer = s.newEffect()
-	s.effect(Timer{l.timer, wait})
+	s.effect(Timer{ID: l.timer, Delay: wait})
 }
 
 // isNew tells whether the call that began the terminal waits for it still: the model was
@@ -158,8 +160,24 @@ func (s *step) terminalOutput(term *terminal, text string) {
 	term.unread.Write(text)
 	if s.knows(term) {
 		s.showTerminal(term)
-		s.tellOutput(term.turnID, term.itemID, text)
+		s.tellOutput(term.turnID, term.itemID, term.within(text))
 	}
+}
+
+// within returns what is sent to clients of a piece: the piece, the notice that there are no more
+// of them, or nothing.
+func (term *terminal) within(text string) string {
+	over := term.pieces > MaxOutputPieces
+	term.pieces++
+	term.bytes += len(text)
+	switch {
+	case over:
+		return ""
+	case term.pieces > MaxOutputPieces, term.bytes > MaxOutputBytes:
+		term.pieces = MaxOutputPieces + 1
+		return MoreOutput
+	}
+	return text
 }
 
 // lookEnds answers a call whose time is over. The command goes on.

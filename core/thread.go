@@ -98,7 +98,7 @@ func (l *Loading) Thread(o Options) *Thread {
 	t := l.thread
 	t.options, t.from = o, nil
 	if o.Offers != nil {
-		t.offers = o.Offers(t.settings.Model)
+		t.offers = o.Offers(t.settings.Provider, t.settings.Model)
 	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
 	t.next = max(t.next, o.Next)
@@ -136,6 +136,9 @@ func (t *Thread) ID() string { return t.id }
 
 // Settings are what the next turn runs with.
 func (t *Thread) Settings() Settings { return t.settings }
+
+// ProviderRecorded reports whether the rollout names the provider of the model.
+func (t *Thread) ProviderRecorded() bool { return t.providerRecorded }
 
 // ActiveTurn is the id of the turn under way, "" without one.
 func (t *Thread) ActiveTurn() string {
@@ -212,6 +215,10 @@ func (s *step) take(in Input) {
 		s.turnSteer(in)
 	case TurnInterrupt:
 		s.turnInterrupt(in)
+	case EndTurn:
+		s.endTurn()
+	case ReleaseTurn:
+		s.releaseTurn()
 	case Shutdown:
 		s.shutdown()
 	case StorageFailed:
@@ -272,6 +279,10 @@ func (s *step) start(in Start) {
 	s.goBy(in.World)
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
+	if in.Resumes != nil {
+		s.startFromHistory(in)
+		return
+	}
 	s.replyToStart(in)
 	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
 	s.warn(in.Warnings)
@@ -293,15 +304,34 @@ func (s *step) resume(in Resume) {
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
 	}
-	s.reply(in.To, protocol.ThreadResumeResponse{
-		Thread:             s.View(!in.Params.ExcludeTurns),
-		ThreadSettingsView: s.settingsView(in.World),
-	})
+	s.reply(in.To, s.resumeResponse(in.Params, in.World))
 	if in.Fresh && s.usage.Total.TotalTokens > 0 {
 		s.notifyUsage(s.currentTurn())
 	}
 	s.warn(in.Warnings)
+	if in.Fresh {
+		s.unseal(&in.World)
+	}
 	s.repeatRequests(in.To.Conn)
+}
+
+func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w World) protocol.ThreadResumeResponse {
+	answer := protocol.ThreadResumeResponse{
+		Thread:             s.View(!p.ExcludeTurns),
+		ThreadSettingsView: s.settingsView(w),
+		CollaborationMode:  protocol.ActiveMode(s.settings.storedMode()),
+		InitialTurnsPage:   s.initialPage(p.InitialTurnsPage),
+	}
+	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.backwardsCursors()
+	return answer
+}
+
+// startFromHistory answers the thread/resume that begins the thread with items.
+func (s *step) startFromHistory(in Start) {
+	s.addItems(in.History)
+	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
+	s.reply(in.To, s.resumeResponse(in.Resumes, in.World))
+	s.warn(in.Warnings)
 }
 
 func (s *step) setName(in SetName) {

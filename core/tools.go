@@ -2,7 +2,6 @@ package core
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -24,6 +23,8 @@ type toolCall struct {
 	session string        // the id of the terminal that it can open
 	client  *clientCall   // nil for all but those that the client answers
 	recall  *recallCall   // nil for all but searches of the memory
+	// output is that of a call that has ended before an earlier one, nil once it was recorded.
+	output  protocol.ResponseItemVariant
 	state   callState
 	effect  EffectID
 	request uint64
@@ -50,6 +51,8 @@ type shellCommand struct {
 	// of the sandbox, which outside says that it may.
 	denied  *ToolResult
 	outside bool
+	// accepted is set once the user has accepted the command.
+	accepted bool
 }
 
 type callState int
@@ -91,15 +94,26 @@ func (t *turn) questioning() bool {
 func (s *step) takeCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
-		item := &protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID, Echo: call.Echo}
-		if t := s.serverTool(call.Name); t != nil {
-			item.Namespace, item.Name = t.names()
-		}
-		s.item(item)
+		s.item(s.callItem(&call))
 		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.next-1, 10)})
 	}
 	s.advance()
 }
+
+// callItem is what the history keeps of a call.
+func (s *step) callItem(call *ToolCall) protocol.ResponseItemVariant {
+	if call.Custom {
+		return &protocol.CustomToolCall{Status: customDone, CallID: call.ID, Name: call.Name, Input: call.Arguments}
+	}
+	item := &protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID, Echo: call.Echo}
+	if t := s.serverTool(call.Name); t != nil {
+		item.Namespace, item.Name = t.names()
+	}
+	return item
+}
+
+// customDone is the status of a custom call that the model has finished.
+const customDone = "completed"
 
 // uniqueCallID makes an id that the thread has seen, or an empty one, unique. The thread
 // does not see those of reviews.
@@ -119,7 +133,7 @@ func (s *step) advance() {
 	}
 	busy, reading := false, true
 	for _, c := range t.calls {
-		if c.state == callWaiting && (!busy || reading && s.prepare(c) && c.readsOnly()) {
+		if c.state == callWaiting && (!busy || reading && s.prepare(c) && s.readsOnly(c)) {
 			s.begin(c)
 		}
 		if t.outcome != nil {
@@ -127,7 +141,7 @@ func (s *step) advance() {
 		}
 		if c.state != callDone {
 			busy = true
-			reading = reading && c.readsOnly() && c.state == callRunning
+			reading = reading && s.readsOnly(c) && c.state == callRunning
 		}
 	}
 	if !busy {
@@ -135,18 +149,31 @@ func (s *step) advance() {
 	}
 }
 
-// readsOnly tells whether the call can run beside others: it surely only reads, and nobody
-// is asked.
-func (c *toolCall) readsOnly() bool {
-	if c.server != nil {
+// readsOnly reports whether the call can run beside others: it surely only reads, or the kernel
+// lets it write nothing, and the user is not asked, neither before it nor after it has failed.
+func (s *step) readsOnly(c *toolCall) bool {
+	switch {
+	case c.server != nil:
 		return c.server.tool.harmless() && c.server.tool.Approval != ApprovePrompt
+	case c.command == nil:
+		return s.viewsImage(c)
+	case c.command.escalates || patchIn(c.command) != nil:
+		return false
 	}
-	return c.command != nil && c.command.safe && !c.command.escalates
+	return c.command.safe || !s.mayChange(c.command) && !s.asksOutside()
 }
 
-// prepare reads the arguments of a shell call. It is false for other tools and
-// for arguments that make no sense.
+// viewsImage reports whether the call looks at an image.
+func (s *step) viewsImage(c *toolCall) bool {
+	return c.call.Name == imageTool.Name && s.offers.Images && s.reviewing() == nil && s.serverTool(c.call.Name) == nil
+}
+
+// prepare reads the arguments of a call that may run beside others. It is false for other tools
+// and for arguments that make no sense.
 func (s *step) prepare(c *toolCall) bool {
+	if s.viewsImage(c) {
+		return true
+	}
 	if c.command == nil && shellNames[c.call.Name] {
 		c.command, _ = s.parseCommand(c)
 	}
@@ -218,8 +245,43 @@ func (s *step) answer(c *toolCall, output string) {
 
 func (s *step) answerWith(c *toolCall, output protocol.ToolOutput) {
 	c.state = callDone
-	s.item(&protocol.FunctionCallOutput{CallID: c.call.ID, Output: output})
+	c.output = &protocol.FunctionCallOutput{CallID: c.call.ID, Output: output}
+	if c.call.Custom {
+		c.output = &protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output}
+	}
 	s.out.Sync = true
+	if s.active != nil && slices.Contains(s.active.calls, c) {
+		s.releaseOutputs()
+		return
+	}
+	s.item(c.output)
+}
+
+// releaseOutputs records the outputs of calls in the order of the calls. The output of a call that
+// ends before an earlier one waits for that.
+func (s *step) releaseOutputs() {
+	for _, c := range s.active.calls {
+		if c.state != callDone {
+			return
+		}
+		if c.output != nil {
+			s.item(c.output)
+			c.output = nil
+		}
+	}
+}
+
+// heldOutput returns the output of a call that waits for an earlier one, nil for none.
+func (s *step) heldOutput(callID string) protocol.ResponseItemVariant {
+	if s.active == nil {
+		return nil
+	}
+	for _, c := range s.active.calls {
+		if c.call.ID == callID {
+			return c.output
+		}
+	}
+	return nil
 }
 
 func (s *step) beginShell(c *toolCall) {
@@ -434,7 +496,7 @@ var planStatus = map[string]string{"pending": "pending", "in_progress": "inProgr
 // updatePlan shows the plan and is the tool's output.
 func (s *step) updatePlan(arguments string) string {
 	var p planArguments
-	if err := json.Unmarshal([]byte(arguments), &p); err != nil {
+	if err := protocol.Unmarshal([]byte(arguments), &p); err != nil {
 		return fmt.Sprintf("The plan could not be read: %v", err)
 	}
 	if p.Plan == nil {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 
 	"appserver/protocol"
@@ -69,10 +70,21 @@ func (s *step) trackPatch(p *patchCall) *Track {
 	if !s.active.world.Tracking.Patches {
 		return nil
 	}
-	if p.root != "" {
-		return s.track(p.root)
+	return s.track(s.settings.trackedDir(p))
+}
+
+// trackedDir returns the directory that a patch is tracked in: the root of all its files, else
+// that of the patch.
+func (s Settings) trackedDir(p *patchCall) string {
+	root := ""
+	for i, file := range p.files() {
+		if r := s.rootOf(file); i > 0 && r != root || r == "" {
+			return cmp.Or(p.root, p.dir)
+		} else {
+			root = r
+		}
 	}
-	return s.track(p.dir)
+	return cmp.Or(root, p.root, p.dir)
 }
 
 func (s *step) track(dir string) *Track {

@@ -26,10 +26,11 @@ type turn struct {
 	sample *sampling
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
-	// retries counts failed requests since the last answer; retry is the effect that
-	// waits for the next try, whose prompt is that of its time.
-	retries int
-	retry   EffectID
+	// retries counts the failed requests since the last answer that the client was told of,
+	// silent those since then. retry is the effect that waits for the next try, whose prompt
+	// is that of its time.
+	retries, silent int
+	retry           EffectID
 	// compacts is set for a turn that compacts the context and does nothing else.
 	compacts bool
 	// review is that of a turn that reviews and does nothing else, nil for others.
@@ -40,6 +41,8 @@ type turn struct {
 	compactions int
 	// spent is set once the provider told what an answer cost.
 	spent bool
+	// plans counts the items of plans that the turn has begun.
+	plans int
 	// last is the agent's last message.
 	last *protocol.ThreadItem
 	// uncaptured is set where the worktree could not be captured before the turn; diff is
@@ -63,6 +66,7 @@ type outcome struct {
 }
 
 func (s *step) turnStart(in TurnStart) {
+	s.releaseTurn()
 	switch {
 	case s.active == nil:
 		s.beginTurn(in)
@@ -161,7 +165,7 @@ func (s *step) notifyStatus() {
 }
 
 // userSays puts the user's input into the history and shows it.
-func (s *step) userSays(input []protocol.UserInput, clientID *string, images map[string]string, skills []SkillText) {
+func (s *step) userSays(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
 	if len(input) == 0 {
 		return
 	}
@@ -175,7 +179,7 @@ func (s *step) userSays(input []protocol.UserInput, clientID *string, images map
 }
 
 // contentOf is the input as the model sees it.
-func contentOf(input []protocol.UserInput, images map[string]string) []protocol.ContentItem {
+func contentOf(input []protocol.UserInput, images map[string]LocalImage) []protocol.ContentItem {
 	content := []protocol.ContentItem{}
 	text := func(t string) {
 		content = append(content, protocol.ContentItem{Type: protocol.ContentInputText, Text: t})
@@ -192,7 +196,11 @@ func contentOf(input []protocol.UserInput, images map[string]string) []protocol.
 		case *protocol.ImageInput:
 			image(v.URL, v.Detail)
 		case *protocol.LocalImageInput:
-			image(images[v.Path], v.Detail)
+			if file := images[v.Path]; file.Problem == "" {
+				image(file.URL, v.Detail)
+			} else {
+				text("The image `" + v.Path + "` cannot be shown: " + file.Problem)
+			}
 		case *protocol.SkillInput:
 			text("Use the skill " + v.Name + ": " + v.Path)
 		case *protocol.MentionInput:
@@ -205,7 +213,7 @@ func contentOf(input []protocol.UserInput, images map[string]string) []protocol.
 // join adds input to the turn under way. A running model request is dropped: its
 // half message never completes, and the next request holds the new input. A next try that
 // waits goes on waiting, and so does a compaction: what came meanwhile stays behind it.
-func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]string, skills []SkillText) {
+func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
 	s.userSays(input, clientID, images, skills)
@@ -320,10 +328,5 @@ func (s *step) shutdown() {
 	if s.active == nil && s.told != nil {
 		s.settleLastTurn()
 	}
-	if s.active != nil {
-		s.active.notBefore = time.Time{}
-		s.stopTimer()
-		s.interrupt()
-		s.finishWhenDone()
-	}
+	s.endTurn()
 }

@@ -45,7 +45,7 @@ func parseQuestions(arguments string) ([]protocol.ToolRequestUserInputQuestion, 
 	var a struct {
 		Questions []protocol.ToolRequestUserInputQuestion `json:"questions"`
 	}
-	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
 		return nil, err
 	}
 	if len(a.Questions) == 0 || len(a.Questions) > maxQuestions {
@@ -93,10 +93,15 @@ func readAnswers(in ClientAnswer) (map[string]protocol.ToolRequestUserInputAnswe
 	switch {
 	case in.Err != nil:
 		return nil, fmt.Errorf("it is an error, %w", in.Err)
-	case json.Unmarshal(in.Result, &answer) != nil:
+	case protocol.Unmarshal(in.Result, &answer) != nil:
 		return nil, errors.New("expected {\"answers\": {ID: {\"answers\": [TEXT]}}}")
 	case answer.Answers == nil:
 		return nil, errors.New("answers is missing")
+	}
+	for id, a := range answer.Answers {
+		if a.Answers == nil {
+			return nil, fmt.Errorf("answers is missing for %q", id)
+		}
 	}
 	return answer.Answers, nil
 }

@@ -11,9 +11,14 @@ import (
 func (t *Thread) View(includeTurns bool) protocol.Thread {
 	v := View(Summary{
 		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.preview,
-		Path: t.options.Path, Began: t.options.Began, Updated: parseTime(t.written), Ephemeral: t.options.Ephemeral,
+		Path: t.options.Path, Began: t.options.Began, Updated: t.updated(), Ephemeral: t.options.Ephemeral,
 	})
 	v.Status = t.status()
+	if t.options.Visited {
+		t.omitDefaults(&v)
+	} else {
+		v.Environments, v.CanAcceptInput = Environments(t.settings.Cwd), pointer(true)
+	}
 	for _, p := range t.trimPoints() {
 		v.ContextTrimPoints = append(v.ContextTrimPoints, p.TrimPoint)
 	}
@@ -21,6 +26,50 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 		v.Turns = t.turnViews()
 	}
 	return v
+}
+
+// StoredView is the thread as clients see it while it is not loaded.
+func (t *Thread) StoredView(includeTurns bool) protocol.Thread {
+	v := t.View(includeTurns)
+	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
+	v.Environments, v.CanAcceptInput = nil, nil
+	t.omitDefaults(&v)
+	return v
+}
+
+// omitDefaults takes the model out that no line gives: the next turn takes the default of then.
+func (t *Thread) omitDefaults(v *protocol.Thread) {
+	if !t.modelRecorded {
+		v.Model, v.ReasoningEffort = nil, nil
+	}
+}
+
+// updated is the time of the last line.
+func (t *Thread) updated() time.Time { return firstTime(parseTime(t.written), t.options.Written) }
+
+// Current is the state of a loaded thread that lists show.
+type Current struct {
+	Model, Provider, Cwd, Effort string
+	HasEffort                    bool
+	Updated                      time.Time
+}
+
+// Current returns the state that lists show.
+func (t *Thread) Current() Current {
+	c := Current{Model: t.settings.Model, Provider: t.settings.Provider, Cwd: t.settings.Cwd, Updated: t.updated()}
+	if e := t.settings.Effort; e != nil {
+		c.Effort, c.HasEffort = *e, true
+	}
+	return c
+}
+
+// Settings returns the settings in c, as far as lists show them.
+func (c Current) Settings() Settings {
+	s := Settings{Model: c.Model, Provider: c.Provider, Cwd: c.Cwd}
+	if c.HasEffort {
+		s.Effort = &c.Effort
+	}
+	return s
 }
 
 // Summary is what is known of a thread without its turns.
@@ -46,8 +95,7 @@ func View(s Summary) protocol.Thread {
 		ID: s.ID, SessionID: s.ID, ForkedFromID: s.Meta.ForkedFromID,
 		ParentThreadID: spawn.ParentThreadID, AgentNickname: spawn.Nickname, AgentRole: spawn.Role,
 		Preview: s.Preview, Ephemeral: s.Ephemeral,
-		// Clients of "paginated" threads call more than the methods that list pages here.
-		HistoryMode:   "legacy",
+		HistoryMode:   protocol.HistoryPaginated,
 		ModelProvider: s.Settings.Provider, Model: optional(s.Settings.Model), ReasoningEffort: s.Settings.Effort,
 		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: pointer(seconds(s.Updated)),
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
@@ -56,6 +104,11 @@ func View(s Summary) protocol.Thread {
 		GitInfo: gitInfo(s.Meta.Git), Name: optional(s.Name), Turns: []protocol.Turn{}, ContextTrimPoints: []protocol.TrimPoint{},
 	}
 	return v
+}
+
+// Environments are those of a loaded thread whose commands run in cwd.
+func Environments(cwd string) []protocol.Environment {
+	return []protocol.Environment{{EnvironmentID: protocol.EnvironmentLocal, Cwd: cwd, RuntimeWorkspaceRoots: []string{cwd}}}
 }
 
 // parseTime reads a timestamp of a rollout; the zero time where it is none.
@@ -86,7 +139,7 @@ func seconds(t time.Time) int64 {
 }
 
 func gitInfo(g *protocol.StoredGitInfo) *protocol.GitInfo {
-	if g == nil {
+	if g = g.Public(); g == nil {
 		return nil
 	}
 	return &protocol.GitInfo{Sha: g.CommitHash, Branch: g.Branch, OriginURL: g.RepositoryURL}
@@ -176,7 +229,7 @@ func (t *Thread) settingsView(w World) protocol.ThreadSettingsView {
 	s := t.settings
 	v := protocol.ThreadSettingsView{
 		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},
-		Cwd: s.Cwd, InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
+		Cwd: s.Cwd, WorkspaceRoots: []string{s.Cwd}, MultiAgentMode: protocol.MultiAgentExplicit, InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		Sandbox: s.Sandbox, ReasoningEffort: s.Effort,
 	}
 	for _, f := range w.Instructions {

@@ -66,7 +66,7 @@ func TestViewOfASummary(t *testing.T) {
 	require.True(t, v.Ephemeral)
 	require.Nil(t, v.Path)
 	require.Nil(t, v.Name)
-	require.JSONEq(t, `"unknown"`, string(v.Source))
+	require.JSONEq(t, `"vscode"`, string(v.Source), "as the reference implementation reads a missing source")
 }
 
 // TestPromptTools checks what the model is offered: tools with a name, a description

@@ -146,6 +146,13 @@ func (w *witness) note(in core.Input, out core.Output) {
 	switch in := in.(type) {
 	case core.Shutdown:
 		w.stopping = true
+	case core.EndTurn, core.TurnStart, core.RunOwnCommand:
+		w.floor = time.Time{} // the last two begin a turn, now or once this one has ended
+	case core.ReleaseTurn, core.TrimContext, core.SummarizeContext, core.ProposeCompaction, core.CommitCompaction,
+		core.CompactContext, core.ReviewStart, core.Revert, core.RevertTo:
+		if w.says(out, "turn/completed") {
+			w.floor = time.Time{}
+		}
 	case core.StorageFailed:
 		w.unsaved = w.unsaved || w.says(out, "turn/completed")
 		return

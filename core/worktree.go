@@ -26,7 +26,7 @@ type checkpoint struct {
 
 func (w *worktreeLog) applyCheckpoint(line *protocol.RolloutLine) {
 	p := checkpoint{At: parseTime(line.Timestamp).Unix(), Behind: len(w.fileChanges)}
-	if json.Unmarshal(line.Payload, &p.StoredCheckpoint) != nil || p.ID == "" {
+	if protocol.Unmarshal(line.Payload, &p.StoredCheckpoint) != nil || p.ID == "" {
 		return
 	}
 	gone := append([]string{p.ID}, p.Forgets...)
@@ -36,7 +36,7 @@ func (w *worktreeLog) applyCheckpoint(line *protocol.RolloutLine) {
 
 func (w *worktreeLog) applyChanges(payload json.RawMessage) {
 	var c protocol.WorktreeChanges
-	if json.Unmarshal(payload, &c) == nil && c.ID != "" && c.Root != "" {
+	if protocol.Unmarshal(payload, &c) == nil && c.ID != "" && c.Root != "" {
 		w.fileChanges = append(w.fileChanges, c)
 	}
 }

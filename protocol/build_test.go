@@ -194,7 +194,10 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 			}[b.one(4)]
 		},
 		reflect.TypeFor[protocol.ConfigLayerSource](): func(b builder) any {
-			return []protocol.ConfigLayerSource{{Type: protocol.LayerSessionFlags}, {Type: protocol.LayerUser, File: "/config.toml"}}[b.one(2)]
+			return []protocol.ConfigLayerSource{
+				{Type: protocol.LayerSessionFlags}, {Type: protocol.LayerUser, File: "/config.toml"},
+				{Type: protocol.LayerSystem, File: "/config.toml"}, {Type: protocol.LayerProject, DotCodexFolder: "/p/.codex"},
+			}[b.one(4)]
 		},
 		reflect.TypeFor[protocol.ContentItem](): func(b builder) any {
 			return []protocol.ContentItem{

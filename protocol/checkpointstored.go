@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"encoding/json"
 	"unicode/utf8"
 )
 
@@ -65,7 +64,7 @@ func (c WorktreeChange) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (c *WorktreeChange) UnmarshalJSON(b []byte) error {
 	var w worktreeChange
-	err := json.Unmarshal(b, &w)
+	err := Unmarshal(b, &w)
 	*c = WorktreeChange{w.Path + string(w.RawPath), w.Before, w.After}
 	return err
 }

@@ -159,6 +159,12 @@ type CollaborationMode struct {
 	Settings CollaborationModeSettings `json:"settings"`
 }
 
+// ActiveMode is the mode of a thread's next turn, with the settings in force.
+type ActiveMode struct {
+	Mode     string             `json:"mode" oneof:"plan default"`
+	Settings StoredModeSettings `json:"settings"`
+}
+
 // CollaborationModeSettings are the settings of a mode; null leaves the effort to the
 // model.
 type CollaborationModeSettings struct {

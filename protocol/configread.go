@@ -1,7 +1,7 @@
 package protocol
 
-// ConfigReadParams asks for the configuration in force. Cwd makes no difference:
-// there are no configuration files of projects.
+// ConfigReadParams asks for the configuration in force. With Cwd that is the one of the
+// project which Cwd is in.
 type ConfigReadParams struct {
 	IncludeLayers bool    `json:"includeLayers,omitempty"`
 	Cwd           *string `json:"cwd,omitempty"`
@@ -31,26 +31,36 @@ type ConfigLayer struct {
 	DisabledReason *string           `json:"disabledReason"`
 }
 
-// ConfigLayerSource is the user's file, or the flags of the command line.
+// ConfigLayerSource is the machine's file, the user's, one of a project, or the flags of the
+// command line. File is the file's path. A project's layer has the folder of the file in its
+// place.
 type ConfigLayerSource struct {
-	Type string
-	File string
+	Type           string
+	File           string
+	DotCodexFolder string
 }
 
 // The types of a ConfigLayerSource.
 const (
+	LayerSystem       = "system"
 	LayerUser         = "user"
+	LayerProject      = "project"
 	LayerSessionFlags = "sessionFlags"
 )
 
 // MarshalJSON writes the members of the layer's type.
 func (s ConfigLayerSource) MarshalJSON() ([]byte, error) {
-	if s.Type == LayerUser {
+	switch s.Type {
+	case LayerUser:
 		return marshal(struct {
 			Type    string  `json:"type"`
 			File    string  `json:"file"`
 			Profile *string `json:"profile"`
 		}{s.Type, s.File, nil})
+	case LayerSystem:
+		return marshal(map[string]string{"type": s.Type, "file": s.File})
+	case LayerProject:
+		return marshal(map[string]string{"type": s.Type, "dotCodexFolder": s.DotCodexFolder})
 	}
 	return marshal(map[string]string{"type": s.Type})
 }

@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -39,6 +40,20 @@ type (
 		Detail   string `json:"detail,omitempty"`
 	}
 )
+
+// JoinText is the text of parts, each on a line of its own.
+func JoinText(parts []ContentItem) string {
+	if len(parts) == 1 {
+		return parts[0].Text
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
 
 // MarshalJSON writes the members of the part's type.
 func (c ContentItem) MarshalJSON() ([]byte, error) {
@@ -98,7 +113,7 @@ func (o *ToolOutput) UnmarshalJSON(b []byte) error {
 		o.Text = textOf(in)
 		return nil
 	case in.IsArray():
-		return json.Unmarshal([]byte(in.Raw), &o.Parts)
+		return Unmarshal([]byte(in.Raw), &o.Parts)
 	}
 	return wrongType(in, "a string or a list of parts")
 }

@@ -46,6 +46,46 @@ func (d *AgentMessageDeltaNotification) WithDelta(text string) Delta {
 	return &c
 }
 
+// PlanDeltaNotification carries a piece of a plan item's text. The text of the completed item
+// counts: of several plans in one answer it has the last.
+type PlanDeltaNotification struct {
+	ThreadID string `json:"threadId"`
+	TurnID   string `json:"turnId"`
+	ItemID   string `json:"itemId"`
+	Delta    string `json:"delta"`
+}
+
+// NotificationMethod is item/plan/delta.
+func (*PlanDeltaNotification) NotificationMethod() string { return "item/plan/delta" }
+
+// DeltaKey names the plan.
+func (d *PlanDeltaNotification) DeltaKey() DeltaKey {
+	return DeltaKey{d.NotificationMethod(), d.ThreadID, d.ItemID, 0}
+}
+
+// DeltaText is the piece of text.
+func (d *PlanDeltaNotification) DeltaText() string { return d.Delta }
+
+// WithDelta is a copy of d with another text.
+func (d *PlanDeltaNotification) WithDelta(text string) Delta {
+	c := *d
+	c.Delta = text
+	return &c
+}
+
+// ReasoningSummaryPartAddedNotification says that summary[summaryIndex] of a reasoning item begins.
+type ReasoningSummaryPartAddedNotification struct {
+	ThreadID     string `json:"threadId"`
+	TurnID       string `json:"turnId"`
+	ItemID       string `json:"itemId"`
+	SummaryIndex int    `json:"summaryIndex"`
+}
+
+// NotificationMethod is item/reasoning/summaryPartAdded.
+func (ReasoningSummaryPartAddedNotification) NotificationMethod() string {
+	return "item/reasoning/summaryPartAdded"
+}
+
 // ReasoningSummaryTextDeltaNotification carries a piece of summary[summaryIndex] of
 // a reasoning item.
 type ReasoningSummaryTextDeltaNotification struct {

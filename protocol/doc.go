@@ -8,8 +8,8 @@
 // The names of types and members are those of the reference implementation,
 // version [Level]. What clients send is read by [DecodeParams], with these tags:
 //
-//	json:",omitempty"   may be left out or null; every pointer has it
-//	default:"TEXT"      the same, and is then TEXT: a string, or JSON
+//	json:",omitempty"   may be left out or null; every pointer has it, or default:"null"
+//	default:"TEXT"      the same, and is then TEXT: a string, or JSON; null for a pointer
 //	oneof:"a b c"       the words that the string, or each of the list, may be
 //
 // Every other member is required. In answers and notifications every member is

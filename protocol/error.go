@@ -21,6 +21,7 @@ const (
 	KindInvalidRequest     Kind = "invalidRequest"
 	KindMethodNotFound     Kind = "methodNotFound"
 	KindInvalidParams      Kind = "invalidParams"
+	KindInputTooLarge      Kind = "inputTooLarge"
 	KindInternal           Kind = "internal"
 	KindOverloaded         Kind = "overloaded"
 	KindNotInitialized     Kind = "notInitialized"
@@ -97,6 +98,11 @@ type ErrorData struct {
 	TurnID string `json:"turnId,omitempty"`
 	// CodexErrorInfo tells of a turn that takes no input.
 	CodexErrorInfo *CodexErrorInfo `json:"codexErrorInfo,omitempty"`
+	// InputErrorCode is input_too_large if the text of an input has more characters, ActualChars,
+	// than an input may have, MaxChars.
+	InputErrorCode string `json:"input_error_code,omitempty"`
+	MaxChars       int    `json:"max_chars,omitempty"`
+	ActualChars    int    `json:"actual_chars,omitempty"`
 	// Revision is the one that the thread's context has.
 	Revision *int64 `json:"revision,omitempty"`
 	// ConfigWriteErrorCode says why the configuration was not written.
@@ -120,6 +126,12 @@ func Refuse(kind Kind, format string, args ...any) *Error {
 // with "Invalid request: ", as that of the reference implementation.
 func InvalidParams(field, format string, args ...any) *Error {
 	return &Error{CodeInvalidParams, "Invalid request: " + fmt.Sprintf(format, args...), &ErrorData{Kind: KindInvalidParams, Field: field}}
+}
+
+// InputTooLarge refuses an input with too much text.
+func InputTooLarge(limit, actual int) *Error {
+	return &Error{CodeInvalidParams, fmt.Sprintf("Input exceeds the maximum length of %d characters.", limit),
+		&ErrorData{Kind: KindInputTooLarge, Field: "input", InputErrorCode: "input_too_large", MaxChars: limit, ActualChars: actual}}
 }
 
 // Internal is an error that is the server's own fault, or its machine's.

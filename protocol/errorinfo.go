@@ -114,7 +114,7 @@ func (e *CodexErrorInfo) decode(b []byte, read, spell func(word string) string) 
 func decodeDetail(detail gjson.Result, name string, to any) error {
 	members, err := objectMembers(detail)
 	if value := members[name]; err == nil && value.Exists() {
-		return at(name, decodeError(json.Unmarshal([]byte(value.Raw), to)))
+		return at(name, decodeError(Unmarshal([]byte(value.Raw), to)))
 	}
 	return err
 }

@@ -19,15 +19,21 @@ func (p *ThreadInjectItemsParams) Decode() ([]ResponseItem, *Error) {
 	if len(p.Items) == 0 {
 		return nil, Refuse(KindInvalidRequest, "items must not be empty")
 	}
-	items := make([]ResponseItem, len(p.Items))
-	for i, raw := range p.Items {
+	return DecodeItems("items", p.Items)
+}
+
+// DecodeItems reads the response items of a member of params. Items of unknown types are kept, and
+// not sent to the model.
+func DecodeItems(member string, raws []json.RawMessage) ([]ResponseItem, *Error) {
+	items := make([]ResponseItem, len(raws))
+	for i, raw := range raws {
 		err := items[i].UnmarshalJSON(raw)
 		if err == nil {
 			err = items[i].complete(raw)
 		}
 		if err != nil {
-			refusal := Refuse(KindInvalidRequest, "items[%d] is not a valid response item: %v", i, err)
-			refusal.Data.Field = fmt.Sprintf("items.%d", i)
+			refusal := Refuse(KindInvalidRequest, "%s[%d] is not a valid response item: %v", member, i, err)
+			refusal.Data.Field = fmt.Sprintf("%s.%d", member, i)
 			return nil, refusal
 		}
 	}

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/tidwall/gjson"
 )
@@ -17,21 +16,33 @@ type UserInput struct{ UserInputVariant }
 type UserInputVariant interface{ userInput() }
 
 // TextInput is text, with the ranges of it that the client shows in another way.
-// The ranges are given back as they came.
 type TextInput struct {
-	Text         string            `json:"text"`
-	TextElements []json.RawMessage `json:"text_elements" default:"[]"`
+	Text         string        `json:"text"`
+	TextElements []TextElement `json:"text_elements" default:"[]"`
+}
+
+// TextElement is a range of a text, such as a mention. Placeholder is the text that the
+// client shows in its place.
+type TextElement struct {
+	ByteRange   ByteRange `json:"byteRange"`
+	Placeholder *string   `json:"placeholder" default:"null"`
+}
+
+// ByteRange is a range of a text in bytes of UTF-8. The end is exclusive.
+type ByteRange struct {
+	Start uint64 `json:"start"`
+	End   uint64 `json:"end"`
 }
 
 // ImageInput is an image by URL; a data: URL carries the image itself.
 type ImageInput struct {
-	Detail *string `json:"detail,omitempty" oneof:"auto low high original"`
+	Detail *string `json:"detail" default:"null" oneof:"auto low high original"`
 	URL    string  `json:"url"`
 }
 
 // LocalImageInput is an image file of the server's machine.
 type LocalImageInput struct {
-	Detail *string `json:"detail,omitempty" oneof:"auto low high original"`
+	Detail *string `json:"detail" default:"null" oneof:"auto low high original"`
 	Path   string  `json:"path"`
 }
 

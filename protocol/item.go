@@ -144,11 +144,14 @@ func (a CommandAction) MarshalJSON() ([]byte, error) {
 // cmd. A type that is not known is written as unknown.
 func (a *CommandAction) UnmarshalJSON(b []byte) error {
 	var v struct {
-		Type, Command, Name string
-		Cmd                 string
-		Path, Query         *string
+		Type    string  `json:"type"`
+		Command string  `json:"command"`
+		Name    string  `json:"name"`
+		Cmd     string  `json:"cmd"`
+		Path    *string `json:"path"`
+		Query   *string `json:"query"`
 	}
-	if err := json.Unmarshal(b, &v); err != nil {
+	if err := Unmarshal(b, &v); err != nil {
 		return fmt.Errorf("command action: %w", err)
 	}
 	if v.Command == "" {
@@ -237,8 +240,10 @@ func (i *ExitedReviewModeItem) ItemID() string { return i.ID }
 
 // ItemID is the id in the raw JSON, "" where there is none.
 func (u *Unknown) ItemID() string {
-	var v struct{ ID string }
-	if json.Unmarshal(u.Raw, &v) != nil {
+	var v struct {
+		ID string `json:"id"`
+	}
+	if Unmarshal(u.Raw, &v) != nil {
 		return ""
 	}
 	return v.ID
@@ -289,7 +294,7 @@ func (i *ThreadItem) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	var times itemTimes
-	err = json.Unmarshal(b, &times)
+	err = Unmarshal(b, &times)
 	i.StartedAtMs, i.CompletedAtMs = times.StartedAtMs, times.CompletedAtMs
 	return err
 }

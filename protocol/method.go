@@ -124,6 +124,8 @@ type Method struct {
 	// Own is set where the reference implementation does not have the method, or has it
 	// among its experimental ones only, without a promise that it stays.
 	Own bool
+	// Gated is set for methods that a client may call only with the capability experimentalApi.
+	Gated bool
 	// Experimental lists members of the params that a client may use only with the
 	// capability experimentalApi.
 	Experimental []string
@@ -162,6 +164,13 @@ func (m Method) own() Method {
 	return m
 }
 
+// gated marks a method of the experimental schema that is served as the reference
+// implementation serves it.
+func (m Method) gated() Method {
+	m.Own, m.Gated = true, true
+	return m
+}
+
 func (m Method) experimental(members ...string) Method {
 	m.Experimental = members
 	return m
@@ -174,10 +183,12 @@ func Methods() []Method {
 			"Opens the connection. Everything else is refused before it.").beforeInitialize(),
 		method[ThreadStartParams, ThreadStartResponse]("thread/start", Handler.ThreadStart,
 			"Begins a conversation and subscribes the caller to it.").
-			experimental("experimentalRawEvents", "dynamicTools", "environments", "permissions", "historyMode", "runtimeWorkspaceRoots"),
+			experimental("allowProviderModelFallback", "daybreakEnabled", "dynamicTools", "environments", "experimentalRawEvents",
+				"historyMode", "mockExperimentalField", "multiAgentMode", "permissions", "projectId", "runtimeWorkspaceRoots",
+				"selectedCapabilityRoots"),
 		method[ThreadResumeParams, ThreadResumeResponse]("thread/resume", Handler.ThreadResume,
 			"Loads a stored conversation, or joins a loaded one, and subscribes the caller to it.").
-			experimental("history", "path", "permissions", "runtimeWorkspaceRoots"),
+			experimental("history", "initialTurnsPage", "path", "permissions", "runtimeWorkspaceRoots"),
 		method[ThreadForkParams, ThreadForkResponse]("thread/fork", Handler.ThreadFork,
 			"Begins a conversation with the history of another, and subscribes the caller to it.").
 			experimental("attachToSource", "beforeTurnId", "deferGoalContinuation", "experimentalDisablePredictionMcp",
@@ -190,7 +201,7 @@ func Methods() []Method {
 		method[ThreadSearchParams, ThreadSearchResponse]("thread/search", Handler.ThreadSearch,
 			"Finds stored conversations by what was said in them, with a snippet of each.").own(),
 		method[ThreadSearchOccurrencesParams, ThreadSearchOccurrencesResponse]("thread/searchOccurrences", Handler.ThreadSearchOccurrences,
-			"Finds each place of a conversation where a text was said.").own(),
+			"Finds each place of a conversation where a text was said.").gated(),
 		method[ThreadLoadedListParams, ThreadLoadedListResponse]("thread/loaded/list", Handler.ThreadLoadedList,
 			"Lists the ids of loaded conversations."),
 		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,
@@ -229,9 +240,11 @@ func Methods() []Method {
 			"Takes back what turns did to the files, to the conversation, or to both.").own(),
 		method[TurnStartParams, TurnStartResponse]("turn/start", Handler.TurnStart,
 			"Gives the agent something to do; while a turn runs, joins it.").
-			experimental("additionalContext", "collaborationMode", "environments", "permissions", "runtimeWorkspaceRoots"),
+			experimental("additionalContext", "collaborationMode", "cyberAccessProgram", "environments", "multiAgentMode",
+				"permissions", "responsesapiClientMetadata", "responsesapiClientMetadataPatch", "runtimeWorkspaceRoots"),
 		method[TurnSteerParams, TurnSteerResponse]("turn/steer", Handler.TurnSteer,
-			"Adds input to the turn under way."),
+			"Adds input to the turn under way.").
+			experimental("additionalContext", "responsesapiClientMetadata", "responsesapiClientMetadataPatch"),
 		method[TurnInterruptParams, Empty]("turn/interrupt", Handler.TurnInterrupt,
 			"Ends the turn under way and everything it started.").urgent(),
 		method[ContextGetItemsParams, ContextGetItemsResponse]("context/getItems", Handler.ContextGetItems,
@@ -269,11 +282,11 @@ func Methods() []Method {
 		method[ThreadShellCommandParams, Empty]("thread/shellCommand", Handler.ThreadShellCommand,
 			"Runs a command of the user's own, outside of the sandbox, and tells the model what came of it."),
 		method[ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse]("thread/backgroundTerminals/list", Handler.ThreadBackgroundTerminalsList,
-			"Lists the commands that run in the background.").own(),
+			"Lists the commands that run in the background.").gated(),
 		method[ThreadBackgroundTerminalsTerminateParams, ThreadBackgroundTerminalsTerminateResponse]("thread/backgroundTerminals/terminate", Handler.ThreadBackgroundTerminalsTerminate,
-			"Ends a command that runs in the background.").own(),
+			"Ends a command that runs in the background.").gated(),
 		method[ThreadBackgroundTerminalsCleanParams, Empty]("thread/backgroundTerminals/clean", Handler.ThreadBackgroundTerminalsClean,
-			"Ends all commands that run in the background.").own(),
+			"Ends all commands that run in the background.").gated(),
 		method[ThreadCompactStartParams, Empty]("thread/compact/start", Handler.ThreadCompactStart,
 			"Begins a turn that compacts the context."),
 		method[ThreadCompactProposeParams, ThreadCompactProposeResponse]("thread/compact/propose", Handler.ThreadCompactPropose,
@@ -305,7 +318,7 @@ func Methods() []Method {
 		method[ExperimentalFeatureListParams, ExperimentalFeatureListResponse]("experimentalFeature/list", Handler.ExperimentalFeatureList,
 			"Lists the switches of the configuration."),
 		method[CollaborationModeListParams, CollaborationModeListResponse]("collaborationMode/list", Handler.CollaborationModeList,
-			"Lists the modes that turns can be in.").own(),
+			"Lists the modes that turns can be in.").gated(),
 		method[PermissionProfileListParams, PermissionProfileListResponse]("permissionProfile/list", Handler.PermissionProfileList,
 			"Lists the profiles of permissions."),
 		method[ConfigRequirementsReadParams, ConfigRequirementsReadResponse]("configRequirements/read", Handler.ConfigRequirementsRead,
@@ -325,7 +338,7 @@ func Methods() []Method {
 		method[McpServerRefreshParams, Empty]("config/mcpServer/reload", Handler.McpServerRefresh,
 			"Reads the configuration again, and connects to the MCP servers that it names."),
 		method[ThreadMemoryModeSetParams, Empty]("thread/memoryMode/set", Handler.ThreadMemoryModeSet,
-			"Turns the memory of a conversation off, and on again.").own(),
+			"Turns the memory of a conversation off, and on again.").gated(),
 		method[MemoryStatusParams, MemoryStatusResponse]("memory/status", Handler.MemoryStatus,
 			"Tells what is remembered, and how.").own(),
 		method[MemorySearchParams, MemorySearchResponse]("memory/search", Handler.MemorySearch,
@@ -359,11 +372,11 @@ func Methods() []Method {
 		method[FuzzyFileSearchParams, FuzzyFileSearchResponse]("fuzzyFileSearch", Handler.FuzzyFileSearch,
 			"Finds files by parts of their paths."),
 		method[FuzzyFileSearchSessionStartParams, Empty]("fuzzyFileSearch/sessionStart", Handler.FuzzyFileSearchSessionStart,
-			"Begins a search that takes one query after the other.").own(),
+			"Begins a search that takes one query after the other.").gated(),
 		method[FuzzyFileSearchSessionUpdateParams, Empty]("fuzzyFileSearch/sessionUpdate", Handler.FuzzyFileSearchSessionUpdate,
-			"Asks a search something else.").own(),
+			"Asks a search something else.").gated(),
 		method[FuzzyFileSearchSessionStopParams, Empty]("fuzzyFileSearch/sessionStop", Handler.FuzzyFileSearchSessionStop,
-			"Ends a search.").own(),
+			"Ends a search.").gated(),
 		method[CommandExecParams, CommandExecResponse]("command/exec", Handler.CommandExec,
 			"Runs a command without a thread.").experimental("permissionProfile"),
 		method[CommandExecWriteParams, Empty]("command/exec/write", Handler.CommandExecWrite,

@@ -182,6 +182,16 @@ type ConfigWarningNotification struct {
 // NotificationMethod is configWarning.
 func (ConfigWarningNotification) NotificationMethod() string { return "configWarning" }
 
+// DeprecationNoticeNotification names a deprecated setting of a thread that was loaded for the
+// client. Details say what the user can do, or are null.
+type DeprecationNoticeNotification struct {
+	Summary string  `json:"summary"`
+	Details *string `json:"details"`
+}
+
+// NotificationMethod is deprecationNotice.
+func (DeprecationNoticeNotification) NotificationMethod() string { return "deprecationNotice" }
+
 // ErrorNotification tells of a failed model request. Where WillRetry is false the
 // turn fails, and turn/completed follows with the same error.
 type ErrorNotification struct {
@@ -236,6 +246,8 @@ func Notifications() []NotificationRow {
 		notification[TurnDiffUpdatedNotification]("What the turn has changed so far."),
 		notification[ItemStartedNotification]("An item began."),
 		notification[*AgentMessageDeltaNotification]("A piece of an agent message."),
+		notification[*PlanDeltaNotification]("A piece of a plan that the agent proposes."),
+		notification[ReasoningSummaryPartAddedNotification]("A part of a reasoning summary begins."),
 		notification[*ReasoningSummaryTextDeltaNotification]("A piece of a reasoning summary."),
 		notification[*ReasoningTextDeltaNotification]("A piece of raw reasoning."),
 		notification[*CommandExecutionOutputDeltaNotification]("A piece of a command's output."),
@@ -264,5 +276,6 @@ func Notifications() []NotificationRow {
 		notification[CommandExecOutputDeltaNotification]("A piece of the output of a command without a thread."),
 		notification[WarningNotification]("Something the user should read."),
 		notification[ConfigWarningNotification]("A setting has no effect."),
+		notification[DeprecationNoticeNotification]("A setting is deprecated."),
 	}
 }

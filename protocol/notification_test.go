@@ -27,7 +27,7 @@ func (b builder) pointer(t reflect.Type) any {
 }
 
 func TestDeltas(t *testing.T) {
-	require.Len(t, deltas(), 4)
+	require.Len(t, deltas(), 5)
 	for _, d := range deltas() {
 		name := d.NotificationMethod()
 		key := d.DeltaKey()

@@ -123,6 +123,7 @@ func decodeMember(in gjson.Result, f reflect.StructField, v reflect.Value) error
 			return err
 		}
 		return checkWords(strings.Fields(f.Tag.Get("oneof")), v)
+	case hasDefault && v.Kind() == reflect.Pointer: // null
 	case hasDefault && v.Kind() == reflect.String:
 		v.SetString(fallback)
 	case hasDefault:
@@ -151,7 +152,7 @@ func decodeValue(in gjson.Result, v reflect.Value) error {
 	case reflect.String:
 		return decodeText(in, v)
 	}
-	return decodeError(json.Unmarshal([]byte(in.Raw), v.Addr().Interface()))
+	return decodeError(Unmarshal([]byte(in.Raw), v.Addr().Interface()))
 }
 
 func decodeList(in gjson.Result, v reflect.Value) error {

@@ -26,6 +26,11 @@ const (
 
 var approvalModes = []string{ApprovalUntrusted, ApprovalOnRequest, ApprovalGranular, ApprovalNever}
 
+// ProtectedFolders are the folders of a workspace, and of writable roots, that the sandbox policy
+// workspace-write keeps as they are. A later start reads configuration, instructions and skills
+// from them.
+var ProtectedFolders = []string{".codex", ".agents"}
+
 // GranularApproval switches single kinds of approval requests on or off.
 type GranularApproval struct {
 	SandboxApproval    bool `json:"sandbox_approval"`

@@ -7,7 +7,8 @@ type ThreadRevertParams struct {
 	BeforeTurnID string `json:"beforeTurnId"`
 }
 
-// ThreadRevertResponse shows the thread without its turns. The cursors are always null.
+// ThreadRevertResponse shows the thread without its turns. The cursors are those
+// of ThreadResumeResponse.
 type ThreadRevertResponse struct {
 	Thread               Thread  `json:"thread"`
 	TurnsBackwardsCursor *string `json:"turnsBackwardsCursor"`

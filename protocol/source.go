@@ -31,11 +31,11 @@ func StoredSource(kind string) json.RawMessage {
 	return raw
 }
 
-// SourceView is a stored source as threads show it; one that is missing is unknown.
+// SourceView is a stored source as threads show it; a missing one is vscode.
 func SourceView(stored json.RawMessage) json.RawMessage {
 	switch {
 	case len(stored) == 0:
-		return json.RawMessage(`"unknown"`)
+		return json.RawMessage(`"vscode"`)
 	case bytes.Equal(stored, []byte(`"mcp"`)):
 		return json.RawMessage(`"appServer"`)
 	}
@@ -55,7 +55,7 @@ type Spawn struct {
 // SpawnOf is the zero Spawn where no agent has begun the thread.
 func SpawnOf(stored json.RawMessage) (s Spawn) {
 	told := gjson.GetBytes(stored, "subagent.thread_spawn")
-	if told.IsObject() && json.Unmarshal([]byte(told.Raw), &s) != nil {
+	if told.IsObject() && Unmarshal([]byte(told.Raw), &s) != nil {
 		return Spawn{}
 	}
 	return s

@@ -11,12 +11,16 @@ import (
 // UUIDv7; Preview the text of the user's first message; Path that of the
 // rollout, null for an ephemeral thread; Cwd an absolute path; Source and Originator
 // tell which client began it; ParentThreadID, AgentNickname and AgentRole, which thread's agent did.
-// Turns is empty but in the answers that say so. What
-// belongs to sections and projects is always null.
+// Turns is empty but in the answers that say so. Environments is null for a thread that is
+// not loaded; CanAcceptDirectInput also in lists. The members of sections, projects, attached threads and
+// the vendor's programs are always null.
 type Thread struct {
 	ID               string          `json:"id"`
+	Environments     []Environment   `json:"environments"`
+	Extra            json.RawMessage `json:"extra"`
 	SessionID        string          `json:"sessionId"`
 	ForkedFromID     *string         `json:"forkedFromId"`
+	AttachedTo       *string         `json:"attachedToThreadId"`
 	ParentThreadID   *string         `json:"parentThreadId"`
 	Preview          string          `json:"preview"`
 	Ephemeral        bool            `json:"ephemeral"`
@@ -36,15 +40,33 @@ type Thread struct {
 	CliVersion       string          `json:"cliVersion"`
 	Originator       *string         `json:"originator"`
 	Source           json.RawMessage `json:"source"`
+	CanAcceptInput   *bool           `json:"canAcceptDirectInput"`
 	ThreadSource     *string         `json:"threadSource"`
 	AgentNickname    *string         `json:"agentNickname"`
 	AgentRole        *string         `json:"agentRole"`
 	GitInfo          *GitInfo        `json:"gitInfo"`
 	Name             *string         `json:"name"`
+	DaybreakEnabled  *bool           `json:"daybreakEnabled"`
 	Turns            []Turn          `json:"turns"`
 	// ContextTrimPoints are those in force, oldest first: the active context starts behind
 	// the last one. Lists of threads leave them out.
 	ContextTrimPoints []TrimPoint `json:"contextTrimPoints"`
+}
+
+// EnvironmentLocal is the id of the only environment: the machine of the server.
+const EnvironmentLocal = "local"
+
+// Environment is the machine and the working directory of a loaded thread's commands.
+type Environment struct {
+	EnvironmentID         string   `json:"environmentId"`
+	Cwd                   string   `json:"cwd"`
+	RuntimeWorkspaceRoots []string `json:"runtimeWorkspaceRoots"`
+}
+
+// TurnEnvironmentParams selects an environment. Its Cwd replaces the thread's.
+type TurnEnvironmentParams struct {
+	EnvironmentID string `json:"environmentId"`
+	Cwd           string `json:"cwd"`
 }
 
 // GitInfo is the state of the working directory's repository when the thread
@@ -125,6 +147,7 @@ type ThreadStartParams struct {
 	Ephemeral             *bool                      `json:"ephemeral,omitempty"`
 	ThreadSource          *string                    `json:"threadSource,omitempty"`
 	DynamicTools          []DynamicToolSpec          `json:"dynamicTools,omitempty"`
+	Environments          *[]TurnEnvironmentParams   `json:"environments,omitempty"`
 }
 
 // ThreadStartResponse is the answer to thread/start: the thread and the settings
@@ -134,24 +157,32 @@ type ThreadStartResponse struct {
 	ThreadSettingsView
 }
 
+// MultiAgentExplicit is the only multi-agent mode: agents are begun when asked for.
+const MultiAgentExplicit = "explicitRequestOnly"
+
 // ThreadSettingsView is the part that the answers to thread/start and
 // thread/resume share: the settings that the next turn will use.
-// InstructionSources are the paths of the AGENTS.md files that apply.
+// InstructionSources are the paths of the AGENTS.md files that apply. RuntimeWorkspaceRoots
+// has the working directory; there are no permission profiles of a thread.
 type ThreadSettingsView struct {
 	Model              string            `json:"model"`
 	ModelProvider      string            `json:"modelProvider"`
 	ServiceTier        *string           `json:"serviceTier"`
 	DisabledPluginIDs  []string          `json:"disabledPluginIds"`
 	Cwd                string            `json:"cwd"`
+	WorkspaceRoots     []string          `json:"runtimeWorkspaceRoots"`
 	InstructionSources []string          `json:"instructionSources"`
 	ApprovalPolicy     AskForApproval    `json:"approvalPolicy"`
 	ApprovalsReviewer  ApprovalsReviewer `json:"approvalsReviewer"`
 	Sandbox            SandboxPolicy     `json:"sandbox"`
+	PermissionProfile  json.RawMessage   `json:"activePermissionProfile"`
 	ReasoningEffort    *string           `json:"reasoningEffort"`
+	MultiAgentMode     string            `json:"multiAgentMode" oneof:"explicitRequestOnly"`
 }
 
 // ThreadResumeParams loads a stored thread, or joins a loaded one. With Path the
-// rollout is read from there and ThreadID is not looked at.
+// rollout is read from there and ThreadID is not looked at. With History a new thread begins
+// with these items, and its id is in the answer; ThreadID must not be that of a loaded thread.
 type ThreadResumeParams struct {
 	ThreadID              string                     `json:"threadId"`
 	Path                  *string                    `json:"path,omitempty"`
@@ -166,16 +197,29 @@ type ThreadResumeParams struct {
 	BaseInstructions      *string                    `json:"baseInstructions,omitempty"`
 	DeveloperInstructions *string                    `json:"developerInstructions,omitempty"`
 	ExcludeTurns          bool                       `json:"excludeTurns,omitempty"`
+
+	InitialTurnsPage *ThreadResumeInitialTurnsPageParams `json:"initialTurnsPage,omitempty"`
+	History          *[]json.RawMessage                  `json:"history,omitempty"`
 }
 
-// ThreadResumeResponse is the answer to thread/resume. The cursors and the
-// collaboration mode are always null.
+// ThreadResumeInitialTurnsPageParams asks for a page of turns, as ThreadTurnsListParams does.
+type ThreadResumeInitialTurnsPageParams struct {
+	Limit         *uint32 `json:"limit,omitempty"`
+	SortDirection *string `json:"sortDirection,omitempty" oneof:"asc desc"`
+	ItemsView     *string `json:"itemsView,omitempty" oneof:"notLoaded summary full"`
+}
+
+// ThreadResumeResponse is the answer to thread/resume. InitialTurnsPage is null unless the
+// client asks for it. With TurnsBackwardsCursor a descending page of thread/turns/list begins with the last
+// turn, with ItemsBackwardsCursor one of thread/items/list with the last item; they are null
+// in a thread without any.
 type ThreadResumeResponse struct {
 	Thread Thread `json:"thread"`
 	ThreadSettingsView
-	CollaborationMode    json.RawMessage `json:"collaborationMode"`
-	TurnsBackwardsCursor *string         `json:"turnsBackwardsCursor"`
-	ItemsBackwardsCursor *string         `json:"itemsBackwardsCursor"`
+	CollaborationMode    ActiveMode               `json:"collaborationMode"`
+	InitialTurnsPage     *ThreadTurnsListResponse `json:"initialTurnsPage"`
+	TurnsBackwardsCursor *string                  `json:"turnsBackwardsCursor"`
+	ItemsBackwardsCursor *string                  `json:"itemsBackwardsCursor"`
 }
 
 // ThreadReadParams reads a thread without loading it.

@@ -65,6 +65,8 @@ type TurnStartParams struct {
 	Summary             *string            `json:"summary,omitempty" oneof:"auto concise detailed none"`
 	OutputSchema        json.RawMessage    `json:"outputSchema,omitempty"`
 	CollaborationMode   *CollaborationMode `json:"collaborationMode,omitempty"`
+
+	Environments *[]TurnEnvironmentParams `json:"environments,omitempty"`
 }
 
 // TurnStartResponse is the answer to turn/start. While a turn runs, it is that

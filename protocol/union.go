@@ -104,7 +104,7 @@ func (v variants[T]) tolerant(b []byte) (value T, err error) {
 		return any(&Unknown{tag.Str, bytes.Clone(b)}).(T), nil
 	}
 	made := reflect.New(t)
-	err = json.Unmarshal(b, made.Interface())
+	err = Unmarshal(b, made.Interface())
 	fillLists(made.Elem())
 	return made.Interface().(T), err
 }
@@ -157,8 +157,11 @@ func encodeTagged(member, tag string, value any) ([]byte, error) {
 }
 
 // Marshal is json.Marshal without HTML escaping: bytes on the wire and in
-// rollouts equal those of the reference implementation.
-func Marshal(v any) ([]byte, error) { return marshal(v) }
+// rollouts equal those of the reference implementation. Its output is well-formed.
+func Marshal(v any) ([]byte, error) {
+	text, err := marshal(v)
+	return ToWellFormed(text), err
+}
 
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer

@@ -215,10 +215,11 @@ func TestItemTimes(t *testing.T) {
 
 func TestMembersOfVariantsThatAreLeftOut(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"type":"text","text":"hi"}`:                          `{"type":"text","text":"hi","text_elements":[]}`,
-		`{"type":"text","text":"hi","text_elements":null}`:     `{"type":"text","text":"hi","text_elements":[]}`,
-		`{"type":"image","url":"data:,x"}`:                     `{"type":"image","url":"data:,x"}`,
-		`{"type":"localImage","path":"/i.png","detail":"low"}`: `{"type":"localImage","detail":"low","path":"/i.png"}`,
+		`{"type":"text","text":"hi"}`:                                                     `{"type":"text","text":"hi","text_elements":[]}`,
+		`{"type":"text","text":"hi","text_elements":null}`:                                `{"type":"text","text":"hi","text_elements":[]}`,
+		`{"type":"text","text":"@a","text_elements":[{"byteRange":{"start":0,"end":2}}]}`: `{"type":"text","text":"@a","text_elements":[{"byteRange":{"start":0,"end":2},"placeholder":null}]}`,
+		`{"type":"image","url":"data:,x"}`:                                                `{"type":"image","detail":null,"url":"data:,x"}`,
+		`{"type":"localImage","path":"/i.png","detail":"low"}`:                            `{"type":"localImage","detail":"low","path":"/i.png"}`,
 	} {
 		var input protocol.UserInput
 		require.NoError(t, json.Unmarshal([]byte(raw), &input))

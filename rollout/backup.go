@@ -56,7 +56,7 @@ func (m *marker) names() (protocol.ContextBackup, bool) {
 		Bytes  *int64  `json:"bytes"`
 		CRC32C *uint32 `json:"crc32c"`
 	}
-	if json.Unmarshal(m.payload, &said) != nil || said.Bytes == nil || said.CRC32C == nil || *said.Bytes < 0 {
+	if protocol.Unmarshal(m.payload, &said) != nil || said.Bytes == nil || said.CRC32C == nil || *said.Bytes < 0 {
 		return protocol.ContextBackup{}, false
 	}
 	return protocol.ContextBackup{Bytes: *said.Bytes, CRC32C: *said.CRC32C}, true

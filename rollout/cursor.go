@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+
+	"appserver/protocol"
 )
 
 // Position is a place in a list that is ordered by Key.
@@ -47,7 +49,7 @@ func decodeCursor(cursor string, key SortKey) (Position, error) {
 	}
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil {
-		err = json.Unmarshal(b, &p)
+		err = protocol.Unmarshal(b, &p)
 	}
 	if err != nil || p.Key != key || p.Path == "" {
 		return Position{}, &CursorError{cursor}

@@ -22,7 +22,8 @@
 // line and offset, and stays in the file. What stands behind the last LF counts if
 // it is a whole line; otherwise it is a torn tail, the trace of a write that was
 // never acknowledged: an end, not damage. The next append closes it off with LF,
-// from when on it is damage like any other. Nothing is ever taken out of a log
+// from when on it is damage like any other. A tail with zero bytes is damage: no write
+// leaves them, but some disks do after a crash. Nothing is ever taken out of a log
 // except the bytes of a failed append.
 //
 // A line without an ordinal, an integer from 0 and below 2^53, has one more than the line
@@ -31,6 +32,9 @@
 // ordinals only grow: a lower one counts as none.
 //
 // # Loading
+//
+// An empty file with a backup is listed by the backup, and has its content from the first
+// load on. Contents.Restored reports that.
 //
 // Load and OpenTo hold a few lines in memory at a time, whatever the size of the file, and
 // know then where each stands: a [Text] reads its payload again. The file may grow
@@ -172,9 +176,15 @@
 // the backup has what that needs. Appends to session_index.jsonl hold flock
 // on session_index.jsonl.lock.
 //
+// When a file cannot be opened for want of descriptors, the store suspends all idle logs
+// ([Log.SetIdle]): it closes their files and gives their locks back. A suspended log has
+// nothing to write. It takes its lock back before its next append, and only if its file has the
+// size, the time and the identity that it had: another program may have been the writer since.
+//
 // # Concurrency
 //
-// A [Store] may be used by any number of goroutines. A [Log] belongs to one at a time.
+// A [Store] may be used by any number of goroutines. A [Log] belongs to one at a time, and to
+// the store while it is idle.
 //
 // A [Text] belongs to one goroutine, too.
 //

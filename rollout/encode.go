@@ -49,11 +49,13 @@ func appendLine(out []byte, line protocol.RolloutLine) ([]byte, error) {
 	return append(out, '}', '\n'), nil
 }
 
-// oneLine is the payload without the line breaks that JSON allows between values.
+// oneLine returns the payload as well-formed text without the line breaks that JSON allows
+// between values.
 func oneLine(payload []byte) ([]byte, error) {
 	if !validJSON(payload) {
 		return nil, errPayload
 	}
+	payload = protocol.ToWellFormed(payload)
 	if bytes.IndexByte(payload, '\n') < 0 {
 		return payload, nil
 	}

@@ -209,6 +209,7 @@ var remedies = []struct {
 	{errPayload, "nothing was written; this is a fault of the caller"},
 	{errMoved, "it is left as it is; open the file itself"},
 	{errChanged, "it is left as it is; end that program"},
+	{ErrChanged, "resume the thread"},
 	{errEmpty, "remove it, or put a copy back"},
 	{errUnlike, "it is left as it is; this is a fault of this program"},
 	{errForeign, "it is left as it is; give it the name of its thread"},

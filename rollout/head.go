@@ -2,10 +2,8 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,7 +20,8 @@ type Head struct {
 	Path string
 	// Meta has an ID where the first line was lost, and what Context tells.
 	Meta protocol.SessionMeta
-	// Context is the first turn_context that stands in the head; nil without one.
+	// Context is the first turn_context of the head, or nil. A list sets its model, provider, folder and effort, and
+	// those of Meta, to the last ones of the file.
 	Context *protocol.TurnContext
 	// Preview is the text of the first user message, up to a mebibyte, also where that is in
 	// the file that this one goes on from.
@@ -31,7 +30,7 @@ type Head struct {
 	Origin string
 	// CreatedAt is the time in Meta, else that in the file's name, else UpdatedAt.
 	CreatedAt time.Time
-	// UpdatedAt is when the file was last written.
+	// UpdatedAt is the time of the last line in a list, else that of the file.
 	UpdatedAt time.Time
 	// whole is set where all of the file was looked at.
 	whole bool
@@ -54,6 +53,9 @@ const (
 func (s *Store) ReadHead(path string) (Head, error) {
 	reader := headReader{store: s}
 	found, err := reader.read(path)
+	if err == nil {
+		reader.update(&found.head)
+	}
 	return found.head, err
 }
 
@@ -101,7 +103,7 @@ func (r *headReader) readOrigin(o origin, depth int) (headScan, bool) {
 
 // readOwn is what the file itself tells.
 func (r *headReader) readOwn(path string) (headScan, error) {
-	file, info, err := r.store.open(path, os.O_RDONLY)
+	file, info, err := r.store.openFilled(path)
 	if err != nil {
 		return headScan{}, err
 	}
@@ -125,10 +127,11 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 		}
 	}
 	found.empty = info.Size() == 0
-	if found.head.whole = info.Size() <= headSize; found.head.whole {
-		found.head.tell(data)
-	}
 	found.head.UpdatedAt = info.ModTime()
+	if found.head.whole = info.Size() <= headSize; found.head.whole {
+		latest := latestIn(data)
+		latest.Update(&found.head)
+	}
 	return found, nil
 }
 
@@ -221,12 +224,12 @@ func (h *headScan) note(p parsed) {
 	case lineType == protocol.LineSessionMeta && !h.meta:
 		h.meta = true
 		// A member of the wrong type costs that member.
-		_ = json.Unmarshal(payload, &h.head.Meta)
+		_ = protocol.Unmarshal(payload, &h.head.Meta)
 		h.origin = originIn(payload)
 		h.head.Origin = h.origin.id
 	case lineType == protocol.LineTurnContext && h.head.Context == nil:
 		var context protocol.TurnContext
-		if json.Unmarshal(payload, &context) == nil {
+		if protocol.Unmarshal(payload, &context) == nil {
 			h.head.Context = &context
 		}
 	case lineType == protocol.LineEventMsg && h.event == nil:
@@ -242,9 +245,9 @@ func (h *headScan) finish(path string) {
 	head.Path = path
 	switch {
 	case h.event != nil:
-		head.Preview = beginOf(*h.event, maxPreview)
+		head.Preview = beginOf(protocol.PreviewOf(*h.event), maxPreview)
 	case h.item != nil:
-		head.Preview = beginOf(*h.item, maxPreview)
+		head.Preview = beginOf(protocol.PreviewOf(*h.item), maxPreview)
 	}
 	head.ID = threadID(path)
 	if head.ID == "" {
@@ -306,7 +309,7 @@ func itemText(payload []byte) *string {
 }
 
 // injected are the begins of messages that are put in on the user's behalf.
-var injected = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md", protocol.ReminderHead}
+var injected = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md", protocol.PluginsTag, protocol.ReminderHead}
 
 func contentText(content gjson.Result) *string {
 	var text strings.Builder

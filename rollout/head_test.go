@@ -42,7 +42,7 @@ func TestHead(t *testing.T) {
 	require.Equal(t, threadA, head.ID)
 	require.Equal(t, "p", head.Meta.ModelProvider)
 	require.Equal(t, "be brief", head.Meta.BaseInstructions.Text)
-	require.Equal(t, "m", head.Context.Model)
+	require.Equal(t, "later", head.Context.Model)
 	require.Equal(t, "hello", head.Preview)
 	require.Equal(t, time.Date(2026, 1, 2, 1, 2, 3, 5e8, time.UTC), head.CreatedAt)
 	require.False(t, head.UpdatedAt.IsZero())

@@ -49,7 +49,7 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 func whole(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	o := originIn(lines[0].Payload)
 	var members map[string]json.RawMessage
-	if o.id == "" || o.end == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 || json.Unmarshal(lines[0].Payload, &members) != nil {
+	if o.id == "" || o.end == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 || protocol.Unmarshal(lines[0].Payload, &members) != nil {
 		return lines
 	}
 	delete(members, "history_base")
@@ -69,7 +69,7 @@ func headOf(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
 	if len(lines) == 0 || lines[0].Type != protocol.LineSessionMeta {
 		return "", at, errors.New("this is no rollout: its first line is not session_meta")
 	}
-	if err := json.Unmarshal(lines[0].Payload, &meta); err != nil {
+	if err := protocol.Unmarshal(lines[0].Payload, &meta); err != nil {
 		return "", at, fmt.Errorf("this is no rollout: its session_meta cannot be read: %w", err)
 	}
 	for _, text := range []string{meta.Timestamp, lines[0].Timestamp} {

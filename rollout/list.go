@@ -89,7 +89,10 @@ func (s *Store) List(q Query) (Page, error) {
 		if err != nil {
 			skip(err)
 		}
-		if !ok || !selects(head) {
+		if !ok {
+			continue
+		}
+		if reader.update(&head); !selects(head) {
 			continue
 		}
 		if q.Limit > 0 && len(page.Heads) == q.Limit {
@@ -99,7 +102,6 @@ func (s *Store) List(q Query) (Page, error) {
 		if len(page.Heads) == 0 {
 			page.BackCursor = at.Back()
 		}
-		reader.update(&head)
 		page.Heads = append(page.Heads, head)
 		last = at
 	}

@@ -29,6 +29,10 @@ type Reader interface {
 // of a large one that was loaded before, reads only what is new. The caller closes the
 // Text.
 func (s *Store) Load(path string, to Reader) (*Contents, *Text, error) {
+	restored, err := s.restore(path)
+	if err != nil {
+		return nil, nil, diskError("restore", path, err)
+	}
 	file, _, err := s.open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
@@ -40,6 +44,7 @@ func (s *Store) Load(path string, to Reader) (*Contents, *Text, error) {
 		_ = text.Close()
 		return nil, nil, err
 	}
+	l.Restored = restored
 	return l.Contents, text, nil
 }
 

@@ -21,7 +21,7 @@ const (
 
 // writerLock is held by the one writer of a thread.
 type writerLock struct {
-	disk FS
+	disk FS // one that suspends no logs: a log that is suspended releases its lock
 	path string
 	held io.Closer
 }
@@ -45,7 +45,7 @@ func (s *Store) lock(id string) (*writerLock, error) {
 	if err != nil {
 		return nil, diskError("lock", path, err)
 	}
-	return &writerLock{s.disk, path, held}, nil
+	return &writerLock{s.disk.FS, path, held}, nil
 }
 
 // release also removes the lock's file, unless somebody stands in the gate: between

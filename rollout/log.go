@@ -34,6 +34,10 @@ type Log struct {
 	// could not be joined.
 	selection bool
 	refused   error
+	// idle is set while the store may suspend the log, suspended while it has: it is what the
+	// file was then.
+	idle      bool
+	suspended fs.FileInfo
 	closed    bool
 	discarded bool
 }
@@ -82,6 +86,10 @@ func (l *Log) load(to Reader) (*Contents, error) {
 		return nil, err
 	}
 	l.lock = lock
+	restored, err := l.store.restoreLocked(l.path)
+	if err != nil {
+		return nil, diskError("restore", l.path, err)
+	}
 	file, _, err := l.store.open(l.path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, err
@@ -98,6 +106,7 @@ func (l *Log) load(to Reader) (*Contents, error) {
 		}
 	}
 	l.tail.good, l.tail.open = r.Size, r.open
+	r.Restored = restored
 	l.selection, l.refused = r.Backup != (Backup{}), r.Backup.Err
 	return r.Contents, nil
 }
@@ -116,6 +125,9 @@ func (l *Log) Path() string { return l.path }
 func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	if l.closed {
 		return diskError("append to", l.path, errClosed)
+	}
+	if err := l.Resume(); err != nil {
+		return err
 	}
 	switch {
 	case len(lines) == 0:
@@ -209,6 +221,7 @@ func (l *Log) Close() error {
 	if l.closed {
 		return nil
 	}
+	l.SetIdle(false)
 	l.closed = true
 	err := l.closeFile()
 	if l.lock != nil {
@@ -219,12 +232,17 @@ func (l *Log) Close() error {
 
 // Discard is Close, except that it removes the file where this log has made it.
 func (l *Log) Discard() error {
+	l.SetIdle(false)
 	l.discarded = true
-	return l.Close()
+	err := l.Resume()
+	return first(err, l.Close())
 }
 
 func (l *Log) closeFile() error {
 	if l.tail == nil {
+		return nil
+	}
+	if l.suspended != nil {
 		return nil
 	}
 	var err error

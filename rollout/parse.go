@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"unsafe"
 
@@ -19,6 +18,7 @@ const (
 // Why a line is damage.
 const (
 	notJSON     = "not JSON"
+	zeroBytes   = "not JSON: it has zero bytes"
 	notObject   = "not a JSON object"
 	withoutType = `no string "type"`
 	withoutLoad = `no "payload"`
@@ -201,6 +201,9 @@ func (r *run) add(line []byte, offset int64, behind int, whole bool) {
 	case whole:
 		r.after++
 		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: reason})
+	case bytes.IndexByte(line, 0) >= 0: // a write that breaks off leaves no zeros, but some disks do
+		r.after++
+		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: zeroBytes})
 	default:
 		r.torn = true
 	}
@@ -247,7 +250,7 @@ func text(value []byte) string {
 		return unsafe.String(unsafe.SliceData(inner), len(inner))
 	}
 	var decoded string
-	if json.Unmarshal(value, &decoded) != nil {
+	if protocol.Unmarshal(value, &decoded) != nil {
 		return ""
 	}
 	return decoded

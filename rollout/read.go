@@ -36,6 +36,8 @@ type Contents struct {
 	ModTime time.Time
 	// Backup says where the lines come from.
 	Backup Backup
+	// Restored is set if the file was empty, and has its backup's content since.
+	Restored bool
 	Summary
 	// marked is set behind the first context_backup line, from where on ordinals grow.
 	marked bool

@@ -91,11 +91,21 @@ func TestNestingIsReadAsDeepAsJSONReadersGo(t *testing.T) {
 }
 
 func TestATornTailIsAnEnd(t *testing.T) {
-	for _, tail := range []string{`{`, item[:len(item)-1], `{"type":"x"}`, "\x00\x00", `12`} {
+	for _, tail := range []string{`{`, item[:len(item)-1], `{"type":"x"}`, `12`} {
 		contents := contentsOf(t, item+"\n"+tail)
 		require.Len(t, contents.Lines, 1)
 		require.Empty(t, contents.Damage)
 		require.True(t, contents.Torn, tail)
+	}
+}
+
+func TestZerosAtTheEndAreDamage(t *testing.T) {
+	for _, tail := range []string{"\x00", `{"type":"x` + strings.Repeat("\x00", 4096)} {
+		contents := contentsOf(t, item+"\n"+tail)
+		require.Len(t, contents.Lines, 1)
+		require.Equal(t, []rollout.Damage{{Line: 2, Offset: int64(len(item) + 1), Reason: "not JSON: it has zero bytes"}}, contents.Damage)
+		require.False(t, contents.Torn)
+		require.EqualValues(t, 2, contents.Next)
 	}
 }
 

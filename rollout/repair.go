@@ -242,7 +242,7 @@ func (v *survey) substituteMeta() protocol.SessionMeta {
 	}
 	for i := range v.alone.Lines {
 		var context protocol.TurnContext
-		if line := v.alone.Lines[i]; line.Type == protocol.LineTurnContext && json.Unmarshal(line.Payload, &context) == nil {
+		if line := v.alone.Lines[i]; line.Type == protocol.LineTurnContext && protocol.Unmarshal(line.Payload, &context) == nil {
 			meta.Cwd, meta.ModelProvider = context.Cwd, context.ModelProvider
 			break
 		}

@@ -18,9 +18,12 @@ func (l *Log) CloseRewritten(p Projection) error {
 	if l.closed {
 		return nil
 	}
+	l.SetIdle(false)
 	var err error
 	if l.appended && (p != nil || l.selection) {
-		err = l.rewrite(p)
+		if err = l.Resume(); err == nil {
+			err = l.rewrite(p)
+		}
 	}
 	return first(err, l.Close())
 }

@@ -11,7 +11,7 @@ type Store struct {
 	// Reader names the program whose snapshots can be used. It is set before the store is
 	// used.
 	Reader  string
-	disk    FS
+	disk    frugalFS
 	home    string
 	folders folders
 	chunking
@@ -21,7 +21,7 @@ type Store struct {
 
 // NewStore touches nothing; home need not exist.
 func NewStore(disk FS, home string) *Store {
-	return &Store{disk: disk, home: filepath.Clean(home), chunking: chunking{chunkSize, maxLine}, bookmarkFrom: bookmarkFrom}
+	return &Store{disk: frugalFS{disk, &idleLogs{}}, home: filepath.Clean(home), chunking: chunking{chunkSize, maxLine}, bookmarkFrom: bookmarkFrom}
 }
 
 // Find is the path of a thread's rollout: the newest below sessions, else the newest

@@ -86,7 +86,7 @@ func (s *Store) Unlistable(root, place string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 {
+	if info.Size() == 0 && !s.isEmptied(path) {
 		err = diskError("list", path, errEmpty)
 	}
 	return first(err, file.Close())

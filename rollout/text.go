@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"math"
+	"os"
 )
 
 // Text reads the payloads of lines again that were loaded, from the open files that hold
@@ -20,6 +22,8 @@ type textFile struct {
 	File
 	path string
 	own  bool
+	// before is what the file was when it was suspended.
+	before fs.FileInfo
 }
 
 // place is where a line stands, in bytes.
@@ -28,6 +32,8 @@ type place struct {
 	size   uint32
 	file   uint32
 }
+
+var errSuspended = errors.New("its log is suspended")
 
 var errTextChanged = errors.New("a line is not what it was when the rollout was opened")
 
@@ -38,6 +44,10 @@ func (t *Text) Payload(n int) json.RawMessage {
 	}
 	p := t.places[n]
 	file := t.files[p.file]
+	if file.File == nil {
+		t.err = first(t.err, diskError("read", file.path, errSuspended))
+		return nil
+	}
 	raw := make([]byte, p.size)
 	if k, err := file.ReadAt(raw, p.offset); k < len(raw) {
 		t.err = first(t.err, diskError("read", file.path, err))
@@ -58,12 +68,60 @@ func (t *Text) Err() error { return t.err }
 func (t *Text) Close() error {
 	var err error
 	for _, f := range t.files {
-		if f.own {
+		if f.own && f.File != nil {
 			err = first(err, f.Close())
 		}
 	}
 	t.files, t.places = nil, nil
 	return err
+}
+
+// suspend closes the files, or returns an error and closes none.
+func (t *Text) suspend() error {
+	if t == nil {
+		return nil
+	}
+	for i := range t.files {
+		info, err := t.files[i].Stat()
+		if err != nil {
+			return err
+		}
+		t.files[i].before = info
+	}
+	for i, f := range t.files {
+		if f.own {
+			_ = f.Close() // nothing was written to it
+		}
+		t.files[i].File = nil
+	}
+	return nil
+}
+
+// resume opens the files again, except for the first one, which is the log's.
+func (t *Text) resume(s *Store, first File) error {
+	if t == nil || len(t.files) == 0 {
+		return nil
+	}
+	opened := []File{first}
+	for _, f := range t.files[1:] {
+		file, info, err := s.open(f.path, os.O_RDONLY)
+		if err == nil {
+			opened = append(opened, file)
+		}
+		if absent(err) || err == nil && !s.isUnchanged(f.before, info) {
+			err = diskError("read", f.path, ErrChanged)
+		}
+		if err != nil {
+			for _, file := range opened[1:] {
+				_ = file.Close()
+			}
+			return err
+		}
+	}
+	for i, file := range opened {
+		t.files[i].File = file
+	}
+	return nil
 }
 
 // Lines is how many lines it has.
@@ -82,6 +140,6 @@ func (t *Text) follow(lines []byte, offset int64) {
 
 // add takes a file, and gives the number by which places name it.
 func (t *Text) add(file File, path string, own bool) uint32 {
-	t.files = append(t.files, textFile{file, path, own})
+	t.files = append(t.files, textFile{File: file, path: path, own: own})
 	return uint32(min(len(t.files)-1, math.MaxUint32))
 }

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"time"
@@ -63,7 +62,7 @@ func parseNames(data []byte) map[string]namedThread {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	for line := range bytes.Lines(data) {
 		var named namedThread
-		if json.Unmarshal(line, &named) == nil && named.ID != "" {
+		if protocol.Unmarshal(line, &named) == nil && named.ID != "" {
 			names[named.ID] = named
 		}
 	}

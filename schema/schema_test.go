@@ -91,8 +91,8 @@ func TestMessagesThatFit(t *testing.T) {
 				"approvalPolicy":{"granular":{"sandbox_approval":true,"rules":true,"mcp_elicitations":false}}}}`,
 		},
 		"ServerNotification": {
-			`{"jsonrpc":"2.0","method":"thread/status/changed","params":{"threadId":"t","status":{"type":"active","activeFlags":["waitingOnApproval"]}}}`,
-			`{"jsonrpc":"2.0","method":"item/started","params":{"threadId":"t","turnId":"u","startedAtMs":1,"item":{"type":"sleep","id":"i","durationMs":3}}}`,
+			`{"jsonrpc":"2.0","method":"thread/status/changed","params":{"threadId":"t","status":{"type":"active","activeFlags":["waitingOnApproval"]}},"emittedAtMs":1}`,
+			`{"jsonrpc":"2.0","method":"item/started","params":{"threadId":"t","turnId":"u","startedAtMs":1,"item":{"type":"sleep","id":"i","durationMs":3}},"emittedAtMs":1}`,
 		},
 		"ErrorResponse": {
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON","data":{"kind":"parseError"}}}`,

@@ -2,11 +2,11 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
@@ -35,6 +35,7 @@ type conn struct {
 	mu        sync.Mutex
 	err       error                // what ended input or output, if not its plain end
 	questions map[uint64]*question // asked, and neither answered nor resolved
+	unasked   uint64               // no question has had this id, or a higher one
 }
 
 func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
@@ -92,16 +93,19 @@ func (c *conn) isReleased() bool {
 
 // admit gives the stub of a message that jsonrpc2 is to see, nil for one that was
 // dealt with.
-func (c *conn) admit(m incoming) []byte {
+func (c *conn) admit(m *incoming) []byte {
 	switch m.kind {
 	case kindRequest:
-		return c.admitRequest(m)
+		return c.admitRequest(*m)
 	case kindNotification:
 		return notificationStub(m.method)
 	case kindAnswer:
 		return c.admitAnswer(m)
 	}
-	c.refuse(m)
+	c.refuse(*m)
+	if m.object && (m.method == nil || present(m.result) || present(m.failure)) {
+		return c.admitAnswer(m) // it may be meant as one
+	}
 	return nil
 }
 
@@ -124,7 +128,7 @@ func (c *conn) isBehind() bool { return c.out.backlog() > c.server.limits.backlo
 
 func (c *conn) isUrgent(m incoming) bool {
 	var method string
-	return json.Unmarshal(m.method, &method) == nil && c.server.methods[method].Urgent
+	return protocol.Unmarshal(m.method, &method) == nil && c.server.methods[method].Urgent
 }
 
 // awaitRoom waits while a client sends on without reading what it is told: refusals
@@ -176,7 +180,7 @@ func (c *conn) notify(n protocol.Notification) {
 		c.out.addDelta(d)
 		return
 	}
-	c.out.add(&notice{n, entryOverhead + estimate(n, c.server.limits.congestion)})
+	c.out.add(&notice{n, entryOverhead + estimate(n, c.server.limits.congestion), time.Now()})
 }
 
 // rpcLog takes what jsonrpc2 has to say: answers that nobody waits for.

@@ -69,24 +69,48 @@ func (c *conn) gate(name string) (protocol.Method, error) {
 	return m, nil
 }
 
-// checkParams refuses params that are no object, and experimental members of a
-// client that did not ask for them.
+// checkParams refuses params that are no object, and experimental methods and members of a
+// client without the capability experimentalApi.
 func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
+	if present(params) && params[0] != '{' {
+		return protocol.InvalidParams("", "`params` must be an object")
+	}
+	if state := c.client.Load(); state != nil && state.ExperimentalAPI {
+		return nil
+	}
+	if m.Gated {
+		return needsExperimental(m.Name)
+	}
 	if !present(params) {
 		return nil
 	}
-	if params[0] != '{' {
-		return protocol.InvalidParams("", "`params` must be an object")
-	}
-	if state := c.client.Load(); len(m.Experimental) == 0 || (state != nil && state.ExperimentalAPI) {
-		return nil
-	}
 	for name, value := range members(params) {
-		if slices.Contains(m.Experimental, name) && present(value) && string(value) != "false" {
-			return protocol.Refuse(protocol.KindNotExperimental, "%s.%s requires experimentalApi capability", m.Name, name)
+		switch {
+		case !present(value) || string(value) == "false":
+		case slices.Contains(m.Experimental, name):
+			return needsExperimental(m.Name + "." + name)
+		case name == "approvalPolicy" && isGranular(value):
+			return needsExperimental("askForApproval.granular")
 		}
 	}
 	return nil
+}
+
+// isGranular reports whether an approval policy is {"granular": {...}}.
+func isGranular(policy json.RawMessage) bool {
+	if policy[0] != '{' {
+		return false
+	}
+	for name := range members(policy) {
+		if name == protocol.ApprovalGranular {
+			return true
+		}
+	}
+	return false
+}
+
+func needsExperimental(what string) error {
+	return protocol.Refuse(protocol.KindNotExperimental, "%s requires experimentalApi capability", what)
 }
 
 // call runs a handler. One that panics has failed.

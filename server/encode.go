@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"appserver/protocol"
 )
@@ -40,7 +41,8 @@ type appender interface {
 }
 
 // value appends v as protocol.Marshal writes it. A marshaler that panics is an
-// error.
+// error. All raw JSON of files, providers and MCP servers leaves through here, so what is
+// appended is well-formed.
 func (e *encoder) value(v any) (err error) {
 	if a, ok := v.(appender); ok {
 		e.buf, err = a.AppendJSON(slices.Grow(e.buf, a.JSONSize()))
@@ -51,10 +53,12 @@ func (e *encoder) value(v any) (err error) {
 			err = fmt.Errorf("encoding %T: panic: %v", v, p)
 		}
 	}()
+	start := len(e.buf)
 	if err := e.json.Encode(v); err != nil {
 		return fmt.Errorf("encoding %T: %w", v, err)
 	}
-	e.buf = e.buf[:len(e.buf)-len("\n")]
+	text := e.buf[start : len(e.buf)-len("\n")]
+	e.buf = append(e.buf[:start], protocol.ToWellFormed(text)...)
 	return nil
 }
 
@@ -62,6 +66,13 @@ func (e *encoder) method(name string) {
 	e.text(`{"jsonrpc":"2.0","method":`)
 	e.buf = protocol.AppendString(e.buf, name)
 	e.text(`,"params":`)
+}
+
+// emitted ends a notification with the time at which it was queued.
+func (e *encoder) emitted(at time.Time) {
+	e.text(`,"emittedAtMs":`)
+	e.buf = strconv.AppendInt(e.buf, at.UnixMilli(), 10)
+	e.text("}\n")
 }
 
 // reset makes room for the next messages.
@@ -77,6 +88,8 @@ func (e *encoder) reset() {
 func (e *encoder) delta(d protocol.Delta, text string) error {
 	switch d := d.(type) {
 	case *protocol.AgentMessageDeltaNotification:
+		e.deltaOf(d.ThreadID, d.TurnID, d.ItemID, text)
+	case *protocol.PlanDeltaNotification:
 		e.deltaOf(d.ThreadID, d.TurnID, d.ItemID, text)
 	case *protocol.CommandExecutionOutputDeltaNotification:
 		e.deltaOf(d.ThreadID, d.TurnID, d.ItemID, text)

@@ -53,7 +53,7 @@ func TestDeltasEqualMarshal(t *testing.T) {
 			})
 		})
 	}
-	require.Equal(t, 4, deltas)
+	require.Equal(t, 5, deltas)
 }
 
 // drawDelta fills all members of a delta.
@@ -85,7 +85,7 @@ func (customDelta) WithDelta(text string) protocol.Delta { return customDelta{te
 func TestUnknownDelta(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.server.Notify(1, customDelta{"<1>"})
-		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"custom/delta","params":{"d":"<1>"}}`}, p.hear())
+		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"custom/delta","params":{"d":"<1>"},"emittedAtMs":946684800000}`}, p.hear())
 	})
 }
 
@@ -102,8 +102,8 @@ func TestUnencodableNotification(t *testing.T) {
 		p.server.Notify(1, panicking{})
 		p.server.Notify(1, protocol.WarningNotification{Message: "2"})
 		require.Equal(t, []string{
-			`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"1"}}`,
-			`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"2"}}`,
+			`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"1"},"emittedAtMs":946684800000}`,
+			`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"2"},"emittedAtMs":946684800000}`,
 		}, p.hear())
 		require.Equal(t, 1, p.logged("message not sent"))
 	})

@@ -22,12 +22,15 @@ const (
 // They alias the line.
 type envelope struct {
 	id, method, params, result, failure json.RawMessage
+	// repeats is set if one of the names occurs twice.
+	repeats bool
 }
 
 // incoming is a message of the client.
 type incoming struct {
 	envelope
-	kind kind
+	kind   kind
+	object bool
 	// err says what is wrong with a malformed message.
 	err *protocol.Error
 	// batch is the batch that the message came in; nil where it came alone, or
@@ -67,7 +70,7 @@ func readMessage(raw json.RawMessage) incoming {
 	if raw[0] != '{' {
 		return incoming{err: protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: expected an object")}
 	}
-	m := incoming{envelope: readEnvelope(raw)}
+	m := incoming{envelope: readEnvelope(raw), object: true}
 	m.kind, m.err = m.classify()
 	return m
 }
@@ -77,20 +80,29 @@ func readMessage(raw json.RawMessage) incoming {
 func readEnvelope(object []byte) envelope {
 	var e envelope
 	for name, value := range members(object) {
-		switch name {
-		case "id":
-			e.id = value
-		case "method":
-			e.method = value
-		case "params":
-			e.params = value
-		case "result":
-			e.result = value
-		case "error":
-			e.failure = value
+		if member := e.member(name); member != nil {
+			e.repeats = e.repeats || *member != nil
+			*member = value
 		}
 	}
 	return e
+}
+
+// member returns the place of a member, or nil for a name that is not known.
+func (e *envelope) member(name string) *json.RawMessage {
+	switch name {
+	case "id":
+		return &e.id
+	case "method":
+		return &e.method
+	case "params":
+		return &e.params
+	case "result":
+		return &e.result
+	case "error":
+		return &e.failure
+	}
+	return nil
 }
 
 // classify tells what the message is. A result or an error that is null counts as

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -54,7 +55,8 @@ type Catalog interface {
 	// the disk.
 	Skills(cwds []string) []protocol.SkillsListEntry
 	SetExtraSkills(roots []string) error
-	View(includeLayers bool) protocol.ConfigReadResponse
+	// View is of the configuration in cwd, or of the one that holds for all if cwd is empty.
+	View(cwd string, includeLayers bool) (protocol.ConfigReadResponse, error)
 	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error)
 }
 
@@ -70,6 +72,10 @@ type Lobby struct {
 	Started time.Time
 	// Aside answers a request away from the connection's goroutine.
 	Aside func(to protocol.Caller, answer func() (any, error)) error
+	// Override takes the place of client names in rollouts and for providers; "" is none.
+	Override string
+	// Identify is called with what each new client is named for providers; nil is not.
+	Identify func(originator, userAgent string)
 	// Cwd is the server's working directory.
 	Cwd string
 	// Sandbox tells whether commands are confined.
@@ -82,7 +88,10 @@ type Lobby struct {
 // Initialize opens the connection and tells what of the configuration has no
 // effect. The answer is first: an open connection is told what all clients are.
 func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) error {
-	state := ClientState{Info: p.ClientInfo}
+	if err := checkName(p.ClientInfo); err != nil {
+		return err
+	}
+	state, agent := ClientState{Info: p.ClientInfo}, l.userAgent(p.ClientInfo)
 	if c := p.Capabilities; c != nil {
 		state.ExperimentalAPI, state.OptOut, state.ContextItemsDelta = c.ExperimentalAPI, c.OptOutNotificationMethods, c.ContextItemsDelta
 		if c.SlashCommands != nil {
@@ -90,10 +99,13 @@ func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) erro
 		}
 	}
 	l.Outbox.Reply(to, protocol.InitializeResponse{
-		UserAgent: l.userAgent(p.ClientInfo), CodexHome: l.Home,
+		UserAgent: agent, CodexHome: l.Home,
 		PlatformFamily: "unix", PlatformOs: runtime.GOOS,
 	})
 	l.Outbox.Initialized(to.Conn, state)
+	if l.Identify != nil {
+		l.Identify(l.originator(p.ClientInfo), agent)
+	}
 	for _, w := range l.Warnings {
 		l.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}
@@ -106,15 +118,36 @@ var versionInName = regexp.MustCompile(`\d+\.\d+\.\d+`)
 // userAgent names the client, the protocol's level, the machine and this server.
 // Clients take the first version in it for the level.
 func (l Lobby) userAgent(c protocol.ClientInfo) string {
-	name := versionInName.ReplaceAllStringFunc(c.Name, func(v string) string { return strings.ReplaceAll(v, ".", "_") })
-	return fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
+	name := versionInName.ReplaceAllStringFunc(l.originator(c), func(v string) string { return strings.ReplaceAll(v, ".", "_") })
+	agent := fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
 		strings.ReplaceAll(name, "/", "_"), protocol.Level, l.Platform, l.Terminal, c.Name, c.Version, l.Version)
+	return strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return '_'
+		}
+		return r
+	}, agent)
 }
 
 // ConfigRead shows the configuration in force.
 func (l Lobby) ConfigRead(to protocol.Caller, p *protocol.ConfigReadParams) error {
-	l.Outbox.Reply(to, l.Catalog.View(p.IncludeLayers))
+	view, err := l.Catalog.View(l.absolute(p.Cwd), p.IncludeLayers)
+	if err != nil {
+		return err
+	}
+	l.Outbox.Reply(to, view)
 	return nil
+}
+
+// absolute returns the directory that a client names, or "" if it names none.
+func (l Lobby) absolute(cwd *string) string {
+	switch {
+	case cwd == nil || *cwd == "":
+		return ""
+	case filepath.IsAbs(*cwd):
+		return filepath.Clean(*cwd)
+	}
+	return filepath.Join(l.Cwd, *cwd)
 }
 
 // ConfigValueWrite sets a value of the user's configuration.

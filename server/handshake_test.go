@@ -77,7 +77,7 @@ func TestOptOut(t *testing.T) {
 		p.server.Notify(1, protocol.ThreadClosedNotification{ThreadID: "t"})
 		p.server.Notify(1, &protocol.AgentMessageDeltaNotification{ThreadID: "t", ItemID: "i", Delta: "d"})
 		p.server.Notify(1, protocol.WarningNotification{Message: "w"})
-		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"w"}}`}, p.hear(), "names are matched exactly")
+		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"w"},"emittedAtMs":946684800000}`}, p.hear(), "names are matched exactly")
 	})
 }
 

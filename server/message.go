@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -25,6 +26,7 @@ type message interface {
 type notice struct {
 	notification protocol.Notification
 	bytes        int
+	emittedAt    time.Time
 }
 
 func (n *notice) size() int { return n.bytes }
@@ -36,7 +38,7 @@ func (n *notice) transmit(c *conn) error {
 func (n *notice) encode(e *encoder) error {
 	e.method(n.notification.NotificationMethod())
 	err := e.value(n.notification)
-	e.text("}\n")
+	e.emitted(n.emittedAt)
 	return err
 }
 
@@ -53,7 +55,8 @@ func (n *notice) endsMerging() bool {
 type piece struct {
 	delta protocol.Delta
 	// merged holds the whole text once there is more than the delta's own.
-	merged strings.Builder
+	merged    strings.Builder
+	emittedAt time.Time // of the first delta
 }
 
 func (p *piece) size() int { return entryOverhead + len(p.text()) }
@@ -79,7 +82,7 @@ func (p *piece) transmit(c *conn) error {
 func (p *piece) encode(e *encoder) error {
 	e.method(p.delta.NotificationMethod())
 	err := e.delta(p.delta, p.text())
-	e.text("}\n")
+	e.emitted(p.emittedAt)
 	return err
 }
 
@@ -127,11 +130,12 @@ func (r *reply) encodeOutcome(e *encoder) error {
 
 // question is a request of the server to the client.
 type question struct {
-	id     uint64
-	method string
-	params any
-	bytes  int
-	answer func(json.RawMessage, error)
+	id      uint64
+	method  string
+	params  any
+	bytes   int
+	answer  func(json.RawMessage, error)
+	repeats int // for answers that named no question
 	// ctx ends when nobody waits for the answer any more.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -148,6 +152,14 @@ func (q *question) transmit(c *conn) error {
 		go c.await(q, waiter)
 	}
 	return err
+}
+
+// repeat is a question that is sent once more.
+type repeat struct{ *question }
+
+// transmit sends it without a call, since jsonrpc2 waits for the answer already.
+func (r repeat) transmit(c *conn) error {
+	return c.rpc.Notify(context.Background(), r.method, nil)
 }
 
 func (q *question) encode(e *encoder) error {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"sync"
+	"time"
 
 	"appserver/protocol"
 )
@@ -62,7 +63,7 @@ func (o *outbox) addDelta(d protocol.Delta) {
 		o.growLocked(len(d.DeltaText()))
 		return
 	}
-	p := &piece{delta: d}
+	p := &piece{delta: d, emittedAt: time.Now()}
 	o.merging[key] = p
 	o.pushLocked(p)
 }

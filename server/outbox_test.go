@@ -67,13 +67,13 @@ func TestMergedDeltasLoseNothing(t *testing.T) {
 			case 0:
 				drainQueue(t, o, e)
 			case 1:
-				o.add(&notice{completed(item), 1})
+				o.add(&notice{notification: completed(item), bytes: 1})
 				finals = append(finals, "completed "+item)
 				wholes = append(wholes, said[item])
 				said[item] = ""
 			case 2:
 				message := fmt.Sprint("warning ", len(finals))
-				o.add(&notice{protocol.WarningNotification{Message: message}, 1})
+				o.add(&notice{notification: protocol.WarningNotification{Message: message}, bytes: 1})
 				finals = append(finals, message)
 			default:
 				text := rapid.String().Draw(t, "text")
@@ -113,11 +113,11 @@ func TestMergingSavesLines(t *testing.T) {
 	o.addDelta(textDelta("a", "1"))
 	o.addDelta(textDelta("b", "x"))
 	o.addDelta(textDelta("a", "2"))
-	o.add(&notice{protocol.WarningNotification{Message: "w"}, 1})
+	o.add(&notice{notification: protocol.WarningNotification{Message: "w"}, bytes: 1})
 	o.addDelta(textDelta("a", "3"))
 	o.addDelta(&protocol.ReasoningTextDeltaNotification{ThreadID: "t", ItemID: "a", Delta: "r", ContentIndex: 1})
 	o.addDelta(&protocol.ReasoningTextDeltaNotification{ThreadID: "t", ItemID: "a", Delta: "s", ContentIndex: 2})
-	o.add(&notice{completed("a"), 1})
+	o.add(&notice{notification: completed("a"), bytes: 1})
 	o.addDelta(textDelta("a", "4"))
 	o.addDelta(textDelta("a", "5"))
 	drainQueue(t, o, e)
@@ -146,10 +146,10 @@ func TestMergingIsLinear(t *testing.T) {
 func TestCongestion(t *testing.T) {
 	o, e := newOutbox(4*entryOverhead), newEncoder()
 	for range 4 {
-		o.add(&notice{protocol.WarningNotification{}, entryOverhead})
+		o.add(&notice{notification: protocol.WarningNotification{}, bytes: entryOverhead})
 	}
 	require.Nil(t, o.room(), "full to the brim")
-	o.add(&notice{protocol.WarningNotification{}, 1})
+	o.add(&notice{notification: protocol.WarningNotification{}, bytes: 1})
 	room := o.room()
 	require.NotNil(t, room)
 	o.written(2 * entryOverhead)
@@ -171,7 +171,7 @@ func TestCongestion(t *testing.T) {
 func TestChunks(t *testing.T) {
 	o := newOutbox(1 << 30)
 	for range 3 {
-		o.add(&notice{protocol.WarningNotification{}, chunkBytes})
+		o.add(&notice{notification: protocol.WarningNotification{}, bytes: chunkBytes})
 	}
 	chunk, size, _ := o.tryTake()
 	require.Len(t, chunk, 1)
@@ -184,7 +184,7 @@ func TestChunks(t *testing.T) {
 func TestWhatIsReadyDoesNotWaitForWhatIsLarge(t *testing.T) {
 	o := newOutbox(1 << 20)
 	for _, size := range []int{100, 200, 2 * chunkBytes, 300} {
-		o.add(&notice{protocol.WarningNotification{}, size})
+		o.add(&notice{notification: protocol.WarningNotification{}, bytes: size})
 	}
 	var sizes []int
 	for range 3 {
@@ -196,11 +196,11 @@ func TestWhatIsReadyDoesNotWaitForWhatIsLarge(t *testing.T) {
 
 func TestClosedOutboxTakesNothing(t *testing.T) {
 	o := newOutbox(1)
-	o.add(&notice{protocol.WarningNotification{}, 10})
+	o.add(&notice{notification: protocol.WarningNotification{}, bytes: 10})
 	room := o.room()
 	o.close()
 	<-room
-	o.add(&notice{protocol.WarningNotification{}, 10})
+	o.add(&notice{notification: protocol.WarningNotification{}, bytes: 10})
 	o.addDelta(textDelta("a", "x"))
 	o.written(10)
 	require.Zero(t, o.backlog())

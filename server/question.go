@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 
 	"github.com/sourcegraph/jsonrpc2"
-	"go.uber.org/zap"
 
 	"appserver/protocol"
 )
@@ -24,12 +22,18 @@ func (c *conn) ask(id uint64, method string, params any, answer func(json.RawMes
 		id: id, method: method, params: params, answer: answer, ctx: ctx, cancel: cancel,
 		bytes: entryOverhead + estimate(params, c.server.limits.congestion),
 	}
+	c.queue(q)
+}
+
+// queue opens a question in place of an earlier one with its id.
+func (c *conn) queue(q *question) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if earlier := c.questions[id]; earlier != nil {
+	if earlier := c.questions[q.id]; earlier != nil {
 		earlier.cancel()
 	}
-	c.questions[id] = q
+	c.questions[q.id] = q
+	c.unasked = max(c.unasked, q.id+1)
 	c.out.add(q)
 }
 
@@ -79,41 +83,17 @@ func (c *conn) resolve(n protocol.Notification) {
 	}
 }
 
-// admitAnswer gives the stub of an answer. What answers nothing that is open is dropped with
-// a line in the log: a second answer that comes before the first was taken by jsonrpc2,
-// others here.
-func (c *conn) admitAnswer(m incoming) []byte {
-	id, err := strconv.ParseUint(string(m.id), 10, 64)
-	refused := present(m.failure)
-	switch {
-	case err != nil:
-		c.log.Warn("answer dropped: unknown id", zap.ByteString("id", clip(m.id)))
-	case refused && present(m.result):
-		c.log.Warn("answer dropped: both result and error", zap.Uint64("id", id))
-	case !refused && m.result == nil:
-		c.log.Warn("answer dropped: neither result nor error", zap.Uint64("id", id))
-	case !c.open(id):
-		c.log.Warn("answer dropped: it comes late, or answers nothing that was asked", zap.Uint64("id", id))
-	default:
-		return answerStub(id, refused)
-	}
-	return nil
-}
-
-// open tells whether an answer is waited for.
-func (c *conn) open(id uint64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.questions[id] != nil
-}
-
 // readRefusal reads the error of an answer, whatever its shape: a code that is no
 // integer becomes 0, and without a message the error itself is the message.
 func readRefusal(raw json.RawMessage) jsonrpc2.Error {
-	var code struct{ Code int64 }
-	var message struct{ Message string }
-	_ = json.Unmarshal(raw, &code)
-	_ = json.Unmarshal(raw, &message)
+	var code struct {
+		Code int64 `json:"code"`
+	}
+	var message struct {
+		Message string `json:"message"`
+	}
+	_ = protocol.Unmarshal(raw, &code)
+	_ = protocol.Unmarshal(raw, &message)
 	if message.Message == "" {
 		message.Message = string(clip(raw))
 	}

@@ -40,7 +40,7 @@ func TestQuestions(t *testing.T) {
 	for _, c := range []struct{ name, answer, want string }{
 		{"result", `{"id":0,"result":{"decision":"accept"}}`, `result {"decision":"accept"}`},
 		{"with jsonrpc", `{"jsonrpc":"2.0","id":0,"result":1}`, "result 1"},
-		{"raw as it came", `{"id":0,"result":{"b":"<\u00e9>", "a":1e2,"a":[]}}`, `result {"b":"<\u00e9>", "a":1e2,"a":[]}`},
+		{"raw as it came", `{"id":0,"result":{"b":"<\u00e9>", "a":1e2,"A":[]}}`, `result {"b":"<\u00e9>", "a":1e2,"A":[]}`},
 		{"null", `{"id":0,"result":null}`, "result null"},
 		{"null error", `{"id":0,"result":"x","error":null}`, `result "x"`},
 		{"in a batch", `[{"id":0,"result":[]}]`, "result []"},
@@ -50,9 +50,15 @@ func TestQuestions(t *testing.T) {
 		{"error of another shape", `{"id":0,"error":"denied"}`, `error 0 "denied"`},
 		{"members of other types", `{"id":0,"error":{"code":"x","message":5}}`, `error 0 {"code":"x","message":5}`},
 		{"fractional code", `{"id":0,"error":{"code":1.5,"message":"m"}}`, "error 0 m"},
-		{"both", `{"id":0,"result":{},"error":{"code":1,"message":"m"}}`, ""},
-		{"neither", `{"id":0,"error":null}`, ""},
-		{"string id", `{"id":"0","result":1}`, ""},
+		{"both", `{"id":0,"result":{},"error":{"code":1,"message":"m"}}`, "error -32600 malformed answer: it has both a result and an error"},
+		{"neither", `{"id":0,"error":null}`, "error -32600 malformed answer: it has neither a result nor an error"},
+		{"id alone", `{"id":0}`, "error -32600 malformed answer: it has neither a result nor an error"},
+		{"with a method", `{"id":0,"method":"x","result":1}`, "error -32600 malformed answer: it has a method"},
+		{"two results", `{"id":0,"result":1,"result":2}`, "error -32600 malformed answer: a name occurs twice in it"},
+		{"two ids", `{"id":1,"id":0,"result":1}`, "error -32600 malformed answer: a name occurs twice in it"},
+		{"a name twice", `{"id":0,"result":{"a":[{"b":1,"b":1}]}}`, "error -32600 malformed answer: a name occurs twice in it"},
+		{"a name twice by an escape", `{"id":0,"result":{"a":1,"\u0061":1}}`, "error -32600 malformed answer: a name occurs twice in it"},
+		{"other case", `{"Id":0,"Result":1}`, ""},
 		{"unknown id", `{"id":1,"result":1}`, ""},
 		{"null id", `{"id":null,"result":1}`, ""},
 		{"null id, error", `{"id":null,"error":{"code":-32700,"message":"x"}}`, ""},
@@ -83,11 +89,9 @@ func TestQuestions(t *testing.T) {
 func TestStrayAnswers(t *testing.T) {
 	resolved := protocol.ServerRequestResolvedNotification{ThreadID: "t", RequestID: 3}
 	for _, c := range []struct{ name, answer, log string }{
-		{"never asked", `{"id":7,"result":1}`, "answer dropped: it comes late, or answers nothing that was asked"},
-		{"error to what was never asked", `{"id":7,"error":{"code":1,"message":"m"}}`, "answer dropped: it comes late, or answers nothing that was asked"},
-		{"resolved since", `{"id":3,"result":1}`, "answer dropped: it comes late, or answers nothing that was asked"},
-		{"answered before", `{"id":0,"result":2}`, "answer dropped: it comes late, or answers nothing that was asked"},
-		{"id of another kind", `{"id":"1","result":1}`, "answer dropped: unknown id"},
+		{"resolved since", `{"id":3,"result":1}`, "answer dropped: it comes late"},
+		{"an error, resolved since", `{"id":3,"error":{"code":1,"message":"m"}}`, "answer dropped: it comes late"},
+		{"answered before", `{"id":0,"result":2}`, "answer dropped: it comes late"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			converse(t, func(t *testing.T, p *peer) {
@@ -110,6 +114,31 @@ func TestStrayAnswers(t *testing.T) {
 				require.Equal(t, c.log, logs[0].Message)
 				p.say(`{"id":1,"result":"right"}`)
 				require.Equal(t, `result "right"`, got.next(p), "what is open can be answered")
+			})
+		})
+	}
+}
+
+// TestAnswersWithoutAQuestionHaveItAskedAgain some times. It stays open for a right answer.
+func TestAnswersWithoutAQuestionHaveItAskedAgain(t *testing.T) {
+	for _, answer := range []string{`{"id":7,"result":1}`, `{"id":null,"result":1}`, `{"id":"0","result":1}`, `{"id":"00","result":1}`, `{"result":1}`, `{"Id":0,"Result":1}`, `{"id":[0],"error":1}`, `{}`} {
+		t.Run(answer, func(t *testing.T) {
+			converse(t, func(t *testing.T, p *peer) {
+				p.initialize()
+				got := make(answers, 9)
+				p.server.Ask(1, 0, "q", nil, got.take)
+				asked := p.hear()
+				for range maxRepeats {
+					p.say(answer)
+					heard := p.hear()
+					require.Subset(t, heard, asked)
+					require.Contains(t, heard[len(heard)-2], `"method":"warning"`)
+				}
+				p.say(answer)
+				require.NotSubset(t, p.hear(), asked, "it is not asked again for ever")
+				require.Empty(t, got.next(p))
+				p.say(`{"id":0,"result":"right"}`)
+				require.Equal(t, `result "right"`, got.next(p))
 			})
 		})
 	}

@@ -38,7 +38,7 @@ func TestEOFWithAnswersUnderWay(t *testing.T) {
 		require.NoError(t, p.server.Drain(context.Background()))
 		require.Equal(t, []string{
 			`{"jsonrpc":"2.0","id":"held","result":"late"}`,
-			`{"jsonrpc":"2.0","method":"thread/closed","params":{"threadId":"t"}}`,
+			`{"jsonrpc":"2.0","method":"thread/closed","params":{"threadId":"t"},"emittedAtMs":946684801000}`,
 		}, p.hear())
 	})
 }

@@ -44,7 +44,7 @@ func (s *stream) ReadObject(v any) error {
 			m := s.waiting[0]
 			s.waiting[0] = incoming{} // it would hold the line until the next one
 			s.waiting = s.waiting[1:]
-			if stub := s.conn.admit(m); stub != nil {
+			if stub := s.conn.admit(&m); stub != nil {
 				s.current = m.envelope
 				return json.Unmarshal(stub, v)
 			}

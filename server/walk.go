@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+
+	"appserver/protocol"
 )
 
 // members yields the members of an object, in order, duplicates included. The
@@ -87,7 +89,7 @@ func unquote(quoted []byte) string {
 		return string(quoted[1 : len(quoted)-1])
 	}
 	var s string
-	if json.Unmarshal(quoted, &s) != nil {
+	if protocol.Unmarshal(quoted, &s) != nil {
 		return ""
 	}
 	return s

@@ -213,7 +213,7 @@ func TestAnswerPrecedesNotification(t *testing.T) {
 		p.say(`{"id":"a","method":"turn/start","params":{"threadId":"t","input":[]}}`)
 		require.Equal(t, []string{
 			`{"jsonrpc":"2.0","id":"a","result":{}}`,
-			`{"jsonrpc":"2.0","method":"thread/closed","params":{"threadId":"t"}}`,
+			`{"jsonrpc":"2.0","method":"thread/closed","params":{"threadId":"t"},"emittedAtMs":946684800000}`,
 		}, p.hear())
 	})
 }

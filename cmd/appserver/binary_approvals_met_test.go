@@ -51,6 +51,7 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "made")
 	touch, escalated := "touch "+outside, object{"sandbox_permissions": "require_escalated", "justification": "May I?"}
 	granular := object{"granular": object{"sandbox_approval": false, "rules": true, "skill_approval": true, "request_permissions": true, "mcp_elicitations": true}}
+	asked := object{"granular": object{"sandbox_approval": true, "rules": true, "skill_approval": true, "request_permissions": true, "mcp_elicitations": true}}
 	for _, one := range []struct {
 		name             string
 		policy           any
@@ -63,7 +64,11 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 		{"untrusted, reads", "untrusted", "read-only", "decline", runsExec("ls", nil), "completed", 0, false},
 		{"untrusted, declined", "untrusted", "danger-full-access", "decline", runsExec(touch, nil), "declined", 1, false},
 		{"untrusted, accepted", "untrusted", "danger-full-access", "accept", runsExec(touch, object{"tty": true}), "completed", 1, true},
-		{"untrusted, accepted, and denied by the kernel", "untrusted", "workspace-write", "accept", runsExec(touch, nil), "completed", 2, true},
+		{"untrusted, accepted, runs outside", "untrusted", "workspace-write", "accept", runsExec(touch, nil), "completed", 1, true},
+		{"untrusted, accepted, runs outside of read-only", "untrusted", "read-only", "accept", runsShell(touch), "completed", 1, true},
+		{"untrusted, accepted for the session", "untrusted", "read-only", "acceptForSession", runsShell(touch), "completed", 1, true},
+		{"granular, by force, accepted, runs outside", asked, "read-only", "accept", runsShell("rm -f nothing; " + touch), "completed", 1, true},
+		{"on-request, by force, accepted, stays inside", "on-request", "read-only", "accept", runsShell("rm -f nothing; " + touch), "failed", 1, false},
 		{"on-request, denied by the kernel", "on-request", "workspace-write", "accept", runsExec(touch, object{"tty": true}), "completed", 1, true},
 		{"on-request, denied and declined", "on-request", "read-only", "decline", runsExec(touch, nil), "failed", 1, false},
 		{"on-request, escalated", "on-request", "workspace-write", "accept", runsExec(touch, escalated), "completed", 1, true},
@@ -75,8 +80,8 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 		{"granular", granular, "workspace-write", "accept", runsExec(touch, nil), "failed", 0, false},
 	} {
 		id := a.startThread(object{"cwd": a.dir, "sandbox": one.sandbox, "approvalPolicy": one.policy})
-		status, asked := a.decides(id, one.decides, one.acts)
-		require.Equal(t, []any{one.status, one.asked}, []any{status, asked}, one.name)
+		status, count := a.decides(id, one.decides, one.acts)
+		require.Equal(t, []any{one.status, one.asked}, []any{status, count}, one.name)
 		_, err := os.Stat(outside)
 		require.Equal(t, one.made, err == nil, one.name)
 		require.NoError(t, os.RemoveAll(outside))
@@ -87,7 +92,8 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 }
 
 // TestBinaryRemembersScripts whichever tool runs them: the same text in the same directory, and
-// nothing near it. What was accepted inside is asked for again when it is to run outside.
+// nothing near it. Under untrusted that runs outside of the sandbox, so asking for that is no other
+// question. Under on-request a script that was accepted inside is asked for again.
 func TestBinaryRemembersScripts(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
@@ -105,13 +111,19 @@ func TestBinaryRemembersScripts(t *testing.T) {
 	asks(1, "decline", runsExec(script, object{"shell": "/bin/sh"}))
 	asks(1, "decline", runsExec(script+" ", nil))
 	asks(1, "decline", runsExec(script, object{"workdir": "sub"}))
-	asks(1, "decline", runsExec(script, object{"sandbox_permissions": "require_escalated"}))
+	asks(0, "decline", runsExec(script, object{"sandbox_permissions": "require_escalated"}))
 	asks(1, "acceptForSession", runsExec(script, object{"shell": "/bin/sh"}))
 	asks(0, "decline", runsExec(script, object{"shell": "/bin/sh"}))
 	asks(0, "decline", runsShell(script))
 	other := a.startThread(object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "untrusted"})
 	_, asked := a.decides(other, "decline", runsShell(script))
 	require.Equal(t, 1, asked, "another thread's word is not this one's")
+
+	id = a.startThread(object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
+	const force = "rm -f made; touch made"
+	asks(1, "acceptForSession", runsShell(force))
+	asks(0, "decline", runsShell(force))
+	asks(1, "decline", runsExec(force, object{"sandbox_permissions": "require_escalated"}))
 	a.close()
 }
 

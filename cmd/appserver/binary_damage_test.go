@@ -36,16 +36,23 @@ func withLine(i int, change func(line string) string) func(string, []string) err
 }
 
 var sicknesses = map[string]sick{
-	"torn tail":       {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2, "", ""},
-	"corrupt middle":  {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2, "line 4 cannot be read (not JSON)", ""},
-	"corrupt first":   {withLine(0, func(string) string { return "garbage\n" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
-	"missing first":   {withLine(0, func(string) string { return "" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
-	"byte order mark": {withLine(0, func(l string) string { return "\ufeff" + l }), true, true, true, 2, "", ""},
-	"CRLF":            {writing(func(t []string) string { return strings.ReplaceAll(whole(t), "\n", "\r\n") }), true, true, true, 2, "", ""},
-	"without LF":      {writing(func(t []string) string { return strings.TrimSuffix(whole(t), "\n") }), true, true, true, 2, "", ""},
-	"a line twice":    {withLine(4, func(l string) string { return l + l }), true, true, true, 2, "ordinals of 1 lines are not higher", ""},
-	"another's":       {withLine(0, func(l string) string { return strings.ReplaceAll(l, strangerID, legacyID) }), true, true, true, 2, "session_meta is that of thread " + legacyID, ""},
-	"zero length":     {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty", "it is empty"},
+	"torn tail":        {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2, "", ""},
+	"corrupt middle":   {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2, "line 4 cannot be read (not JSON)", ""},
+	"corrupt first":    {withLine(0, func(string) string { return "garbage\n" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
+	"missing first":    {withLine(0, func(string) string { return "" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
+	"byte order mark":  {withLine(0, func(l string) string { return "\ufeff" + l }), true, true, true, 2, "", ""},
+	"CRLF":             {writing(func(t []string) string { return strings.ReplaceAll(whole(t), "\n", "\r\n") }), true, true, true, 2, "", ""},
+	"without LF":       {writing(func(t []string) string { return strings.TrimSuffix(whole(t), "\n") }), true, true, true, 2, "", ""},
+	"a line twice":     {withLine(4, func(l string) string { return l + l }), true, true, true, 2, "ordinals of 1 lines are not higher", ""},
+	"another's":        {withLine(0, func(l string) string { return strings.ReplaceAll(l, strangerID, legacyID) }), true, true, true, 2, "session_meta is that of thread " + legacyID, ""},
+	"zero length":      {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty", "it is empty"},
+	"zeros at the end": {writing(func(t []string) string { return whole(t) + strings.Repeat("\x00", 4096) }), true, true, true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
+	"zeros in the last line": {writing(func(t []string) string {
+		return whole(t) + `{"timestamp":"20` + strings.Repeat("\x00", 4096)
+	}), true, true, true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
+	"zero length, with .bak": {func(path string, t []string) error {
+		return first(os.WriteFile(path, nil, 0o600), os.WriteFile(path+".bak", []byte(whole(t)), 0o600))
+	}, true, true, true, 2, "the file was empty, and was restored from its backup", ""},
 	"wrong name": {func(path string, t []string) error {
 		return os.WriteFile(filepath.Join(filepath.Dir(path), "copy.jsonl"), []byte(whole(t)), 0o600)
 	}, false, false, false, 0, "", "copy.jsonl\" has no thread id"},

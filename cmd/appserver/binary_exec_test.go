@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
+
+	"appserver/core"
 )
 
 // unconfinedExec are params of a command that the kernel does not confine.
@@ -191,6 +193,41 @@ func TestBinaryStreamsToWhoReads(t *testing.T) {
 		if line != strconv.Itoa(i+1) {
 			require.Fail(t, "out of order", "line %d is %q", i+1, line)
 		}
+	}
+	c.close()
+}
+
+// TestBinaryBoundsDeltas of commands that print without end: clients are sent a bounded part and a notice,
+// and the item has the head and the tail.
+func TestBinaryBoundsDeltas(t *testing.T) {
+	t.Parallel()
+	c, _ := startObedient(t)
+	id := c.startThread(object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	const flood = "echo first; yes 0123456789012345678901234567890123456789 | head -c 50000000; echo last"
+	for name, begin := range map[string]func(){
+		"shell":               func() { c.beginTurn(id, does(runsShell(flood))) },
+		"exec_command":        func() { c.beginTurn(id, does(runsExec(flood, object{"yield_time_ms": 30000}))) },
+		"thread/shellCommand": func() { c.call("thread/shellCommand", object{"threadId": id, "command": flood}) },
+	} {
+		seen := len(c.seen)
+		begin()
+		item := c.untilCommand()
+		c.awaitTurn()
+		bytes, pieces, last := 0, 0, ""
+		for _, m := range c.seen[seen:] {
+			if m.Method == "item/commandExecution/outputDelta" {
+				last = gjson.GetBytes(m.Params, "delta").Str
+				pieces, bytes = pieces+1, bytes+len(last)
+			}
+		}
+		require.Equal(t, "completed", item.Status, name)
+		require.LessOrEqual(t, pieces, core.MaxOutputPieces+1, name)
+		require.LessOrEqual(t, bytes, core.MaxOutputBytes+len(core.MoreOutput), name)
+		require.Greater(t, bytes, core.MaxOutputBytes/2, name)
+		require.True(t, strings.HasSuffix(last, core.MoreOutput), name)
+		require.True(t, strings.HasPrefix(item.AggregatedOutput, "first\n"), name)
+		require.True(t, strings.HasSuffix(item.AggregatedOutput, "last\n"), name)
+		require.Less(t, len(item.AggregatedOutput), 50_000, name)
 	}
 	c.close()
 }

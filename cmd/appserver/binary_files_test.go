@@ -138,7 +138,7 @@ func TestBinaryFindsFiles(t *testing.T) {
 		}
 		return paths
 	}
-	require.Equal(t, []string{"main.go", "cmd/main_test.go"}, found(c.call("fuzzyFileSearch", object{"query": "main", "roots": []string{dir}, "cancellationToken": nil})))
+	require.Equal(t, []string{"cmd/main_test.go", "main.go"}, found(c.call("fuzzyFileSearch", object{"query": "main", "roots": []string{dir}, "cancellationToken": nil})))
 	require.Empty(t, found(c.call("fuzzyFileSearch", object{"query": "HEAD", "roots": []string{dir}})))
 
 	c.call("fuzzyFileSearch/sessionStart", object{"sessionId": "s", "roots": []string{dir}})

@@ -63,8 +63,8 @@ func TestBinaryTypesMoreThanIsRead(t *testing.T) {
 	id := c.startTrusted()
 	c.done(id, runsExec("stty raw -echo; echo ready; sleep 600", object{"tty": true, "yield_time_ms": 1000}))
 	begin := time.Now()
-	for range 3 {
-		c.done(id, types(strings.Repeat("0123456789abcde\n", 1<<16)))
+	for range 6 {
+		c.done(id, types(strings.Repeat("0123456789abcde\n", 1<<15)))
 	}
 	require.Less(t, time.Since(begin), 2*patience)
 	require.Contains(t, o.lastOutput(), "session ID")

@@ -49,6 +49,7 @@ compat.turn_completed_floor_ms = 0
 [model_providers.test]
 base_url = %q
 request_max_retries = 1
+stream_max_retries = 0
 `, m.server.URL+"/v1"))
 	l.start()
 	l.id = l.startTrusted()

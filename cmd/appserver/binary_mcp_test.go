@@ -196,3 +196,30 @@ func TestBinaryTakesServersFromThreads(t *testing.T) {
 	require.Empty(t, gjson.GetBytes(c.call("mcpServerStatus/list", object{"threadId": other}), "data").Array())
 	c.close()
 }
+
+// plainServer answers calls of its tools plain and told. Only the latter's result has isError.
+const plainServer = `#!/bin/sh
+while read -r line; do
+	id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+	answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+	case "$line" in
+	*'"initialize"'*) answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"plain","version":"1"}}' ;;
+	*'"tools/list"'*) answer '{"tools":[{"name":"plain","inputSchema":{"type":"object"}},{"name":"told","inputSchema":{"type":"object"}}]}' ;;
+	*'"name":"told"'*) answer '{"content":[],"isError":false,"_meta":{"m":1}}' ;;
+	*'"tools/call"'*) answer '{"content":[]}' ;;
+	esac
+done
+`
+
+// TestBinaryGivesIsErrorAsTheServerWroteIt in answers to mcpServer/tool/call.
+func TestBinaryGivesIsErrorAsTheServerWroteIt(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "plain")
+	require.NoError(t, os.WriteFile(program, []byte(plainServer), 0o700))
+	c := startServer(t, homeWithServers(t, "", "[mcp_servers.plain]\ncommand = \""+program+"\"\n"))
+	c.initialize()
+	id := c.startThread(object{"cwd": t.TempDir()})
+	for tool, want := range map[string]string{"plain": `{"content":[]}`, "told": `{"content":[],"isError":false,"_meta":{"m":1}}`} {
+		require.JSONEq(t, want, string(c.call("mcpServer/tool/call", object{"threadId": id, "server": "plain", "tool": tool})))
+	}
+}

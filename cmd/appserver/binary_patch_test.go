@@ -98,3 +98,124 @@ func TestBinaryAsksBeforeItPatches(t *testing.T) {
 	require.Len(t, files, 2, "nothing else lies there")
 	c.close()
 }
+
+// adds asks the offline model to add a file by a patch.
+func adds(name string) string { return runs(strings.ReplaceAll(aPatch, "notes/new", name)) }
+
+// TestBinaryPatchesAbsoluteNames: below the working directory or a writable root they are written,
+// elsewhere the user is asked, and no link or .. leads out.
+func TestBinaryPatchesAbsoluteNames(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	project, root, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	require.NoError(t, os.Symlink(outside, filepath.Join(project, "link")))
+	require.NoError(t, os.Mkdir(filepath.Join(project, "sub"), 0o755))
+	asked := []string{}
+	c.onAsk = func(m message) any {
+		require.Equal(t, "item/fileChange/requestApproval", m.Method)
+		asked = append(asked, m.Method)
+		return object{"decision": "accept"}
+	}
+	limits := object{"type": "workspaceWrite", "writableRoots": []string{root}}
+	patch := func(policy, name string) int {
+		asked = asked[:0]
+		id := c.startThread(object{"cwd": project})
+		c.call("turn/start", object{"threadId": id, "input": textInput(adds(name)), "approvalPolicy": policy, "sandboxPolicy": limits})
+		c.awaitTurn()
+		return len(asked)
+	}
+	for name, file := range map[string]string{
+		filepath.Join(project, "a/new"): filepath.Join(project, "a/new"), filepath.Join(root, "new"): filepath.Join(root, "new"),
+		"sub/../dots": filepath.Join(project, "dots"), project + "/../" + filepath.Base(project) + "/up": filepath.Join(project, "up"),
+	} {
+		require.Zero(t, patch("never", name), name)
+		require.FileExists(t, file, name)
+	}
+	for _, name := range []string{filepath.Join(outside, "new"), "../" + filepath.Base(outside) + "/up", filepath.Join(outside, "made/new")} {
+		file := name
+		if !filepath.IsAbs(name) {
+			file = filepath.Join(project, name)
+		}
+		require.Zero(t, patch("never", name), name)
+		require.NoFileExists(t, file, name)
+		require.Equal(t, 1, patch("on-request", name), name)
+		require.FileExists(t, file, name)
+	}
+	for _, name := range []string{"link/led", filepath.Join(project, "link/led"), filepath.Join(project, ".git/led"), filepath.Join(outside, ".git/led")} {
+		require.Zero(t, patch("on-request", name), name)
+	}
+	require.NoFileExists(t, filepath.Join(outside, "led"))
+	require.NoDirExists(t, filepath.Join(project, ".git"))
+	require.NoDirExists(t, filepath.Join(outside, ".git"))
+	c.close()
+}
+
+// TestBinaryShowsAbsoluteNamesOfPatches as they are, whichever way the patch names them.
+func TestBinaryShowsAbsoluteNamesOfPatches(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	project, outside := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(project, "f"), []byte("a\n"), 0o644))
+	id := c.startThread(object{"cwd": project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	c.beginTurn(id, runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: "+project+"/f\n*** Move to: "+outside+"/g\n@@\n-a\n+b\n"+
+		"*** Add File: f\n+c\n*** End Patch\nEOF\n"))
+	item := c.untilPatch()
+	require.Equal(t, "completed", item.Status)
+	paths := []string{item.Changes[0].Path, item.Changes[1].Path}
+	require.ElementsMatch(t, []string{project + "/f", outside + "/g"}, paths)
+	c.awaitTurn()
+	moved, err := os.ReadFile(filepath.Join(outside, "g"))
+	require.NoError(t, err)
+	require.Equal(t, "b\n", string(moved))
+	stays, err := os.ReadFile(filepath.Join(project, "f"))
+	require.NoError(t, err)
+	require.Equal(t, "c\n", string(stays))
+	c.close()
+}
+
+// TestBinaryPatchesKeepProtectedFolders: a later start reads .codex and .agents of the workspace and of
+// writable roots. The user is asked for them, and no link leads into them.
+func TestBinaryPatchesKeepProtectedFolders(t *testing.T) {
+	t.Parallel()
+	c := startOffline(t, t.TempDir())
+	project, root := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(project, ".agents"), 0o755))
+	require.NoError(t, os.Symlink(".agents", filepath.Join(project, "link")))
+	asked, decision := 0, "decline"
+	c.onAsk = func(m message) any {
+		require.Equal(t, "item/fileChange/requestApproval", m.Method)
+		asked++
+		return object{"decision": decision}
+	}
+	patch := func(policy, sandbox, name string) int {
+		asked = 0
+		id := c.startThread(object{"cwd": project, "config": object{"sandbox_workspace_write.writable_roots": []string{root}}})
+		limits := object{"type": sandbox}
+		if sandbox == "workspaceWrite" {
+			limits["writableRoots"] = []string{root}
+		}
+		c.call("turn/start", object{"threadId": id, "input": textInput(adds(name)), "approvalPolicy": policy, "sandboxPolicy": limits})
+		c.awaitTurn()
+		return asked
+	}
+	for _, name := range []string{".codex/config.toml", ".agents/skills/a/SKILL.md", filepath.Join(project, ".Codex/config.toml"), filepath.Join(root, ".codex/config.toml"), ".codex"} {
+		file := name
+		if !filepath.IsAbs(name) {
+			file = filepath.Join(project, name)
+		}
+		require.Zero(t, patch("never", "workspaceWrite", name), name)
+		require.Equal(t, 1, patch("on-request", "workspaceWrite", name), name)
+		require.NoFileExists(t, file, name)
+	}
+	require.Zero(t, patch("on-request", "workspaceWrite", "link/skills/a/SKILL.md"))
+	require.NoDirExists(t, filepath.Join(project, ".agents", "skills"))
+	require.Zero(t, patch("never", "workspaceWrite", "sub/.codex/config.toml"), "no root has this one")
+	require.FileExists(t, filepath.Join(project, "sub/.codex/config.toml"))
+
+	decision = "accept"
+	require.Equal(t, 1, patch("on-request", "workspaceWrite", ".codex/config.toml"))
+	require.FileExists(t, filepath.Join(project, ".codex/config.toml"))
+	require.Zero(t, patch("never", "dangerFullAccess", ".agents/skills/a/SKILL.md"))
+	require.FileExists(t, filepath.Join(project, ".agents/skills/a/SKILL.md"))
+	c.close()
+}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
+
+	"appserver/core"
 )
 
 // memoryKiB is a figure of the server's memory: VmRSS is what it has, VmHWM the most
@@ -160,8 +162,8 @@ func TestBinaryBoundsOutput(t *testing.T) {
 			text.WriteString(p.Delta)
 		}
 	}
-	require.InDelta(t, 32<<20, text.Len(), 200)
-	require.Contains(t, text.String()[32<<20:], "more than 33554432 bytes of output")
+	require.InDelta(t, core.MaxOutputBytes, text.Len(), 200)
+	require.Equal(t, core.MoreOutput, text.String()[core.MaxOutputBytes:])
 }
 
 // TestBinaryAnswersLongLines sends lines of 64 MiB, and of one byte more.

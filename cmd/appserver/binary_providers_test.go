@@ -181,7 +181,7 @@ type played struct {
 }
 
 func play(t *testing.T, s shape) *played {
-	archive, err := txtar.ParseFile(filepath.Join("../../core/model/testdata/providers", s.stream+".txtar"))
+	archive, err := txtar.ParseFile(filepath.Join("../../core/model/chat/testdata/providers", s.stream+".txtar"))
 	require.NoError(t, err)
 	p := &played{shape: s, first: string(archive.Files[0].Data)}
 	p.server = httptest.NewServer(completions(p.serve))

@@ -159,3 +159,54 @@ func TestBinaryTellsThatNoMoreCanBeWatched(t *testing.T) {
 		})
 	}
 }
+
+// count is how many notifications of a method the client has read.
+func (c *client) count(method string) (n int) {
+	for _, m := range c.methods() {
+		if m == method {
+			n++
+		}
+	}
+	return n
+}
+
+// TestBinaryFreesDescriptorsOfIdleThreads has ten turns at once under a limit of 32 open files.
+// New threads start afterwards, and the older ones still take turns and edits. A kill loses none of it.
+func TestBinaryFreesDescriptorsOfIdleThreads(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := dial(t, throughShell(offlineCommand(t, home), `ulimit -n 32; exec "$@"`))
+	c.initialize()
+	var old, ids []string
+	for range 10 {
+		old = append(old, c.startTrusted())
+	}
+	for _, id := range old {
+		c.beginTurn(id, "one of ten")
+	}
+	for c.count("turn/completed") < len(old) {
+		require.Equal(t, "completed", c.awaitTurn().Status)
+	}
+	for i := range 6 {
+		id := c.startTrusted()
+		ids = append(ids, id)
+		require.Equal(t, "completed", c.turn(id, fmt.Sprintf("run: echo new %d", i)).Status)
+	}
+	for _, id := range old {
+		require.Equal(t, "completed", c.turn(id, "again").Status)
+		item := c.contextList(id).Items[1].ID
+		c.call("context/setInclusion", object{"threadId": id, "ids": []string{item}, "included": false})
+	}
+	require.NotContains(t, c.methods(), "thread/closed")
+	before := map[string]any{}
+	for _, id := range append(ids, old...) {
+		before[id] = []any{itemsOf(c.readThread(id)), c.contextList(id).Items}
+	}
+	c.kill()
+	after := startOffline(t, home)
+	for id, known := range before {
+		after.call("thread/resume", object{"threadId": id})
+		require.Equal(t, known, []any{itemsOf(after.readThread(id)), after.contextList(id).Items})
+	}
+	require.Empty(t, after.warnings())
+}

@@ -79,6 +79,14 @@ type skills struct {
 
 	mu    sync.Mutex
 	extra []string
+	// watched are the directories whose skills were asked for, the latest last.
+	watched []watchedFolder
+}
+
+func (s *skills) places() skill.Places {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return skill.Places{Home: s.home, UserHome: s.userHome, Extra: s.extra}
 }
 
 func (s *skills) setExtra(roots []string) {
@@ -89,10 +97,8 @@ func (s *skills) setExtra(roots []string) {
 
 // of are the skills for a working directory, some of them disabled by the configuration.
 func (s *skills) of(c *config.Config, cwd string) ([]skill.Skill, []protocol.SkillErrorInfo) {
-	s.mu.Lock()
-	places := skill.Places{Home: s.home, UserHome: s.userHome, Extra: s.extra}
-	s.mu.Unlock()
-	found, problems := skill.Find(cwd, places)
+	found, problems := skill.Find(cwd, s.places())
+	s.asked(cwd, found)
 	for i := range found {
 		found[i].Enabled = c.SkillEnabled(found[i].Name, found[i].Path)
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -214,6 +215,9 @@ func (c *client) read(out io.Reader) {
 			break
 		}
 		c.wire.line(true, line)
+		if !utf8.Valid(line) || !json.Valid(line) {
+			c.t.Errorf("the server wrote what is not JSON in UTF-8: %q", line)
+		}
 		m := message{line: string(line[:len(line)-1])}
 		if json.Unmarshal(line, &m) == nil {
 			c.messages <- m

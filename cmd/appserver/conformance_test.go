@@ -78,7 +78,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 	home := t.TempDir()
 	program, err := mcpProgram()
 	require.NoError(t, err)
-	writeConfig(t, home, "model_provider = \"offline\"\nunknown_key = 1\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
+	writeConfig(t, home, "model_provider = \"offline\"\nunknown_key = 1\nfeatures.collab = true\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
 	writeSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
 		{"match":"use the server","toolCalls":[{"name":"mcp__docs__progress"},{"name":"mcp__docs__ask"},{"name":"mcp__docs__write"},{"name":"mcp__docs__mixed"},{"name":"mcp__docs__structured"},{"name":"mcp__docs__fail"},{"name":"mcp__docs__refuse"}]},
@@ -88,6 +88,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 		{"match":"background","toolCalls":[{"name":"exec_command","arguments":{"cmd":"sleep 600","tty":true,"yield_time_ms":250}}]},
 		{"match":"background","toolCalls":[{"name":"write_stdin","arguments":{"session_id":10,"chars":"x"}}]},
 		{"match":"background","toolCalls":[{"name":"view_image","arguments":{"path":"a.png"}}]},
+		{"match":"propose","text":"<proposed_plan>\nOne step.\n</proposed_plan>\n"},
 		{"match":"fail","error":{"status":401,"message":"no"}},
 		{"match":"fail","error":{"status":429,"message":"slow down","retryAfterMs":1}}]}`), 0o600))
 	var lines []conform.Line
@@ -116,6 +117,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.onAsk = func(message) any { return object{"decision": "decline"} }
 	c.turn(id, runs(aPatch))
 	c.turn(id, "run: touch other")
+	c.onAsk = func(message) any { return object{"decision": "accept"} } // declined, the turn would end by itself
 	for _, end := range []string{"turn/interrupt", "turn/steer"} {
 		turn := c.beginTurn(id, "run: cat; sleep 600")
 		c.call("turn/steer", object{"threadId": id, "expectedTurnId": turn, "input": textInput("wait")})
@@ -137,7 +139,10 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.call("config/read", object{"includeLayers": true})
 	c.call("config/value/write", object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
 	c.call("config/batchWrite", object{"edits": []object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
-	c.startThread(object{"ephemeral": true})
+	proposing := c.startThread(object{"ephemeral": true})
+	c.call("turn/start", object{"threadId": proposing, "input": textInput("propose"),
+		"collaborationMode": object{"mode": "plan", "settings": object{"model": "offline"}}})
+	c.awaitTurn()
 	c.call("thread/unsubscribe", object{"threadId": id})
 	c.refused("thread/read", object{"threadId": strangerID})
 	c.refused("no/such", object{})
@@ -259,8 +264,9 @@ func cutAndArchive(c *client, id string) {
 // be written nor be read again, Chat Completions know no summaries of reasoning, and only
 // the reading of very many rollouts tells its progress.
 func neverWritten(lines []conform.Line) (methods []string) {
-	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true, "thread/index/progress": true,
-		"memory/updated": true, "memory/index/progress": true}
+	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true, "item/reasoning/summaryPartAdded": true,
+		"thread/index/progress": true,
+		"memory/updated":        true, "memory/index/progress": true}
 	for _, line := range lines {
 		var m message
 		if json.Unmarshal(line.Message, &m) == nil {

@@ -13,6 +13,7 @@ import (
 
 	"appserver/core/engine"
 	"appserver/core/model"
+	"appserver/core/model/chat"
 	"appserver/protocol"
 	"appserver/server"
 )
@@ -46,7 +47,7 @@ func openDesk(o *options, log *zap.Logger) (*desk, error) {
 		return nil, fmt.Errorf("there are no threads: %s does not exist; set CODEX_HOME to the folder that has them", home)
 	}
 	d := &desk{home: home, answers: make(chan answer, 1)}
-	parts.Model, parts.Outbox, parts.Version = &model.Router{}, d, protocol.Level
+	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, d, protocol.Level
 	parts.Originator = func(uint64) string { return "appserver" }
 	d.engine = engine.New(parts)
 	d.handler = server.NewMethods(d.engine, server.Lobby{}, nil)

@@ -179,14 +179,14 @@ func (c *contextCall) prompt() error {
 func (c *contextCall) sayMessage(i int, raw json.RawMessage) {
 	var m map[string]json.RawMessage
 	var role, text string
-	if json.Unmarshal(raw, &m) != nil {
+	if protocol.Unmarshal(raw, &m) != nil {
 		fmt.Fprintf(&c.out, "\n[%d] %s\n", i, plainLines(string(raw)))
 		return
 	}
-	if json.Unmarshal(m["role"], &role) == nil {
+	if protocol.Unmarshal(m["role"], &role) == nil {
 		delete(m, "role")
 	}
-	if json.Unmarshal(m["content"], &text) == nil {
+	if protocol.Unmarshal(m["content"], &text) == nil {
 		delete(m, "content")
 	}
 	fmt.Fprintf(&c.out, "\n[%d] %s\n", i, plain(role))

@@ -79,11 +79,11 @@ func example(t *testing.T, transcript, method string) string {
 }
 
 var (
-	envelope = regexp.MustCompile(`"jsonrpc":"2\.0",`)
+	envelope = regexp.MustCompile(`"jsonrpc":"2\.0",|,"emittedAtMs":\d+`)
 	usages   = regexp.MustCompile(`("usage"|"before"|"after"):\{"totalTokens":[^\]]*\]\}`)
 	ofPrompt = regexp.MustCompile(`"promptTokens":(\d+)`)
 	prompts  = regexp.MustCompile(`"content":"(You are a coding agent\.)(?:[^"\\]|\\.)*"`)
-	threads  = regexp.MustCompile(`"sessionId":"[^"]*",("forkedFromId":[^,]*),"parentThreadId":null,("preview":"(?:[^"\\]|\\.)*"),"ephemeral":.*?"contextTrimPoints":\[[^\]]*\]\}`)
+	threads  = regexp.MustCompile(`"environments":[^"]*(?:"\w+":(?:"[^"]*"|\["/"\])[^"]*)*?"extra":null,"sessionId":"[^"]*",("forkedFromId":[^,]*),"attachedToThreadId":null,"parentThreadId":null,("preview":"(?:[^"\\]|\\.)*"),"ephemeral":.*?"contextTrimPoints":\[[^\]]*\]\}`)
 	cursors  = regexp.MustCompile(`("(?:cursor|nextCursor|backwardsCursor)":"\w{6})\w{6,}"`)
 	tools    = regexp.MustCompile(`"tools":\[.*\],"tokens"`)
 )

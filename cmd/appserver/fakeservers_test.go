@@ -47,6 +47,9 @@ func (f *fakeServers) Open(owner string, _ engine.Scope, _ string) {
 
 func (f *fakeServers) Retry(string) {}
 
+// AwaitRequired has none to wait for.
+func (f *fakeServers) AwaitRequired(<-chan struct{}, string) error { return nil }
+
 func (f *fakeServers) Leave(owner string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

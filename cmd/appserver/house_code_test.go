@@ -41,13 +41,52 @@ func findInit(t *houseTree) (findings []string) {
 	return findings
 }
 
+// looseDecoders are the files that may call json.Unmarshal or json.NewDecoder, each with its
+// reason. They take names of members in any case.
+func looseDecoders() map[string]string {
+	return map[string]string{
+		"core/config/override.go":      "decodes a value without structs, for its numbers",
+		"core/model/chat/wire.go":      "decodes what the library wrote, without structs",
+		"core/model/offline/script.go": "names the line of a mistake, before the exact decoder",
+		"docs/demo/client.go":          "imports nothing of ours",
+		"rollout/redactcopy.go":        "takes secrets out of names in any case",
+		"schema/conform/node.go":       "reads schemas of the reference implementation",
+		"schema/conform/schemas.go":    "reads schemas of the reference implementation",
+		"schema/conform/transcript.go": "reads transcripts of tests",
+		"server/envelope.go":           "words a mistake, without structs",
+		"server/stream.go":             "hands the library a message of ours",
+	}
+}
+
+// findDecoders looks for decoders that do not look at the case of names.
+func findDecoders(t *houseTree) (findings []string) {
+	for _, s := range t.product() {
+		if looseDecoders()[s.path] != "" || strings.Contains(s.path, "testdata/") {
+			continue
+		}
+		ast.Inspect(s.File, func(node ast.Node) bool {
+			f, ok := node.(*ast.SelectorExpr)
+			if !ok || f.Sel.Name != "Unmarshal" && f.Sel.Name != "NewDecoder" {
+				return true
+			}
+			if pkg, ok := f.X.(*ast.Ident); ok && pkg.Name == "json" {
+				findings = append(findings, fmt.Sprintf("%s: json.%s takes names in any case: call protocol.Unmarshal", s.at(f), f.Sel.Name))
+			}
+			return true
+		})
+	}
+	return findings
+}
+
 // allowedVariables are package variables beyond sentinels and constant tables, as
 // PACKAGE.NAME, each with its reason.
 func allowedVariables() map[string]string {
 	return map[string]string{
-		"core/command.gitLogFlags": "a constant table, put together from two lists",
-		"core/config.idleKeys":     "a constant table, put together from two lists",
-		"core/export.style":        "a constant, kept in a file",
+		"core/command.gitLogFlags":          "a constant table, put together from two lists",
+		"core/config.idleKeys":              "a constant table, put together from two lists",
+		"core/export.style":                 "a constant, kept in a file",
+		"core/model/responses.patchGrammar": "a constant, kept in a file",
+		"protocol.exactNames":               "a constant, put together from two sets of options",
 	}
 }
 
@@ -140,40 +179,42 @@ const maxGoroutines = 2.0
 // each does, what it may block on, and who ends it.
 func goroutineFiles() map[string]string {
 	return map[string]string{
-		"cmd/appserver/memory.go": "closes the memory, which may take long",
-		"cmd/appserver/parent.go": "waits for the parent's end",
-		"cmd/appserver/serve.go":  "serves while the command waits for a reason to end",
-		"core/codeindex/index.go": "looks at a repository, again and again",
-		"core/engine/effects.go":  "runs an effect, and posts its end",
-		"core/engine/engine.go":   "runs threads, and reads of threads that are not loaded",
-		"core/engine/worktree.go": "keeps or forgets checkpoints for which nobody waits, and watches what a command that stays changes",
-		"core/engine/retain.go":   "lets old threads go, again and again",
-		"core/engine/search.go":   "ends a search with the engine",
-		"core/engine/memory.go":   "keeps what left contexts, also of threads that are gone",
-		"core/engine/servers.go":  "waits for what MCP servers say to a client",
-		"core/find/match.go":      "compares a part of the paths",
-		"core/find/walk.go":       "reads directories",
-		"core/host/host.go":       "does what a connection asked for, and waits for the end of all that",
-		"core/mcp/call.go":        "hands on what a call says, for which the library would wait",
-		"core/mcp/pool.go":        "keeps connections, and waits for their ends",
-		"core/mcp/server.go":      "waits for the end of a session",
-		"core/tool/connect.go":    "waits for a program's end, and hears its complaints",
-		"core/memory/embed.go":    "makes vectors while some are missing, and one of a question",
-		"core/memory/shelf.go":    "compares vectors, which may have to be read first",
-		"core/model/shelf.go":     "asks a provider for its models",
-		"core/tool/execlinux.go":  "hands a stream of a command's output on",
-		"core/tool/run.go":        "hands a command's output on",
-		"core/tool/start.go":      "waits for a command's end",
-		"core/tool/supervise.go":  "takes the exits of a command's orphans",
-		"docs/demo/client.go":     "reads what the server says",
-		"rollout/index/index.go":  "waits for a sweep's end, for as long as it may",
-		"rollout/index/sweep.go":  "looks at every file, while lists are answered",
-		"rollout/chunk.go":        "reads the next part of a file while the lines of one are taken",
-		"rollout/read.go":         "reads parts of a large file at once",
-		"cmd/appserver/proxy.go":  "hands on what comes in, while what comes back is handed on",
-		"server/conn.go":          "writes what is said to the client",
-		"server/message.go":       "waits for the client's answer",
-		"server/stderr.go":        "writes the log, so that nobody waits for whoever reads it",
+		"cmd/appserver/announce.go":   "runs a program of notify to its end, and waits for those that run when the server ends",
+		"cmd/appserver/memory.go":     "closes the memory, which may take long",
+		"cmd/appserver/parent.go":     "waits for the parent's end",
+		"cmd/appserver/skillwatch.go": "looks at skill files until the server ends",
+		"cmd/appserver/serve.go":      "serves while the command waits for a reason to end",
+		"core/codeindex/index.go":     "looks at a repository, again and again",
+		"core/engine/effects.go":      "runs an effect, and posts its end",
+		"core/engine/engine.go":       "runs threads, and reads of threads that are not loaded",
+		"core/engine/worktree.go":     "keeps or forgets checkpoints for which nobody waits, and watches what a command that stays changes",
+		"core/engine/retain.go":       "lets old threads go, again and again",
+		"core/engine/search.go":       "ends a search with the engine",
+		"core/engine/memory.go":       "keeps what left contexts, also of threads that are gone",
+		"core/engine/servers.go":      "waits for what MCP servers say to a client",
+		"core/find/match.go":          "compares a part of the paths",
+		"core/find/walk.go":           "reads directories",
+		"core/host/host.go":           "does what a connection asked for, and waits for the end of all that",
+		"core/mcp/call.go":            "hands on what a call says, for which the library would wait",
+		"core/mcp/pool.go":            "keeps connections, and waits for their ends",
+		"core/mcp/server.go":          "waits for the end of a session",
+		"core/tool/connect.go":        "waits for a program's end, and hears its complaints",
+		"core/memory/embed.go":        "makes vectors while some are missing, and one of a question",
+		"core/memory/shelf.go":        "compares vectors, which may have to be read first",
+		"core/model/shelf.go":         "asks a provider for its models",
+		"core/tool/execlinux.go":      "hands a stream of a command's output on",
+		"core/tool/run.go":            "hands a command's output on",
+		"core/tool/start.go":          "waits for a command's end",
+		"core/tool/supervise.go":      "takes the exits of a command's orphans",
+		"docs/demo/client.go":         "reads what the server says",
+		"rollout/index/index.go":      "waits for a sweep's end, for as long as it may",
+		"rollout/index/sweep.go":      "looks at every file, while lists are answered",
+		"rollout/chunk.go":            "reads the next part of a file while the lines of one are taken",
+		"rollout/read.go":             "reads parts of a large file at once",
+		"cmd/appserver/proxy.go":      "hands on what comes in, while what comes back is handed on",
+		"server/conn.go":              "writes what is said to the client",
+		"server/message.go":           "waits for the client's answer",
+		"server/stderr.go":            "writes the log, so that nobody waits for whoever reads it",
 	}
 }
 

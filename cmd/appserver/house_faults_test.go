@@ -57,6 +57,7 @@ func TestHouseFindsFaults(t *testing.T) {
 		{"test size", "core/a.go", "package core\n", "0 lines of tests for 1 lines of product"},
 		{"names", "core/path_util.go", "package core", `core/path_util.go: the name "util"`},
 		{"names", "core/helpers/a_test.go", "package helpers", `the name "helpers"`},
+		{"decoders", "core/a.go", "package core\nimport \"encoding/json\"\nvar f = json.Unmarshal", "core/a.go:3: json.Unmarshal takes names in any case"},
 		{"init", "core/a.go", "package core\nfunc init() {}", "core/a.go:2: func init"},
 		{"variables", "core/a.go", "package core\nvar n = 1", "core/a.go:2: package variable n"},
 		{"variables", "core/a.go", "package core\nvar mu sync.Mutex", "package variable mu"},

@@ -27,6 +27,7 @@ func houseRules() []houseRule {
 		{"test size", findMissingTests},
 		{"names", findNames},
 		{"init", findInit},
+		{"decoders", findDecoders},
 		{"variables", findVariables},
 		{"goroutines", findGoroutines},
 		{"gofmt", findUnformatted},

@@ -26,7 +26,7 @@ func (r redactedThread) found() bool { return r.Redacted.Found() || r.Memories >
 // redact takes secrets out of rollouts. It looks at all of them before it changes one, and
 // asks: no copy is kept.
 func (c *rolloutCall) redact() error {
-	conf, err := config.Load(config.Source{Home: c.home, Overrides: c.overrides, Provider: c.provider, Getenv: os.Getenv})
+	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.overrides, Provider: c.provider, Getenv: os.Getenv})
 	if err != nil {
 		return err
 	}

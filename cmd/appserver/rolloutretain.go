@@ -20,7 +20,7 @@ func retentionOf(h config.History) rollout.Retention {
 
 // retain tells which threads of the home would go, and lets them go where --yes says so.
 func (c *rolloutCall) retain() error {
-	conf, err := config.Load(config.Source{Home: c.home, Overrides: c.overrides, Provider: c.provider, Getenv: os.Getenv})
+	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.overrides, Provider: c.provider, Getenv: os.Getenv})
 	if err != nil {
 		return err
 	}

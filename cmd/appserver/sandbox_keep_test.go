@@ -297,3 +297,38 @@ func TestSandboxOffersToRunOutside(t *testing.T) {
 		j.close()
 	})
 }
+
+// TestSandboxKeepsProtectedFolders, from which a later start reads configuration and skills: those
+// that are there stay as they are, and none is made, also by two commands at the same time.
+func TestSandboxKeepsProtectedFolders(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		id := j.thread("workspace-write")
+		makes := []string{
+			"mkdir .codex", "mkdir -p .agents/skills/evil", "echo x > .codex", "touch .codex/config.toml", "ln -s /tmp .agents",
+			"mkdir z && mv z .codex/config.toml", "mv -T z .codex", "rmdir .codex", "mv .codex away", "mv .agents away",
+			"(mkdir a; mv -T a .agents) & wait $!",
+		}
+		for _, script := range makes {
+			j.fails(id, script)
+			for _, name := range []string{".codex", ".agents"} {
+				_, err := os.Lstat(filepath.Join(j.project, name))
+				require.Equal(t, j.enforced, err != nil, "%s leaves %s", script, name)
+			}
+			if !j.enforced {
+				return
+			}
+		}
+		require.NoError(t, os.MkdirAll(filepath.Join(j.project, ".codex"), 0o755))
+		config := filepath.Join(j.project, ".codex", "config.toml")
+		require.NoError(t, os.WriteFile(config, []byte("a = 1\n"), 0o644))
+		j.give()
+		for _, script := range append(makes, "echo b = 2 >> .codex/config.toml", "rm -r .codex", "chmod 777 .codex", "touch .codex/new") {
+			j.fails(id, script)
+		}
+		text, err := os.ReadFile(config)
+		require.NoError(t, err)
+		require.Equal(t, "a = 1\n", string(text))
+		j.works(id, "mkdir -p sub/.codex && cat .codex/config.toml && touch AGENTS.md")
+		j.close()
+	})
+}

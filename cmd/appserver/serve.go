@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -22,6 +23,9 @@ import (
 	"appserver/core/host"
 	"appserver/core/keeper"
 	"appserver/core/model"
+	"appserver/core/model/chat"
+	"appserver/core/model/offline"
+	"appserver/core/model/responses"
 	"appserver/core/token"
 	"appserver/core/tool"
 	"appserver/core/workspace"
@@ -104,6 +108,10 @@ type process struct {
 	host     *host.Host
 	// index is nil where it is turned off.
 	index *index.Index
+	// unwatch ends the look at skill files.
+	unwatch func()
+	// announcer is nil if no turns are run.
+	announcer *announcer
 	// servers is nil where no turns are run, and so is memory.
 	servers *mcpServers
 	memory  *keeper.Keeper
@@ -119,22 +127,24 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 		return nil, err
 	}
 	c := live.Current()
-	router, err := providers(c, home)
+	own := parts.Setup.(*setup)
+	router, err := providers(c, home, &own.identity)
 	if err != nil {
 		return nil, err
 	}
 	parts.Model = router
-	own := parts.Setup.(*setup)
 	own.models.Stock(router.Listers())
 	commands := shell(c, home, own.confinement)
 	servers := newServers(live, commands, log)
 	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
 	parts.Image = imageReader(home)
+	announces := newAnnouncer(commands, own, log)
+	parts.Announce = announces.announce
 	remembers := memoryOf(c, home, router)
 	parts.Memory = remembers
 	p := join(live, own, parts)
-	p.servers, p.memory = servers, remembers
+	p.servers, p.memory, p.announcer = servers, remembers, announces
 	joinMemory(remembers, c, home, p.host.Finder, p.engine)
 	servers.threads = p.engine
 	return p, nil
@@ -159,13 +169,14 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 	if err != nil {
 		return nil, "", p, fmt.Errorf("the working directory is gone: %w", err)
 	}
-	source := config.Source{Home: home, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv}
+	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv}
 	c, err := config.Load(source)
 	live = config.NewLive(source, c)
 	store := rollout.NewStore(rollout.OS(), home)
 	store.Reader = program()
 	return live, home, engine.Parts{
 		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
+		Spread: func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
 		Setup: &setup{
 			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
 			models: &model.Shelf{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
@@ -207,10 +218,16 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 		machine.Gone(conn)
 	})
 	srv.Handle(server.NewMethods(e, server.Lobby{
-		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, Aside: e.Aside, Warnings: c.Warnings, Home: own.home, Cwd: own.cwd, Version: version,
+		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, Aside: e.Aside, Warnings: own.startWarnings(), Home: own.home, Cwd: own.cwd, Version: version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
+		Override: originatorOverride(), Identify: own.identity.Set,
 	}, machine))
-	return &process{server: srv, engine: e, host: machine, index: ix, models: own.models, log: p.Log}
+	unwatch := own.skills.watch(func() {
+		for _, conn := range srv.Clients() {
+			srv.Notify(conn, protocol.SkillsChangedNotification{})
+		}
+	})
+	return &process{server: srv, engine: e, host: machine, index: ix, models: own.models, unwatch: unwatch, log: p.Log}
 }
 
 // machineOf serves files, searches and commands of clients. Tools that run no commands of
@@ -219,7 +236,7 @@ func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tool
 	runner, _ := tools.(host.Runner)
 	return host.New(host.Options{
 		Outbox: out, Runner: runner, Cwd: own.cwd,
-		Policy:      func() protocol.SandboxPolicy { return own.defaults(live.Current()).Sandbox },
+		Policy:      func() protocol.SandboxPolicy { return own.defaults(own.general(own.cwd)).Sandbox },
 		Profile:     func(mode protocol.SandboxMode) protocol.SandboxPolicy { return live.Current().SandboxPolicy(mode) },
 		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
 		Confined:    func() bool { return own.confinement().Enforced },
@@ -244,8 +261,20 @@ func indexPath(c config.Index, home string) string {
 	return filepath.Join(home, c.Path)
 }
 
+// originatorOverride returns the name that takes the place of those of clients, or "".
+func originatorOverride() string {
+	if name := os.Getenv("CODEX_INTERNAL_ORIGINATOR_OVERRIDE"); server.ValidHeader(name) {
+		return name
+	}
+	return ""
+}
+
 func originator(srv *server.Server) func(conn uint64) string {
+	override := originatorOverride()
 	return func(conn uint64) string {
+		if override != "" {
+			return override
+		}
 		if c, ok := srv.Client(conn); ok {
 			return c.Info.Name
 		}
@@ -268,26 +297,34 @@ func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnos
 }
 
 // providers are the models of all providers that are configured.
-func providers(c *config.Config, home string) (*model.Router, error) {
-	router := &model.Router{Providers: map[string]model.Provider{}}
+func providers(c *config.Config, home string, client *model.Identity) (*model.Router, error) {
+	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
 	for name, p := range c.ModelProviders {
-		if name == model.OfflineName {
+		if name == offline.Name {
 			continue
 		}
-		router.Providers[name] = model.NewOpenAI(model.Endpoint{
-			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p), IdleTimeout: p.StreamIdleTimeout,
-		})
+		router.Providers[name] = model.NewClient(model.Endpoint{
+			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p), IdleTimeout: p.StreamIdleTimeout, Identity: client,
+		}, wireOf(p))
 	}
-	script, err := offlineScript(c.ModelProviders[model.OfflineName].Script, home)
+	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
 	if err != nil {
 		return nil, err
 	}
-	router.Providers[model.OfflineName] = model.NewOffline(script)
+	router.Providers[offline.Name] = offline.New(script)
 	return router, nil
 }
 
+// wireOf is the API of a provider.
+func wireOf(p config.Provider) model.Wire {
+	if p.WireAPI == config.WireResponses {
+		return responses.New()
+	}
+	return chat.New()
+}
+
 // offlineScript reads the script of the provider offline; nil without one.
-func offlineScript(path, home string) (*model.Script, error) {
+func offlineScript(path, home string) (*offline.Script, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -299,7 +336,7 @@ func offlineScript(path, home string) (*model.Script, error) {
 		return nil, fmt.Errorf("model_providers.offline.script: %w", err)
 	}
 	defer f.Close()
-	script, err := model.ReadScript(f)
+	script, err := offline.ReadScript(f)
 	if err != nil {
 		return nil, fmt.Errorf("model_providers.offline.script: %s: %w", path, err)
 	}
@@ -364,13 +401,14 @@ func (p *process) close() error {
 	err := p.stopListening()
 	p.server.StopIntake()
 	p.models.Close()
+	p.unwatch()
 	quiesce, done := context.WithTimeout(ctx, quiesceTime)
 	defer done()
 	err = errors.Join(err, p.server.Quiesce(quiesce))
 	p.host.Stop()
 	err = errors.Join(err, p.engine.Close(ctx), p.host.Close(ctx))
 	if p.servers != nil {
-		err = errors.Join(err, p.servers.Close(ctx))
+		err = errors.Join(err, p.servers.Close(ctx), p.announcer.Close(ctx))
 	}
 	err = errors.Join(err, p.server.Drain(ctx), p.awaitClients(ctx))
 	if p.index != nil {

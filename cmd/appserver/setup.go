@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,8 @@ type setup struct {
 	log    *zap.Logger
 	models *model.Shelf
 	skills *skills
+	// identity names the client in requests to providers.
+	identity model.Identity
 	// confinement tells whether the kernel confines commands.
 	confinement func() protocol.SandboxDiagnostics
 }
@@ -38,11 +41,11 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if err != nil {
 		return t, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
 	}
-	c, err := s.config.Current().With(p.Config)
+	c, warnings, err := s.begin(p, cwd)
 	if err != nil {
 		return t, err
 	}
-	t.Scope, t.Warnings = c, scopeWarnings(c, p.Config)
+	t.Scope, t.ConfigWarnings, t.Warnings = c, c.ProjectWarnings, append(warnings, scopeWarnings(c, p.Config)...)
 	own := *p
 	own.Config = nil // With has taken it
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
@@ -58,6 +61,55 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	}
 	t.BaseInstructions, err = baseInstructions(c, p)
 	return t, err
+}
+
+// begin returns the configuration of a new thread in cwd. A client that names the directory
+// and lets the thread write in it trusts the project, unless the user has decided otherwise:
+// that is recorded, and the project's own configuration applies.
+func (s *setup) begin(p *protocol.ThreadStartParams, cwd string) (c *config.Config, warnings []string, err error) {
+	c, err = s.config.Current().For(cwd, p.Config)
+	if err != nil || p.Cwd == nil {
+		return c, nil, err
+	}
+	mode := c.SandboxMode
+	if p.Sandbox != nil {
+		mode = *p.Sandbox
+	}
+	root := c.TrustTarget()
+	if root == "" || mode == protocol.SandboxReadOnly {
+		return c, nil, nil
+	}
+	overrides := p.Config
+	if err := s.config.Trust(root); err != nil {
+		warnings = append(warnings, fmt.Sprintf("%s is trusted for this thread only: the trust could not be recorded: %v", root, err))
+		if overrides, err = config.TrustOverride(overrides, root); err != nil {
+			return c, nil, err
+		}
+	}
+	c, err = s.config.Current().For(cwd, overrides)
+	return c, warnings, err
+}
+
+// startWarnings are what each client is warned about when it connects.
+func (s *setup) startWarnings() []string {
+	c, warnings := s.config.Current(), s.config.Current().Warnings
+	project, err := c.For(s.cwd, nil)
+	if err != nil {
+		return append(slices.Clip(warnings), err.Error())
+	}
+	warnings = append(slices.Clip(warnings), project.ProjectWarnings...)
+	if text := project.Disabled(); text != "" {
+		warnings = append(warnings, text)
+	}
+	return warnings
+}
+
+// general is the configuration of threads in cwd that have no overrides.
+func (s *setup) general(cwd string) *config.Config {
+	if c, err := s.config.Current().For(cwd, nil); err == nil {
+		return c
+	}
+	return s.config.Current()
 }
 
 // scopeWarnings are about overrides of a thread that have no effect.
@@ -79,10 +131,6 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 // Resumed are a stored thread's settings with the client's overrides: those of its
 // params are stronger than those of its config.
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
-	c, err := s.config.Current().With(p.Config)
-	if err != nil {
-		return stored, nil, err
-	}
 	if p.Cwd != nil {
 		cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
 		if err != nil {
@@ -91,12 +139,20 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 		own := *p
 		own.Cwd, p = &cwd, &own
 	}
+	dir := stored.Cwd
+	if p.Cwd != nil {
+		dir = *p.Cwd
+	}
+	c, err := s.config.Current().For(dir, p.Config)
+	if err != nil {
+		return stored, nil, err
+	}
 	if p.ModelProvider != nil {
 		if _, err := c.Provider(*p.ModelProvider); err != nil {
 			return stored, nil, err
 		}
 	}
-	settings := overridden(stored, s.defaults(s.config.Current()), s.defaults(c)).WithResume(p)
+	settings := overridden(stored, s.defaults(s.general(dir)), s.defaults(c)).WithResume(p)
 	if p.Sandbox != nil {
 		settings.Sandbox = c.SandboxPolicy(*p.Sandbox)
 	}
@@ -136,6 +192,11 @@ func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
 
 // Persists is as the thread's configuration says.
 func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
+
+// Deprecations are as the thread's configuration says.
+func (s *setup) Deprecations(scope engine.Scope) []protocol.DeprecationNoticeNotification {
+	return s.of(scope).Deprecations()
+}
 
 // Tracking is as the thread's configuration says.
 func (s *setup) Tracking(scope engine.Scope) core.Tracking {
@@ -183,8 +244,10 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 	return settings
 }
 
-// Offers are the tools for a model as the server is configured.
-func (s *setup) Offers(model string) core.Offers { return s.config.Current().Offers(model) }
+// Offers are those for a model of a provider as the server is configured.
+func (s *setup) Offers(provider, model string) core.Offers {
+	return s.config.Current().Offers(provider, model)
+}
 
 // World is what a turn with these settings is to know. Where the provider is not
 // ready it says so, beside all that is known.
@@ -202,13 +265,13 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	return core.World{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider: c.ProviderInfo(settings.Provider, settings.Model, told), Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
-		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Environment: c.Environment(), Offers: s.offers(c, settings),
+		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0, Environment: c.Environment(), Offers: s.offers(c, settings),
 	}, c.Ready(settings.Provider)
 }
 
 // offers are the tools for the model, and the skills of the working directory.
 func (s *setup) offers(c *config.Config, settings core.Settings) core.Offers {
-	offers := c.Offers(settings.Model)
+	offers := c.Offers(settings.Provider, settings.Model)
 	found, _ := s.skills.of(c, settings.Cwd)
 	var told []core.Skill
 	for _, f := range found {

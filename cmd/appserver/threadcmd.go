@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -206,7 +205,9 @@ func (c *threadCall) imported(path string) error {
 
 // lines are those of a rollout, or of the JSON that export wrote.
 func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
-	var file struct{ Lines []protocol.RolloutLine }
+	var file struct {
+		Lines []protocol.RolloutLine `json:"lines"`
+	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, cmp.Or(err, fmt.Errorf("%s is no regular file", path))
 	}
@@ -214,7 +215,7 @@ func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if json.Unmarshal(text, &file) == nil && file.Lines != nil {
+	if protocol.Unmarshal(text, &file) == nil && file.Lines != nil {
 		return file.Lines, nil
 	}
 	contents, err := c.desk.engine.Store.Read(path)

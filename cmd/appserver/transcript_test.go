@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -66,6 +65,7 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 		if strings.HasPrefix(filepath.Base(path), "checkpoint") {
 			p.worktree = newFakeWorktree(p.files)
 		}
+		p.hidesVersions = strings.HasPrefix(filepath.Base(path), "project")
 		if strings.HasPrefix(filepath.Base(path), "mcp") {
 			p.servers = newFakeServers()
 		}
@@ -90,20 +90,22 @@ type player struct {
 	worktree engine.Worktrees
 	// servers are the MCP servers, nil for none.
 	servers *fakeServers
-	ids     int
-	in      *io.PipeWriter
-	lines   chan string
-	ended   chan error
+	// hidesVersions is set if the versions of settings are not shown.
+	hidesVersions bool
+	ids           int
+	in            *io.PipeWriter
+	lines         chan string
+	ended         chan error
 }
 
 func (p *player) start() {
 	inReader, inWriter := io.Pipe()
 	outReader, outWriter := io.Pipe()
-	source := config.Source{Home: p.home, Provider: "offline", Getenv: func(string) string { return "" }}
+	source := config.Source{Home: p.home, System: filepath.Join(p.home, "system", "config.toml"), Provider: "offline", Getenv: func(string) string { return "" }}
 	c, err := config.Load(source)
 	require.NoError(p.t, err)
 	live := config.NewLive(source, c)
-	models, err := providers(c, p.home)
+	models, err := providers(c, p.home, nil)
 	require.NoError(p.t, err)
 	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.Shelf{}, skills: &skills{home: p.home}, confinement: unconfined}
 	parts := engine.Parts{
@@ -174,6 +176,9 @@ func (p *player) play(script string) string {
 		for _, said := range p.said() {
 			said = userAgents.ReplaceAllString(said, `/0.169.0 (SYSTEM) TERMINAL (`)
 			said = ofTheProcess.ReplaceAllString(said, `$1:0`)
+			if p.hidesVersions {
+				said = configVersions.ReplaceAllString(said, `"sha256:VERSION"`)
+			}
 			said = fileTimes.ReplaceAllString(strings.ReplaceAll(said, p.home, "HOME"), `$1:0`)
 			out.WriteString("<- " + said + "\n")
 		}
@@ -183,6 +188,9 @@ func (p *player) play(script string) string {
 
 // fileTimes are of files, and so not those of the bubble.
 var fileTimes = regexp.MustCompile(`("updatedAt"|"recencyAt"):1[5-9][0-9]{8}`)
+
+// configVersions are hashes of settings, which may hold the name of the home.
+var configVersions = regexp.MustCompile(`"sha256:[0-9a-f]{64}"`)
 
 // ofTheProcess are figures of the process and its memory.
 var ofTheProcess = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"|"liveBytes"|"goroutines"):[1-9][0-9]*`)
@@ -240,7 +248,7 @@ type fakeFiles map[string]string
 
 // Plan reads them.
 func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
-	p, err := patch.Parse(e.Text)
+	p, err := patch.Parse(e.Dir, e.Text)
 	if err != nil {
 		return core.PatchPlanned{Effect: e.ID, Err: err}
 	}
@@ -251,9 +259,9 @@ func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
 // Write changes them.
 func (f fakeFiles) Write(e core.WritePatch) core.PatchWritten {
 	for _, file := range e.Files {
-		delete(f, path.Join(e.Dir, file.Path))
+		delete(f, patch.Full(e.Dir, file.Path))
 		if file.After != nil {
-			f[path.Join(e.Dir, file.Path)] = *file.After
+			f[patch.Full(e.Dir, file.Path)] = *file.After
 		}
 	}
 	return core.PatchWritten{Effect: e.ID}
@@ -266,7 +274,7 @@ type fakeFolder struct {
 
 // Read is a file's content.
 func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
-	content, exists = f.files[path.Join(f.dir, name)]
+	content, exists = f.files[patch.Full(f.dir, name)]
 	return content, exists, nil
 }
 

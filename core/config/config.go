@@ -17,6 +17,8 @@ import (
 type Source struct {
 	// Home is CODEX_HOME, the folder of the file. A missing file sets nothing.
 	Home string
+	// System is the file of settings for all users of the machine; "" is none.
+	System string
 	// Overrides are key=value: a dotted key, and a value in TOML or, where it is no
 	// TOML, a plain string.
 	Overrides []string
@@ -51,6 +53,7 @@ type Config struct {
 	ModelAutoCompactTokenLimit *int64  `key:"model_auto_compact_token_limit" min:"0"`
 	ModelReasoningEffort       *string `key:"model_reasoning_effort"`
 	ModelReasoningSummary      *string `key:"model_reasoning_summary" oneof:"auto concise detailed none"`
+	ModelVerbosity             *string `key:"model_verbosity" oneof:"low medium high"`
 	ServiceTier                *string `key:"service_tier"`
 
 	// DeveloperInstructions go behind the system prompt. Instructions, and stronger
@@ -60,6 +63,14 @@ type Config struct {
 	ModelInstructionsFile string  `key:"model_instructions_file" path:""`
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
+
+	// Projects are the user's decisions about folders. ProjectRootMarkers are the names of
+	// files and folders that mark the root of a project.
+	Projects           map[string]Project `key:"projects"`
+	ProjectRootMarkers []string           `key:"project_root_markers"`
+
+	// Notify is a program with arguments. It is run with one more after each turn.
+	Notify []string `key:"notify"`
 
 	Tools    Tools    `key:"tools"`
 	Features Features `key:"features"`
@@ -89,12 +100,15 @@ type Config struct {
 	// Warnings are about keys without effect, each with file, line and key. Those
 	// of a Config made by With are about its overrides only.
 	Warnings []string
+	// ProjectWarnings are about the files of the project.
+	ProjectWarnings []string
 
 	home     string
 	getenv   func(string) string
 	redactor *redact.Redactor
 	layers   []*layer // the weakest first
 	root     *node
+	project  project
 }
 
 // SandboxWorkspaceWrite widens or narrows the sandbox mode workspace-write.
@@ -198,6 +212,7 @@ func defaults() *Config {
 		SandboxMode:            protocol.SandboxReadOnly,
 		ShellEnvironmentPolicy: ShellEnvironmentPolicy{Inherit: core.InheritAll},
 		ProjectDocMaxBytes:     32 << 10,
+		ProjectRootMarkers:     []string{".git"},
 		ThreadUnloadDelaySecs:  30 * 60,
 		History:                History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
 		Features:               Features{UnifiedExec: true},
@@ -214,7 +229,7 @@ func defaults() *Config {
 
 // Load reads the settings. An error is one *Error, or several joined.
 func Load(o Source) (*Config, error) {
-	file, err := readLayer(o.Home)
+	file, err := userLayer(o.Home)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +238,7 @@ func Load(o Source) (*Config, error) {
 
 // with is what Load would give if the file of settings had a content.
 func (o Source) with(file string, text []byte) (*Config, error) {
-	l, err := decodeLayer(file, text, decodeTOML)
+	l, err := decodeLayer(userSource(file), text, decodeTOML)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +250,15 @@ func (o Source) build(file *layer) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	layers := []*layer{file}
+	var layers []*layer
+	if o.System != "" {
+		system, err := readLayer(protocol.ConfigLayerSource{Type: protocol.LayerSystem, File: o.System}, o.System, decodeTOML)
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, system)
+	}
+	layers = append(layers, file)
 	if flags != nil {
 		layers = append(layers, flags)
 	}
@@ -243,27 +266,13 @@ func (o Source) build(file *layer) (*Config, error) {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	return build(o.Home, getenv, layers)
+	return build(o.Home, getenv, layers, project{})
 }
 
 // With is c with a thread's overrides by dotted key on top. An error is a
 // *protocol.Error that names the key as config.KEY.
 func (c *Config) With(overrides map[string]json.RawMessage) (*Config, error) {
-	if len(overrides) == 0 {
-		return c, nil
-	}
-	over, err := threadLayer(overrides)
-	if err != nil {
-		return nil, refuseOverride(err)
-	}
-	out, err := build(c.home, c.getenv, append(slices.Clip(c.layers), over))
-	if err != nil {
-		return nil, refuseOverride(err)
-	}
-	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
-		return slices.Contains(c.Warnings, w)
-	})
-	return out, nil
+	return c.For("", overrides)
 }
 
 // refuseOverride is the first of the errors in err as an answer to the client.
@@ -281,19 +290,24 @@ func refuseOverride(err error) error {
 	return protocol.InvalidParams(field, "`%s`: %s", field, bad.Problem)
 }
 
-// build makes the settings of layers, the weakest first.
-func build(home string, getenv func(string) string, layers []*layer) (*Config, error) {
+// build makes the settings of layers, the weakest first, in a project.
+func build(home string, getenv func(string) string, layers []*layer, p project) (*Config, error) {
 	c := defaults()
-	c.home, c.getenv, c.layers = home, getenv, layers
+	c.home, c.getenv, c.layers, c.project = home, getenv, layers, p
 	for _, l := range layers {
-		c.root = merge(c.root, l.root)
+		if l.disabled == "" {
+			c.root = merge(c.root, l.root)
+		}
 	}
-	d := &decoder{resolve: resolver(home, getenv("HOME"))}
+	d := &decoder{resolve: resolver(getenv("HOME"))}
 	d.fields(reflect.ValueOf(c).Elem(), c.root, nil)
+	c.followTrust()
 	c.chooseModel()
 	c.applyBaseURL()
+	c.applyOldUnifiedExec()
 	c.check(d)
-	c.Warnings = d.sortedWarnings()
+	c.Warnings, c.ProjectWarnings = d.sortedWarnings()
+	c.ProjectWarnings = append(c.ProjectWarnings, p.warnings...)
 	return c, errors.Join(d.problems...)
 }
 
@@ -345,14 +359,6 @@ func (c *Config) checkProviders(d *decoder) {
 		p, path := c.ModelProviders[name], []string{"model_providers", name}
 		if n := c.root.find(append(path, "base_url")...); n != nil {
 			d.checkURL(p.BaseURL, n, append(path, "base_url"))
-		}
-		n := c.root.find(append(path, "wire_api")...)
-		switch {
-		case n == nil || p.WireAPI != wireResponses:
-		case name == c.ModelProvider:
-			d.problem(n, append(path, "wire_api"), "%s", chatOnly)
-		default:
-			d.warn(n, append(path, "wire_api"), chatOnly)
 		}
 	}
 }

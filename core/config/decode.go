@@ -46,16 +46,20 @@ func (d *decoder) warn(n *node, path []string, text string) {
 	d.warnings = append(d.warnings, warning{n.place, fmt.Sprintf("%s: %s: %s", n.place, dotted(path), text)})
 }
 
-// sortedWarnings are the warnings in the order of the file's lines.
-func (d *decoder) sortedWarnings() []string {
+// sortedWarnings returns the warnings in the order of their lines, those about files of the
+// project apart.
+func (d *decoder) sortedWarnings() (texts, ofProject []string) {
 	slices.SortStableFunc(d.warnings, func(a, b warning) int {
 		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.text, b.text))
 	})
-	var texts []string
 	for _, w := range d.warnings {
-		texts = append(texts, w.text)
+		if w.at.layer != nil && w.at.layer.name.Type == protocol.LayerProject {
+			ofProject = append(ofProject, w.text)
+		} else {
+			texts = append(texts, w.text)
+		}
 	}
-	return texts
+	return texts, ofProject
 }
 
 // fields fills the struct to. Keys without a field are warned about.
@@ -202,9 +206,9 @@ func (d *decoder) mapping(to reflect.Value, n *node, path []string, tag reflect.
 	to.Set(out)
 }
 
-// resolver makes paths absolute: ~/ is the user's home folder; relative ones in
-// the file start at the file's folder, others at the server's working directory.
-func resolver(home, userHome string) func(string, place) string {
+// resolver makes paths absolute: ~/ is the user's home folder. A relative path in a file
+// starts at the file's folder, any other at the server's working directory.
+func resolver(userHome string) func(string, place) string {
 	return func(path string, at place) string {
 		rest, tilde := strings.CutPrefix(path, "~/")
 		switch {
@@ -212,8 +216,8 @@ func resolver(home, userHome string) func(string, place) string {
 			return path
 		case tilde && userHome != "":
 			return filepath.Join(userHome, rest)
-		case at.layer.name.Type == protocol.LayerUser:
-			return filepath.Join(home, path)
+		case at.layer.folder() != "":
+			return filepath.Join(at.layer.folder(), path)
 		}
 		if abs, err := filepath.Abs(path); err == nil {
 			return abs

@@ -4,9 +4,10 @@
 //
 // # Layers
 //
-// [Load] reads the layers, the weakest first: defaults, the file, the command
-// line. Tables are joined key by key, everything else is replaced whole. [Config.With]
-// puts one more layer on top. A null, in YAML or in a thread's overrides, leaves
+// [Load] reads the layers, the weakest first: defaults, the machine's file, the
+// user's file, the command line. Tables are joined key by key, everything else is
+// replaced whole. [Config.For] puts the files of a project below the command line,
+// and a thread's overrides on top. A null, in YAML or in a thread's overrides, leaves
 // the key as the weaker layers have it.
 //
 // # Errors and warnings
@@ -17,6 +18,13 @@
 // reference implementation that has no effect here is neither.
 //
 // A *Config does not change after Load and may be used by any number of
-// goroutines. The package starts none. Files are read by Load and by
+// goroutines. The package starts none. Files are read by Load, For, and
 // [Config.BaseInstructions] only.
+//
+// # Decisions
+//
+// The files of a project come with code that the user may not know. They apply only
+// if the user trusts the project, and never set where credentials and prompts go,
+// which programs run outside of the sandbox, or what the server keeps. Trust is
+// decided by the layers that the user controls, not by those of projects.
 package config

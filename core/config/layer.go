@@ -17,12 +17,25 @@ import (
 // of the number of keys.
 const maxFileBytes = 256 << 10
 
+// SystemFile holds the settings for all users of the machine.
+const SystemFile = "/etc/codex/config.toml"
+
 // layer is one source of settings. Its root is a table.
 type layer struct {
 	name protocol.ConfigLayerSource
 	root *node
 	// ofThread is set for the overrides of a thread.
 	ofThread bool
+	// disabled says why the layer has no effect; "" if it has.
+	disabled string
+}
+
+// folder is the folder of the layer's file; "" if the layer is no file.
+func (l *layer) folder() string {
+	if l.name.DotCodexFolder != "" || l.name.File == "" {
+		return l.name.DotCodexFolder
+	}
+	return filepath.Dir(l.name.File)
 }
 
 // version is a hash of the settings as JSON, equal to the reference's for the
@@ -64,25 +77,38 @@ func newLayer(name protocol.ConfigLayerSource) *layer {
 	return &layer{name: name, root: &node{table: map[string]*node{}}}
 }
 
-// readLayer is the layer of the file in home, empty where there is no file.
-func readLayer(home string) (*layer, error) {
+// userLayer returns the layer of the file in home, empty if there is no file.
+func userLayer(home string) (*layer, error) {
 	file, decode, err := settingsFile(home)
 	if err != nil {
 		return nil, err
 	}
+	if home == "" {
+		return newLayer(userSource(file)), nil
+	}
+	return readLayer(userSource(file), file, decode)
+}
+
+func userSource(file string) protocol.ConfigLayerSource {
+	return protocol.ConfigLayerSource{Type: protocol.LayerUser, File: file}
+}
+
+// readLayer returns the layer of a file, empty if there is no file.
+func readLayer(name protocol.ConfigLayerSource, file string, decode decodeFunc) (*layer, error) {
 	text, err := readFile(file)
-	if home == "" || errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		text, err = nil, nil
 	}
 	if err != nil {
 		return nil, fileError(file, err)
 	}
-	return decodeLayer(file, text, decode)
+	name.File = file
+	return decodeLayer(name, text, decode)
 }
 
-// decodeLayer is the layer of a file with a content.
-func decodeLayer(file string, text []byte, decode decodeFunc) (*layer, error) {
-	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerUser, File: file})
+// decodeLayer returns the layer of a file with a content.
+func decodeLayer(name protocol.ConfigLayerSource, text []byte, decode decodeFunc) (*layer, error) {
+	l, file := newLayer(name), name.File
 	if len(text) == 0 {
 		return l, nil
 	}

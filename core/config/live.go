@@ -37,9 +37,14 @@ func NewLive(o Source, c *Config) *Live {
 // Current is the configuration in force.
 func (l *Live) Current() *Config { return l.current.Load() }
 
-// View is that of the configuration in force.
-func (l *Live) View(includeLayers bool) protocol.ConfigReadResponse {
-	return l.Current().View(includeLayers)
+// View is that of the configuration in force in cwd, an absolute path, or of the one that
+// holds for all if cwd is empty.
+func (l *Live) View(cwd string, includeLayers bool) (protocol.ConfigReadResponse, error) {
+	c, err := l.Current().For(cwd, nil)
+	if err != nil {
+		return protocol.ConfigReadResponse{}, err
+	}
+	return c.View(includeLayers), nil
 }
 
 // Write edits the user's file, and puts the result into force. It writes all or nothing:
@@ -48,6 +53,11 @@ func (l *Live) View(includeLayers bool) protocol.ConfigReadResponse {
 func (l *Live) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	return l.edit(p)
+}
+
+// edit is Write for a caller that holds the lock.
+func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error) {
 	w, err := l.begin(p)
 	if err != nil {
 		return protocol.ConfigWriteResponse{}, err
@@ -141,7 +151,7 @@ func (w *write) end() { _ = w.lock.Close() }
 
 // check refuses where the file is no configuration, or has not the version.
 func (w *write) check(decode decodeFunc, version *string) error {
-	l, err := decodeLayer(w.named, w.text, decode)
+	l, err := decodeLayer(userSource(w.named), w.text, decode)
 	switch {
 	case err != nil:
 		return invalid(err)
@@ -272,13 +282,15 @@ func editsOf(in []protocol.ConfigEdit) ([]tomledit.Edit, error) {
 
 // written answers a write. Of values that a stronger layer hides it tells of the first.
 func (c *Config) written(file string, edits []tomledit.Edit) protocol.ConfigWriteResponse {
-	out := protocol.ConfigWriteResponse{Status: "ok", Version: c.layers[0].version(), FilePath: file}
+	user := slices.IndexFunc(c.layers, func(l *layer) bool { return l.name.Type == protocol.LayerUser })
+	stronger := c.layers[user+1:]
+	out := protocol.ConfigWriteResponse{Status: "ok", Version: c.layers[user].version(), FilePath: file}
 	for _, e := range edits {
-		i := slices.IndexFunc(c.layers[1:], func(l *layer) bool { return l.root.find(e.Path...) != nil })
+		i := slices.IndexFunc(stronger, func(l *layer) bool { return l.root.find(e.Path...) != nil })
 		if i < 0 {
 			continue
 		}
-		over := c.layers[i+1]
+		over := stronger[i]
 		out.Status = "okOverridden"
 		out.OverriddenMetadata = &protocol.OverriddenMetadata{
 			Message:         "the command line of the server sets " + dotted(e.Path) + ", too, and is stronger",

@@ -72,7 +72,7 @@ func TestWritesAreInForce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "# mine\nmodel = \"b\" # why\n", w.text())
 	require.Equal(t, "b", w.Current().Model)
-	require.Equal(t, protocol.ConfigWriteResponse{Status: "ok", Version: w.another().View(true).Layers[0].Version, FilePath: w.file()}, answer)
+	require.Equal(t, protocol.ConfigWriteResponse{Status: "ok", Version: w.another().Current().View(true).Layers[0].Version, FilePath: w.file()}, answer)
 	info, err := os.Stat(w.file())
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
@@ -181,13 +181,13 @@ func TestNoWriteIsLost(t *testing.T) {
 		require.Contains(t, w.text(), fmt.Sprintf("key%d = 1\n", i))
 	}
 
-	seen := w.another().View(true).Layers[0].Version
+	seen := w.another().Current().View(true).Layers[0].Version
 	_, err := w.set("model", `"b"`)
 	require.NoError(t, err)
 	before := w.text()
 	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &seen, Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
 	w.refused(err, protocol.KindConfigVersion, before)
-	now := w.View(true).Layers[0].Version
+	now := w.Current().View(true).Layers[0].Version
 	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &now, Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
 	require.NoError(t, err)
 }

@@ -233,7 +233,6 @@ func TestErrorsOfTheFile(t *testing.T) {
 		"no provider":    {"config.toml", "model_providers = \"x\"\n", "FILE:1: model_providers: expected a table of providers, got a string"},
 		"address":        {"config.toml", "[model_providers.x]\nbase_url = \"localhost:80\"\n", "FILE:2: model_providers.x.base_url: expected an address such as https://HOST/v1"},
 		"openai address": {"config.toml", "openai_base_url = \"ftp://h\"\n", "FILE:1: openai_base_url: expected an address such as https://HOST/v1"},
-		"wire":           {"config.toml", "model_provider = \"x\"\n[model_providers.x]\nwire_api = \"responses\"\n", `FILE:3: model_providers.x.wire_api: this server speaks chat only: set wire_api = "chat"`},
 		"wire word":      {"config.toml", "[model_providers.x]\nwire_api = \"soap\"\n", "FILE:2: model_providers.x.wire_api: unknown variant `soap`, expected one of `chat`, `responses`"},
 		"pattern":        {"config.toml", "[history]\nsensitivePatterns = [\"(\"]\n", "FILE:2: history.sensitivePatterns: expected words and regular expressions: "},
 		"toml syntax":    {"config.toml", "model = \"a\"\nmodel_provider = = 3\n", "FILE:2: "},
@@ -362,12 +361,12 @@ command = "x"
 	require.Empty(t, c.Warnings)
 }
 
-func TestResponsesProviderThatIsNotSelectedWarns(t *testing.T) {
-	home, file := write(t, "config.toml", "model_provider = \"offline\"\n[model_providers.x]\nwire_api = \"responses\"\nbase_url = \"http://h/v1\"\n")
-	c, err := config.Load(config.Source{Home: home})
-	require.NoError(t, err)
-	require.Equal(t, []string{file + `:3: model_providers.x.wire_api: this server speaks chat only: set wire_api = "chat"`}, c.Warnings)
-	require.ErrorContains(t, c.Ready("x"), `set wire_api = "chat" in [model_providers.x] of `+file)
+func TestProvidersSpeakTheWireThatIsSet(t *testing.T) {
+	c := load(t, "[model_providers.x]\nwire_api = \"responses\"\nbase_url = \"http://h/v1\"\n[model_providers.y]\nbase_url = \"http://h/v1\"\n")
+	require.Empty(t, c.Warnings)
+	require.NoError(t, c.Ready("x"))
+	require.True(t, c.Offers("x", "m").Responses)
+	require.False(t, c.Offers("y", "m").Responses)
 }
 
 func TestHomeOfTheUserInPaths(t *testing.T) {

@@ -69,7 +69,7 @@ type Seconds time.Duration
 // UnmarshalJSON reads a number above 0.
 func (s *Seconds) UnmarshalJSON(b []byte) error {
 	var n float64
-	if err := json.Unmarshal(b, &n); err != nil {
+	if err := protocol.Unmarshal(b, &n); err != nil {
 		return fmt.Errorf("expected a number of seconds")
 	}
 	if !(n > 0 && n <= longestTimeout) {
@@ -85,12 +85,14 @@ type VariableNames []string
 // UnmarshalJSON reads a list of names, or of tables that have a name.
 func (v *VariableNames) UnmarshalJSON(b []byte) error {
 	var list []json.RawMessage
-	if err := json.Unmarshal(b, &list); err != nil {
+	if err := protocol.Unmarshal(b, &list); err != nil {
 		return fmt.Errorf("expected a list of names of variables")
 	}
 	for _, raw := range list {
-		var named struct{ Name string }
-		if json.Unmarshal(raw, &named.Name) != nil && json.Unmarshal(raw, &named) != nil || named.Name == "" {
+		var named struct {
+			Name string `json:"name"`
+		}
+		if protocol.Unmarshal(raw, &named.Name) != nil && protocol.Unmarshal(raw, &named) != nil || named.Name == "" {
 			return fmt.Errorf("expected names of variables")
 		}
 		*v = append(*v, named.Name)
@@ -185,15 +187,14 @@ func (l *Live) Reload() error {
 	return nil
 }
 
-// Latest is the configuration of a thread with what is in force now below its own
-// overrides; where these do not fit any more, it is as it was.
+// Latest is the configuration of a thread with what is in force now below its own overrides,
+// the files of its project included. If these do not fit any more, it is as it was.
 func (l *Live) Latest(c *Config) *Config {
-	current := l.Current()
-	i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread })
-	if i < 0 {
-		return current
+	var over *layer
+	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {
+		over = c.layers[i]
 	}
-	next, err := build(current.home, current.getenv, append(slices.Clip(current.layers), c.layers[i:]...))
+	next, err := l.Current().in(c.project.cwd, over)
 	if err != nil {
 		return c
 	}

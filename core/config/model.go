@@ -138,9 +138,12 @@ func modalities(model string) []string {
 	return []string{"text"}
 }
 
-// Offers are the tools that are offered to a model.
-func (c *Config) Offers(model string) core.Offers {
-	return core.Offers{Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput}
+// Offers are what a model of a provider is offered, and how it is asked.
+func (c *Config) Offers(provider, model string) core.Offers {
+	return core.Offers{
+		Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
+		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
+	}
 }
 
 // efforts are low, medium, high and the configured effort, which is the default,

@@ -166,8 +166,35 @@ func TestFeatures(t *testing.T) {
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment", Enabled: true},
 		{Name: "unified_exec", Stage: "stable", DefaultEnabled: true},
 	}, c.FeatureList())
-	require.True(t, c.Offers("m").Questions)
-	require.False(t, load(t, "").Offers("m").Questions)
+	require.True(t, c.Offers("p", "m").Questions)
+	require.False(t, load(t, "").Offers("p", "m").Questions)
+}
+
+func TestDeprecatedFeaturesAreNamedInOrder(t *testing.T) {
+	require.Empty(t, load(t, "[features]\nmulti_agent = true\nunified_exec = false\n").Deprecations())
+	c := load(t, "experimental_use_unified_exec_tool = false\n[features]\nweb_search = true\ncollab = false\n")
+	var summaries []string
+	for _, n := range c.Deprecations() {
+		require.NotEmpty(t, *n.Details)
+		summaries = append(summaries, n.Summary)
+	}
+	require.Equal(t, []string{
+		"`[features].collab` is deprecated. Use `[features].multi_agent`.",
+		"`[features].experimental_use_unified_exec_tool` is deprecated. Use `[features].unified_exec`.",
+		"`[features].web_search` is deprecated.",
+	}, summaries)
+}
+
+func TestTheOldKeyOfUnifiedExecCountsUnlessTheNewOneIsSet(t *testing.T) {
+	for text, want := range map[string]bool{
+		"experimental_use_unified_exec_tool = false":                                                        false,
+		"[features]\nexperimental_use_unified_exec_tool = false":                                            false,
+		"experimental_use_unified_exec_tool = false\n[features]\nexperimental_use_unified_exec_tool = true": true,
+		"[features]\nexperimental_use_unified_exec_tool = false\nunified_exec = true":                       true,
+		"[features]\nexperimental_use_unified_exec_tool = 5":                                                true,
+	} {
+		require.Equal(t, want, load(t, text).Features.UnifiedExec, text)
+	}
 }
 
 func TestSkillsThatAreTurnedOff(t *testing.T) {
@@ -201,9 +228,9 @@ enabled = false
 // configuration decides.
 func TestOffers(t *testing.T) {
 	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false, "openai/gpt-oss-20b": false} {
-		require.Equal(t, takes, load(t, "").Offers(model).Images, model)
-		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Offers(model).Images)
-		require.False(t, load(t, "tools.view_image = false\n").Offers(model).Images)
+		require.Equal(t, takes, load(t, "").Offers("p", model).Images, model)
+		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Offers("p", model).Images)
+		require.False(t, load(t, "tools.view_image = false\n").Offers("p", model).Images)
 	}
 	require.Empty(t, load(t, "[tools]\nweb_search = true\n").Warnings)
 }

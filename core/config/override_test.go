@@ -124,14 +124,13 @@ func TestWithTwice(t *testing.T) {
 }
 
 func TestWithErrorsNameTheKey(t *testing.T) {
-	c := load(t, "[model_providers.x]\nwire_api = \"responses\"\nbase_url = \"http://h/v1\"\n")
+	c := load(t, "")
 	for text, want := range map[string]struct{ field, message string }{
 		`{"model": 5}`:                                   {"config.model", "Invalid request: `config.model`: expected a string, got an integer"},
 		`{"sandbox_mode": "foo"}`:                        {"config.sandbox_mode", "unknown variant `foo`, expected one of `read-only`"},
 		`{"history.maxSize": "a"}`:                       {"config.history.maxSize", "expected an integer, got a string"},
 		`{"history": {"maxSize": 1.5}}`:                  {"config.history.maxSize", "expected an integer, got a number with a fraction"},
 		`{"a..b": 1}`:                                    {"config.a..b", "expected KEY=VALUE"},
-		`{"model_provider": "x"}`:                        {"config.model_providers.x.wire_api", "this server speaks chat only"},
 		`{"model_context_window": 99999999999999999999}`: {"config.model_context_window", "expected an integer, got a number with a fraction"},
 	} {
 		t.Run(text, func(t *testing.T) {

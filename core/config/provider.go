@@ -20,20 +20,22 @@ const (
 	ProviderOffline = "offline"
 )
 
-const wireResponses = "responses"
-
-const chatOnly = `this server speaks chat only: set wire_api = "chat"`
+// The APIs of providers.
+const (
+	WireChat      = "chat"
+	WireResponses = "responses"
+)
 
 // Providers are model providers by name.
 type Providers map[string]Provider
 
-// Provider is where models are reached, by Chat Completions.
+// Provider is where models are reached.
 type Provider struct {
 	// ID is the provider's name among the providers.
 	ID string
 	// Name is its name for people.
 	Name string `key:"name"`
-	// BaseURL is what /chat/completions is appended to.
+	// BaseURL is what /responses or /chat/completions is appended to.
 	BaseURL string `key:"base_url"`
 	// EnvKey names the variable that holds the API key, EnvKeyInstructions tell how
 	// to get one.
@@ -41,14 +43,14 @@ type Provider struct {
 	EnvKeyInstructions string `key:"env_key_instructions"`
 	// BearerToken is an API key in the file itself; EnvKey comes first.
 	BearerToken string `key:"experimental_bearer_token"`
-	// WireAPI is chat; Ready refuses responses.
+	// WireAPI is the API of the provider: WireResponses or WireChat.
 	WireAPI     string            `key:"wire_api" oneof:"chat responses"`
 	QueryParams map[string]string `key:"query_params"`
 	HTTPHeaders map[string]string `key:"http_headers"`
 	// EnvHTTPHeaders are headers whose values are in the named variables.
 	EnvHTTPHeaders map[string]string `key:"env_http_headers"`
-	// RequestMaxRetries counts retries of requests that got no answer,
-	// StreamMaxRetries those of answers that broke off.
+	// RequestMaxRetries counts silent retries of requests that got no answer, or a server's
+	// error, StreamMaxRetries those that the client is told of.
 	RequestMaxRetries int `key:"request_max_retries" min:"0" max:"100"`
 	StreamMaxRetries  int `key:"stream_max_retries" min:"0" max:"100"`
 	// StreamIdleTimeout is how long a provider may be silent.
@@ -155,8 +157,6 @@ func (c *Config) Ready(name string) error {
 		return err
 	}
 	switch {
-	case p.WireAPI == wireResponses:
-		return c.notReady(name, "cannot be used: "+chatOnly)
 	case p.ID == ProviderOffline:
 		return nil
 	case p.BaseURL == "":
@@ -183,7 +183,14 @@ func (c *Config) noKey(p Provider) error {
 }
 
 // file is the path of the file of settings, there or not.
-func (c *Config) file() string { return c.layers[0].name.File }
+func (c *Config) file() string {
+	for _, l := range c.layers {
+		if l.name.Type == protocol.LayerUser {
+			return l.name.File
+		}
+	}
+	return ""
+}
 
 // APIKey is the key for a provider, empty where it has none.
 func (c *Config) APIKey(p Provider) string {

@@ -11,7 +11,10 @@ import (
 
 // nullUnlessSet are keys with a default that config/read does not tell: clients
 // take a value as the user's own choice.
-var nullUnlessSet = []string{"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy", "tools"}
+var nullUnlessSet = []string{
+	"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy", "tools",
+	"notify", "projects", "project_root_markers",
+}
 
 // View answers config/read: the values in force in the shape of the reference
 // implementation, where each comes from, and on request the layers. Secrets are
@@ -28,6 +31,7 @@ func (c *Config) values() map[string]any {
 	set := encode(reflect.ValueOf(c).Elem())
 	set["model_providers"] = c.configuredProviders()
 	set["mcp_servers"] = c.configuredServers()
+	set["projects"] = nil // what is written is what holds
 	out := map[string]any{}
 	for _, key := range stableKeys {
 		out[key] = nil
@@ -95,9 +99,13 @@ func (c *Config) origins() map[string]protocol.ConfigLayerMetadata {
 func (c *Config) layerViews() []protocol.ConfigLayer {
 	var out []protocol.ConfigLayer
 	for _, l := range slices.Backward(c.layers) {
-		out = append(out, protocol.ConfigLayer{
+		shown := protocol.ConfigLayer{
 			Name: l.name, Version: l.version(), Config: conceal(nil, l.root.plain()).(map[string]any),
-		})
+		}
+		if l.disabled != "" {
+			shown.DisabledReason = &l.disabled
+		}
+		out = append(out, shown)
 	}
 	return out
 }

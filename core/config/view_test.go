@@ -104,7 +104,7 @@ func TestViewLayersStrongestFirst(t *testing.T) {
 	require.Equal(t, "flag", view.Config["model"])
 	require.Equal(t, protocol.LayerSessionFlags, view.Origins["model"].Name.Type)
 	require.Equal(t, protocol.LayerUser, view.Origins["notify.1"].Name.Type)
-	require.Equal(t, []any{"a", "b"}, view.Config["notify"])
+	require.Equal(t, []string{"a", "b"}, view.Config["notify"])
 	require.Equal(t, "none", view.Config["history"].(map[string]any)["persistence"])
 	require.Equal(t, true, view.Config["history"].(map[string]any)["saveHistory"])
 	require.NotContains(t, view.Config, "mistake")

@@ -22,6 +22,10 @@ const (
 // bytes.
 var shortest = map[kind]int{outputs: 200, work: 200, answers: 400, requests: 600}
 
+// longest is how much of a passage is shown at most, in bytes. It holds even where there is
+// room for more: what a tool printed matters by its begin and its end.
+var longest = map[kind]int{outputs: 8 << 10, work: 16 << 10, answers: 64 << 10, requests: 64 << 10}
+
 // tiniest is how far the user's words are shortened once they are all that is left.
 const tiniest = 100
 
@@ -43,7 +47,8 @@ func (p *passage) size() int { return len(p.head) + min(p.room, len(p.body)) + l
 func (p *passage) text() string { return p.head + shorten(p.body, p.room) + "\n\n" }
 
 // Transcript is a stretch as text for a model to summarise, at most limit bytes:
-// messages under their roles, calls as "shell: go test ./...", outputs after them.
+// messages under their roles, calls as "shell: go test ./...", outputs after them. None is
+// longer than its kind allows.
 // Where that is too long, the longest outputs are shortened first, all to the same
 // length, to their beginnings and ends; then calls and thoughts, then the assistant's
 // messages, the user's last. If it is still too long, the oldest items go, those of
@@ -145,7 +150,7 @@ func passagesOf(items []protocol.ResponseItem) []passage {
 		}
 		if p.call || strings.TrimSpace(p.body) != "" {
 			p.body = valid(p.body)
-			p.room = len(p.body)
+			p.room = min(len(p.body), longest[p.kind])
 			list = append(list, p)
 		}
 	}

@@ -26,6 +26,9 @@ type Journal interface {
 	// CloseRewritten closes it too, and leaves a file that plain readers make of what
 	// the projection leaves; nil leaves all.
 	CloseRewritten(p rollout.Projection) error
+	// SetIdle sets whether its descriptors can be closed; Resume opens it again then.
+	SetIdle(idle bool)
+	Resume() error
 }
 
 // ephemeral is the journal of threads that keep nothing.
@@ -36,6 +39,8 @@ func (ephemeral) Close() error                              { return nil }
 func (ephemeral) Discard() error                            { return nil }
 func (ephemeral) Text() *rollout.Text                       { return nil }
 func (ephemeral) CloseRewritten(rollout.Projection) error   { return nil }
+func (ephemeral) SetIdle(bool)                              {}
+func (ephemeral) Resume() error                             { return nil }
 
 const (
 	// mailbox is how many requests a thread holds before it is overloaded.
@@ -73,6 +78,7 @@ type actor struct {
 	quitOnce sync.Once
 	gone     chan struct{} // closed when run returns
 	turn     atomic.Pointer[string]
+	current  atomic.Pointer[core.Current]
 	ready    atomic.Bool // the thread can be listed as loaded
 
 	thread  *core.Thread
@@ -118,6 +124,7 @@ func (a *actor) run() {
 		if clear != nil {
 			results = nil
 		}
+		a.journal.SetIdle(a.isIdle())
 		select {
 		case r := <-a.requests:
 			a.endure(&r.to, func() { a.serve(r) })
@@ -184,6 +191,10 @@ func errBehind() *protocol.Error {
 }
 
 func (a *actor) attend(r request) {
+	if err := a.resume(); err != nil && r.to != (protocol.Caller{}) {
+		a.engine.Outbox.Refuse(r.to, coded(err))
+		return
+	}
 	switch {
 	case a.thread != nil:
 		r.do(a)
@@ -221,7 +232,7 @@ func (a *actor) congestion() <-chan struct{} {
 }
 
 func (a *actor) take(r result) {
-	if a.isLate(r) {
+	if a.resume() != nil || a.thread == nil || a.isLate(r) {
 		return
 	}
 	in := r.in
@@ -248,9 +259,37 @@ func (a *actor) wind() {
 	}
 }
 
+// endTurn interrupts the turn under way, and those that begin while it ends. It returns when
+// they have ended: each effect ends within cancelGrace. A disk failure may unload the thread.
+func (a *actor) endTurn() {
+	asked := ""
+	for a.thread != nil && a.thread.ActiveTurn() != "" {
+		if turn := a.thread.ActiveTurn(); turn != asked {
+			asked = turn
+			a.endure(nil, func() { a.step(core.EndTurn{}) })
+			continue
+		}
+		r := <-a.results
+		a.endure(nil, func() { a.take(r) })
+	}
+}
+
+// releaseTurn completes a turn that has ended and whose turn/completed is held back.
+func (a *actor) releaseTurn() {
+	if a.thread != nil && a.thread.ActiveTurn() != "" {
+		a.step(core.ReleaseTurn{})
+	}
+}
+
 // unload lets the thread go, and leaves a rollout of which other programs make the
 // context that this thread has.
 func (a *actor) unload() {
+	a.journal.SetIdle(false)
+	if err := a.resume(); err != nil {
+		a.engine.Log.Warn("the rollout is not rewritten", zap.String("thread", a.id), zap.Error(err))
+		a.letGo()
+		return
+	}
 	if a.thread == nil {
 		a.letGo()
 		return
@@ -268,6 +307,7 @@ func (a *actor) letGo() { a.close(a.journal.Close) }
 func (a *actor) close(journal func() error) {
 	a.ready.Store(false)
 	a.turn.Store(nil)
+	a.current.Store(nil)
 	a.cancelEffects()
 	a.generation++
 	if a.thread != nil {
@@ -357,11 +397,15 @@ func (a *actor) speak(out core.Output) {
 	}
 }
 
-// publish tells other goroutines which turn is under way.
+// publish gives the turn under way and the settings to lists, which run in other goroutines.
 func (a *actor) publish() {
 	id := a.thread.ActiveTurn()
 	if old := a.turn.Load(); old == nil || *old != id {
 		a.turn.Store(&id)
+	}
+	now := a.thread.Current()
+	if old := a.current.Load(); old == nil || *old != now {
+		a.current.Store(&now)
 	}
 }
 

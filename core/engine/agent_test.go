@@ -40,7 +40,7 @@ func (a *agent) release() { a.once.Do(func() { close(a.released) }) }
 //	run COMMAND  calls the shell
 //	call NAME X  calls that tool with the arguments X
 //	fail, error  fails
-//	flaky        fails in a way that may pass; the next request says "passed"
+//	flaky        fails within its answer in a way that may pass; the next request says "passed"
 //	panic        panics
 //	hang         says something, then waits for its cancellation
 //	flood        says something each millisecond until it is cancelled
@@ -72,7 +72,7 @@ func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece
 		return core.Answer{}, errors.New("no error of the core's")
 	case "flaky":
 		if a.tries.Add(1)%2 == 1 {
-			return core.Answer{}, &core.ModelError{Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, Retry: true}
+			return core.Answer{}, &core.ModelError{Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, Retry: true, Streaming: true}
 		}
 		say("passed")
 	case "say":
@@ -203,7 +203,7 @@ func (s *setup) Defaults() core.Settings {
 	}
 }
 
-func (s *setup) Offers(string) core.Offers { return core.Offers{Terminals: true} }
+func (s *setup) Offers(string, string) core.Offers { return core.Offers{Terminals: true} }
 
 // Skills takes every skill for one whose file says where it was looked for.
 func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (texts []core.SkillText) {
@@ -224,7 +224,7 @@ func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error
 			return core.World{}, err
 		}
 	}
-	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1}, Offers: s.Offers("")}, s.ready
+	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Offers: s.Offers("", "")}, s.ready
 }
 
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {

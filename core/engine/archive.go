@@ -22,9 +22,16 @@ func (e *Engine) ThreadArchive(to protocol.Caller, p *protocol.ThreadArchivePara
 	return err
 }
 
-// archive unloads the thread and archives its rollout. What its clients hear of it they
-// hear once that is durable.
+// archive ends the turn under way, unloads the thread and archives its rollout. What its
+// clients hear of it they hear once that is durable.
 func (a *actor) archive(in core.Archive) {
+	if !a.options.Ephemeral && a.engine.Store.CheckArchive(a.path) == nil { // else it is refused, and the turn goes on
+		a.endTurn()
+	}
+	if a.thread == nil {
+		a.engine.Outbox.Refuse(in.To, a.absence())
+		return
+	}
 	out, ok := a.leave(in)
 	if !ok {
 		return
@@ -131,8 +138,7 @@ func (a *actor) bringBack() (thread protocol.Thread, err error) {
 		return thread, err
 	}
 	defer t.letGo()
-	thread = t.View(false)
-	thread.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
+	thread = t.StoredView(false)
 	path, err = a.engine.Store.Unarchive(path)
 	thread.Path = &path
 	return thread, err

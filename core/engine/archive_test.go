@@ -117,24 +117,63 @@ func TestArchiveOfWhatIsNotThere(t *testing.T) {
 	})
 }
 
-func TestArchiveIsRefusedWhileATurnIsUnderWay(t *testing.T) {
+func TestArchiveAndNewIsRefusedWhileATurnIsUnderWay(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		turn := r.turn(1, id, "hang")
-		for _, c := range []call{archive(id), archiveAndNew(id, nil)} {
-			err := r.answer(r.post(2, c)).err
-			require.Equal(t, protocol.CodeInvalidRequest, err.Code)
-			require.Equal(t, protocol.KindTurnActive, err.Data.Kind)
-			require.Equal(t, turn, err.Data.TurnID)
-			require.Contains(t, err.Message, turn)
-			require.Contains(t, err.Message, "turn/interrupt")
-		}
+		err := r.answer(r.post(2, archiveAndNew(id, nil))).err
+		require.Equal(t, protocol.CodeInvalidRequest, err.Code)
+		require.Equal(t, protocol.KindTurnActive, err.Data.Kind)
+		require.Equal(t, turn, err.Data.TurnID)
+		require.Contains(t, err.Message, turn)
+		require.Contains(t, err.Message, "turn/interrupt")
 		require.Empty(t, r.unasked(2))
 		require.Equal(t, []string{id}, r.loaded())
 		r.ask(1, interrupt(id, turn))
-		require.Equal(t, []string{"interrupted"}, r.ends(1))
+	})
+}
+
+func TestArchiveEndsTheTurnUnderWay(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		r.turn(1, id, "hang")
+		r.diary.read()
 		r.ask(1, archive(id))
+		require.Equal(t, []string{"interrupted"}, r.ends(1))
+		require.Equal(t, []string{
+			"disk takes message turn_aborted", "disk syncs",
+			"1: tells thread/status/changed idle", "1: tells turn/completed interrupted", "1: tells ContextItems",
+			"1: tells thread/status/changed notLoaded", "1: answers thread/archive", "1: tells thread/archived",
+		}, r.diary.read())
+		require.Equal(t, protocol.KindThreadNotFound, r.refused(1, turn(id, "say more")))
+		require.Empty(t, r.loaded())
 		r.requireKept(id)
+	})
+}
+
+// TestArchiveEndsTheTurnThatWaits has a turn wait for the end of one that was interrupted.
+func TestArchiveEndsTheTurnThatWaits(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		first := r.turn(1, id, "run hang")
+		r.ask(1, interrupt(id, first))
+		waits, archived := r.post(1, turn(id, "hang")), r.post(1, archive(id))
+		require.Nil(t, r.answer(archived).err)
+		require.NotEqual(t, first, r.answer(waits).body.Get("turn.id").Str)
+		require.Equal(t, []string{"interrupted", "interrupted"}, r.ends(1))
+		r.requireKept(id)
+	})
+}
+
+// TestArchiveThatIsRefusedLeavesTheTurn archives a thread that is kept in memory only.
+func TestArchiveThatIsRefusedLeavesTheTurn(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.ask(1, startWith(protocol.ThreadStartParams{Ephemeral: new(true)})).Get("thread.id").Str
+		active := r.turn(1, id, "hang")
+		require.Equal(t, protocol.KindInvalidRequest, r.refused(1, archive(id)))
+		require.Equal(t, protocol.KindInvalidRequest, r.refused(1, deleteThread(id)))
+		require.Empty(t, r.ends(1))
+		r.ask(1, interrupt(id, active))
 	})
 }
 

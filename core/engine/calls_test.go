@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"encoding/json"
-
 	"appserver/core/engine"
 	"appserver/protocol"
 )
@@ -65,5 +63,5 @@ func interrupt(thread, turn string) call {
 }
 
 func said(words string) []protocol.UserInput {
-	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: words, TextElements: []json.RawMessage{}}}}
+	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: words, TextElements: []protocol.TextElement{}}}}
 }

@@ -82,6 +82,7 @@ func (a *actor) awaitCaptures() {
 // revertTo restores the files; the input that it gives keeps that. A crash between leaves
 // files that are restored and no word of it: the same revert again passes over them.
 func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) (core.Input, error) {
+	a.releaseTurn()
 	if a.awaitCaptures(); a.thread == nil {
 		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before this was done", a.id)
 	}

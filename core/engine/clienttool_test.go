@@ -126,14 +126,14 @@ func TestAnInterruptAnswersForTheClient(t *testing.T) {
 	})
 }
 
-// TestAThreadIsNotArchivedWhileItAsks: it is refused, and the question stays.
-func TestAThreadIsNotArchivedWhileItAsks(t *testing.T) {
+// TestAThreadIsArchivedWhileItAsks resolves the question, and ends the turn.
+func TestAThreadIsArchivedWhileItAsks(t *testing.T) {
 	eachAsk(t, func(t *testing.T, r *rig, id, answer, output string) {
-		r.refused(1, archive(id))
-		require.Len(t, r.clients.open(1), 1)
-		r.clients.open(1)[0].answer(json.RawMessage(answer), nil)
-		require.Equal(t, []string{"completed"}, r.ends(1))
+		late := r.clients.open(1)[0]
 		r.ask(1, archive(id))
+		require.Empty(t, r.clients.open(1))
+		require.Equal(t, []string{"interrupted"}, r.ends(1))
+		late.answer(json.RawMessage(answer), nil)
 		r.ask(1, unarchive(id))
 		r.ask(1, resume(id))
 		r.turn(1, id, "call ticket {}")

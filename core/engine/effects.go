@@ -60,6 +60,10 @@ func (a *actor) start(e core.Effect) {
 		if r := a.effects[e.ID]; r != nil {
 			r.cancel()
 		}
+	case core.AnnounceTurn:
+		if a.engine.Announce != nil {
+			a.engine.Announce(a.scope, a.id, e)
+		}
 	case core.RecordName:
 		if a.options.Ephemeral {
 			return
@@ -256,7 +260,7 @@ func (a *actor) readImage(e core.ReadImage) work {
 func (a *actor) writePatch(e core.WritePatch) work {
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
 		var done core.PatchWritten
-		tracked := a.track(ctx, e.Track, patched(e), func() { done = a.engine.Patches.Write(e) })
+		tracked := a.track(ctx, e.Track, e.Paths(), func() { done = a.engine.Patches.Write(e) })
 		done.Tracked = tracked
 		return done
 	}
@@ -264,6 +268,9 @@ func (a *actor) writePatch(e core.WritePatch) work {
 
 func (a *actor) startTimer(e core.Timer) {
 	generation := a.generation
+	if e.Spread && a.engine.Spread != nil {
+		e.Delay = a.engine.Spread(e.Delay)
+	}
 	timer := time.AfterFunc(e.Delay, func() { a.postTerminal(e.ID, result{generation, core.TimerFired{Effect: e.ID}}) })
 	a.effects[e.ID] = &running{cancel: func() {
 		if timer.Stop() {

@@ -87,8 +87,8 @@ type Setup interface {
 	Template(p *protocol.ThreadStartParams) (Template, error)
 	// Defaults are settings that a stored thread does not tell.
 	Defaults() core.Settings
-	// Offers are the tools that a model is offered where no thread's configuration counts.
-	Offers(model string) core.Offers
+	// Offers are what a model of a provider is offered if no thread's configuration counts.
+	Offers(provider, model string) core.Offers
 	// Resumed are a stored thread's settings with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// Skills are the skills that an input names, with their texts. It reads the disk.
@@ -110,6 +110,8 @@ type Setup interface {
 	UnloadDelay(scope Scope) time.Duration
 	// Persists is false where threads are kept in memory only.
 	Persists(scope Scope) bool
+	// Deprecations returns a notice for each deprecated setting of a thread.
+	Deprecations(scope Scope) []protocol.DeprecationNoticeNotification
 }
 
 // Redactor takes secrets out of what goes to the disk.
@@ -133,6 +135,8 @@ type Template struct {
 	Scope   Scope
 	// Warnings are about what the client asked for and does not get.
 	Warnings []string
+	// ConfigWarnings are about files of the configuration.
+	ConfigWarnings []string
 }
 
 // Parts are what an engine is made of.
@@ -143,6 +147,9 @@ type Parts struct {
 	Patches Patches
 	// Worktrees may be nil: then nothing is known of the files that turns change.
 	Worktrees Worktrees
+	// Announce tells a program of the user's of a completed turn, and does not wait. It may be
+	// nil.
+	Announce func(scope Scope, thread string, e core.AnnounceTurn)
 	// Image reads the image file of a path, as a data: URL. With confined it reads what
 	// confined commands can read.
 	Image func(path string, confined bool) (url string, err error)
@@ -177,6 +184,8 @@ type Parts struct {
 	CompletedFloor time.Duration
 	// AnswerLead is how long the answer to turn/start is ahead of all that the model says.
 	AnswerLead time.Duration
+	// Spread changes the delay before a retry a little; nil leaves it.
+	Spread func(time.Duration) time.Duration
 }
 
 const (

@@ -105,6 +105,9 @@ func (e *errand) begin(a *actor) *protocol.Error {
 	case a.thread == nil:
 		return nil
 	}
+	if a.releaseTurn(); a.thread == nil {
+		return a.absence()
+	}
 	e.thread, e.last, e.audience = a, a.thread.LastTurn().ID, slices.Clone(a.subscribers)
 	if e.InTurn {
 		return nil

@@ -23,6 +23,7 @@ func (e *Engine) fault(do func(), fields ...zap.Field) (fault *protocol.Error) {
 // the step counts, as where the disk fails, and other threads know nothing of it.
 func (a *actor) endure(to *protocol.Caller, do func()) {
 	of := zap.String("thread", a.id)
+	a.journal.SetIdle(false)
 	fault := a.engine.fault(do, of)
 	if fault == nil {
 		return

@@ -36,6 +36,7 @@ type branch struct {
 }
 
 func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path string, then func(*actor)) {
+	a.releaseTurn()
 	id := a.engine.NewID()
 	b, err := a.branch(id, to, p, path)
 	if err == nil {
@@ -106,11 +107,15 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 // growFrom makes the fork: nothing of it is on the disk before all of it is.
 func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
 	thread := core.Load(a.id, core.Options{}, a.engine.Setup.Defaults(), b.lines)
-	settings, scope, err := a.engine.Setup.Resumed(p.Overrides(), thread.Settings())
+	stored, unattributed := a.engine.storedSettings(thread, p.Overrides())
+	settings, scope, err := a.engine.Setup.Resumed(p.Overrides(), stored)
 	if err != nil {
 		return err
 	}
 	a.scope, a.idle = scope, always()
+	if err := a.requireServers(settings.Cwd); err != nil {
+		return err
+	}
 	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.Setup.Persists(scope)}
 	if !a.options.Ephemeral {
 		log, err := a.engine.Store.CreateFrom(a.id, b.at, a.redacted(b.lines))
@@ -122,7 +127,7 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 	a.thread = thread
 	err = a.enter(to, core.Fork{
 		To: to, World: a.world(settings), Settings: settings, Options: a.options,
-		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: b.warnings, Answered: b.then != nil,
+		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: append(b.warnings, unattributed...), Answered: b.then != nil,
 	})
 	if err == nil && b.then != nil {
 		b.then(a)

@@ -185,8 +185,8 @@ func sources(kinds []string) []string {
 		switch {
 		case kind == "appServer":
 			words = append(words, "mcp", "app_server", kind)
-		case kind == "unknown":
-			words = append(words, "", kind)
+		case kind == protocol.SourceVSCode:
+			words = append(words, "", kind) // a missing source counts as this one
 		case strings.HasPrefix(kind, "subAgent"):
 			for _, word := range []string{"subagent", "sub_agent", "subAgent"} {
 				words = append(words, word+subAgents[kind])
@@ -250,9 +250,18 @@ func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
 	if settings.Provider == "" {
 		settings.Provider = e.Setup.Defaults().Provider
 	}
+	a := e.find(h.ID)
+	if a != nil && !a.ready.Load() {
+		a = nil
+	}
+	if a != nil {
+		if c := a.current.Load(); c != nil {
+			settings, h.UpdatedAt = c.Settings(), c.Updated
+		}
+	}
 	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: name, Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
-	if a := e.find(h.ID); a != nil && a.ready.Load() {
-		v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
+	if a != nil {
+		v.Status, v.Environments = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}, core.Environments(v.Cwd)
 		if id := a.turn.Load(); id != nil && *id != "" {
 			v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: []string{}}}
 		}

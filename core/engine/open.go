@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,18 +43,39 @@ func (a *actor) enter(to protocol.Caller, in core.Input) error {
 	a.subscribe(to.Conn)
 	a.ready.Store(true)
 	a.speak(out)
+	for _, n := range a.engine.Setup.Deprecations(a.scope) {
+		a.engine.Outbox.Notify(to.Conn, n)
+	}
 	a.openServers(a.thread.Settings().Cwd)
 	return nil
 }
 
 func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
+	return a.beginWith(to, p, core.Start{})
+}
+
+// beginWith makes a thread; in has what it begins with.
+func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
+	cwd, err := selectedCwd(p.Environments, p.Cwd)
+	if err != nil {
+		return err
+	}
+	selected := *p
+	selected.Cwd = cwd
+	p = &selected
 	template, err := a.engine.Setup.Template(p)
 	if err != nil {
 		return err
 	}
 	a.scope = template.Scope
+	for _, w := range template.ConfigWarnings {
+		a.engine.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
+	}
 	world, err := a.worldOf(template.Settings)
 	if err != nil && !notReady(err) {
+		return err
+	}
+	if err := a.requireServers(template.Settings.Cwd); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -64,7 +86,9 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 		}
 	}
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
-	return a.enter(to, core.Start{To: to, Meta: a.meta(to, p, template, now), Settings: template.Settings, Options: a.options, World: world, Warnings: template.Warnings})
+	in.To, in.Meta, in.Settings, in.Options = to, a.meta(to, p, template, now), template.Settings, a.options
+	in.World, in.Warnings = world, template.Warnings
+	return a.enter(to, in)
 }
 
 func (a *actor) createLog(at time.Time) error {
@@ -95,6 +119,9 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 
 // ThreadResume loads a thread, or joins the caller to it.
 func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams) error {
+	if p.History != nil {
+		return e.startFromHistory(to, p)
+	}
 	id, path := p.ThreadID, ""
 	if p.Path != nil {
 		id, path = idInName(*p.Path), *p.Path
@@ -103,7 +130,13 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 		return err
 	}
 	_, err := e.post(id, true, request{
-		to: to, do: func(a *actor) { a.join(to, p) },
+		to: to, do: func(a *actor) {
+			if path != "" && !samePath(path, a.path) {
+				e.Outbox.Refuse(to, errStalePath(a, path))
+				return
+			}
+			a.join(to, p)
+		},
 		absent: func(a *actor) { a.open(to, a.load(to, p, path)) },
 	})
 	return err
@@ -114,15 +147,33 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	if err != nil {
 		return err
 	}
-	settings, scope, err := a.engine.Setup.Resumed(p, a.thread.Settings())
+	stored, unattributed := a.engine.storedSettings(a.thread, p)
+	settings, scope, err := a.engine.Setup.Resumed(p, stored)
 	if err != nil {
 		return err
 	}
 	a.scope, a.idle = scope, always()
+	if err := a.requireServers(settings.Cwd); err != nil {
+		return err
+	}
 	return a.enter(to, core.Resume{
-		To: to, Params: p, World: a.world(settings), Fresh: true, Settings: settings, Warnings: warnings(contents),
+		To: to, Params: p, World: a.world(settings), Fresh: true, Settings: settings, Warnings: append(warnings(contents), unattributed...),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
+}
+
+// storedSettings are the settings of a stored thread. If its rollout names a model and no
+// provider, the configured model takes the place of that model, and the client is warned.
+func (e *Engine) storedSettings(t *core.Thread, p *protocol.ThreadResumeParams) (s core.Settings, warnings []string) {
+	s = t.Settings()
+	model := e.Setup.Defaults().Model
+	if t.ProviderRecorded() || p.Model != nil || p.ModelProvider != nil || s.Model == model {
+		return s, nil
+	}
+	warnings = []string{fmt.Sprintf("The rollout names the model %s, but not its provider. "+
+		"The thread continues with the configured model, %s. To use another one, resume it with model and modelProvider.", s.Model, model)}
+	s.Model = model
+	return s, warnings
 }
 
 // world is what is there of the surroundings of a thread that is not to run now: one

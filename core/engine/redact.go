@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 
 	"appserver/core"
@@ -70,7 +69,7 @@ func redactedSpans(r Redactor, spans []core.Span) []core.Span {
 func redactedItem(r Redactor, item protocol.ResponseItem) (out protocol.ResponseItem) {
 	raw, err := protocol.Marshal(item)
 	if err == nil {
-		err = json.Unmarshal(r.Line(protocol.RolloutLine{Type: protocol.LineResponseItem, Payload: raw}).Payload, &out)
+		err = protocol.Unmarshal(r.Line(protocol.RolloutLine{Type: protocol.LineResponseItem, Payload: raw}).Payload, &out)
 	}
 	if err != nil {
 		out.ResponseItemVariant = &protocol.Unknown{}

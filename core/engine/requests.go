@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"appserver/core"
 	"appserver/core/workspace"
@@ -35,9 +36,16 @@ func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) erro
 // turnStart gathers what the turn is to know.
 func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core.TurnStart, error) {
 	in := core.TurnStart{To: to, Params: p}
+	if err := checkInput(p.Input); err != nil {
+		return in, err
+	}
 	settings := a.thread.Settings()
-	if p.Cwd != nil {
-		cwd, err := workspace.ResolveCwd(settings.Cwd, p.Cwd)
+	selected, err := selectedCwd(p.Environments, p.Cwd)
+	if err != nil {
+		return in, err
+	}
+	if selected != nil {
+		cwd, err := workspace.ResolveCwd(settings.Cwd, selected)
 		if err != nil {
 			return in, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
 		}
@@ -45,40 +53,46 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		resolved.Cwd = &cwd
 		in.Params = &resolved
 	}
-	var err error
 	settings = settings.WithTurn(in.Params)
 	if in.World, err = a.worldOf(settings); err != nil {
 		return in, err
 	}
 	in.World.Tools, in.World.ToolsPending = a.serverTools(settings.Cwd)
 	in.Skills = a.engine.Setup.Skills(a.scope, settings.Cwd, p.Input)
-	in.Images, err = images(p.Input)
-	return in, err
+	in.Images = workspace.Images(p.Input)
+	return in, nil
 }
 
-// images are the images that the input names by their files. What no model is sent is
-// refused.
-func images(input []protocol.UserInput) (map[string]string, error) {
+// maxInputChars bounds the text of one input, in characters.
+const maxInputChars = 1 << 20
+
+// checkInput refuses input that no model is sent, and text that is too long.
+func checkInput(input []protocol.UserInput) error {
+	chars := 0
 	for i, in := range input {
-		switch in.UserInputVariant.(type) {
+		switch v := in.UserInputVariant.(type) {
 		case *protocol.AudioInput, *protocol.LocalAudioInput:
 			field := fmt.Sprintf("input.%d", i)
-			return nil, protocol.InvalidParams(field, "`%s`: audio cannot be sent to the model", field)
+			return protocol.InvalidParams(field, "`%s`: audio cannot be sent to the model", field)
+		case *protocol.TextInput:
+			chars += utf8.RuneCountInString(v.Text)
 		}
 	}
-	return workspace.Images(input)
+	if chars > maxInputChars {
+		return protocol.InputTooLarge(maxInputChars, chars)
+	}
+	return nil
 }
 
 // TurnSteer gives the turn under way input.
 func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) {
-		urls, err := images(p.Input)
-		if err != nil {
+		if err := checkInput(p.Input); err != nil {
 			e.Outbox.Refuse(to, coded(err))
 			return
 		}
 		skills := e.Setup.Skills(a.scope, a.thread.Settings().Cwd, p.Input)
-		a.step(core.TurnSteer{To: to, Params: p, Images: urls, Skills: skills})
+		a.step(core.TurnSteer{To: to, Params: p, Images: workspace.Images(p.Input), Skills: skills})
 	})
 }
 

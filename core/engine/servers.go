@@ -24,6 +24,9 @@ type Servers interface {
 	Tools(owner string) (tools []core.ServerTool, pending bool)
 	// Await is Tools once nothing is pending, or when that takes too long.
 	Await(ctx context.Context, owner string) []core.ServerTool
+	// AwaitRequired waits until the owner's required servers are connected to, or quit is
+	// closed. The error names those that failed.
+	AwaitRequired(quit <-chan struct{}, owner string) error
 	// Call calls a tool; it returns soon after the end of ctx.
 	Call(ctx context.Context, owner string, c core.CallTool, progress func(message string)) core.ToolCalled
 	// Answer answers a question that [Engine].ServerAsks has passed on.
@@ -43,8 +46,19 @@ func (a *actor) openServers(cwd string) {
 	}
 }
 
+// requireServers connects the thread to its servers, and refuses the thread if a required one
+// cannot be connected to.
+func (a *actor) requireServers(cwd string) error {
+	if a.engine.Servers == nil {
+		return nil
+	}
+	a.openServers(cwd)
+	return a.engine.Servers.AwaitRequired(a.quit, a.id)
+}
+
+// leaveServers closes the connections of a thread, also of one that could not be loaded.
 func (a *actor) leaveServers() {
-	if a.engine.Servers != nil && a.thread != nil {
+	if a.engine.Servers != nil && (a.thread != nil || a.scope != nil) {
 		a.engine.Servers.Leave(a.id)
 	}
 }
@@ -190,7 +204,7 @@ func (e *Engine) McpServerToolCall(to protocol.Caller, p *protocol.McpServerTool
 	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = json.RawMessage("{}")
 	}
-	if json.Unmarshal(arguments, &map[string]json.RawMessage{}) != nil {
+	if protocol.Unmarshal(arguments, &map[string]json.RawMessage{}) != nil {
 		return protocol.InvalidParams("arguments", "`arguments`: expected an object, as tools of MCP servers take no other")
 	}
 	return e.withServers(to, &p.ThreadID, func(ctx context.Context) (any, error) {
@@ -198,11 +212,8 @@ func (e *Engine) McpServerToolCall(to protocol.Caller, p *protocol.McpServerTool
 		if called.Err != nil {
 			return nil, serverFailure(called.Err)
 		}
-		r := protocol.McpServerToolCallResponse{Content: called.Result.Content, StructuredContent: called.Result.Structured, Meta: called.Result.Meta}
-		if called.Result.Failed {
-			r.IsError = &called.Result.Failed
-		}
-		return r, nil
+		return protocol.McpServerToolCallResponse{Content: called.Result.Content, StructuredContent: called.Result.Structured,
+			IsError: called.Result.IsError(), Meta: called.Result.Meta}, nil
 	})
 }
 

@@ -110,14 +110,11 @@ func TestImages(t *testing.T) {
 		r.ask(1, steered(path))
 		require.Len(t, r.agent.asked(), 2)
 		require.Contains(t, shown(), "data:image/png;base64,")
-		for _, c := range []call{turnWith(protocol.TurnStartParams{ThreadID: id, Input: image("/nowhere")}), steered("/nowhere")} {
-			m := r.answer(r.post(1, c))
-			require.NotNil(t, m.err)
-			require.Equal(t, protocol.CodeInvalidParams, m.err.Code)
-			require.Equal(t, "input.1.path", m.err.Data.Field, m.err.Message)
-			require.Regexp(t, "^Invalid request: `input.1.path`: image /nowhere cannot be sent: ", m.err.Message)
-		}
-		require.Len(t, r.agent.asked(), 2)
+		r.ask(1, steered("/nowhere"))
+		prompts := r.agent.asked()
+		items := prompts[len(prompts)-1].Items
+		said := items[len(items)-1].ResponseItemVariant.(*protocol.Message).Content
+		require.Equal(t, "The image `/nowhere` cannot be shown: no such file or directory", said[1].Text)
 	})
 }
 
@@ -166,6 +163,8 @@ func (s *setup) Memory(engine.Scope) core.MemoryRules { return s.memory }
 
 // Persists is as for new threads.
 func (s *setup) Persists(engine.Scope) bool { return s.persist }
+
+func (s *setup) Deprecations(engine.Scope) []protocol.DeprecationNoticeNotification { return nil }
 
 // UnloadDelay is that of the test, for good by default.
 func (s *setup) UnloadDelay(engine.Scope) time.Duration {

@@ -39,9 +39,7 @@ func (e *Engine) view(p *protocol.ThreadReadParams, t *loaded, err error) (any, 
 	if err != nil {
 		return nil, notLoaded(p.ThreadID, err)
 	}
-	v := t.View(p.IncludeTurns)
-	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
-	return t.sound(protocol.ThreadReadResponse{Thread: v}, nil)
+	return t.sound(protocol.ThreadReadResponse{Thread: t.StoredView(p.IncludeTurns)}, nil)
 }
 
 // ThreadTimelineList lists what happened in a thread, loaded or not.
@@ -51,10 +49,8 @@ func (e *Engine) ThreadTimelineList(to protocol.Caller, p *protocol.ThreadTimeli
 
 // ThreadTurnsList lists the turns of a thread, loaded or not.
 func (e *Engine) ThreadTurnsList(to protocol.Caller, p *protocol.ThreadTurnsListParams) error {
-	in := core.ListTurns{To: to, Cursor: p.Cursor, Limit: p.Limit, Ascending: p.SortDirection != nil && *p.SortDirection == "asc"}
-	if p.ItemsView != nil {
-		in.ItemsView = *p.ItemsView
-	}
+	in := core.ListTurnsOf(p.Limit, p.SortDirection, p.ItemsView)
+	in.To, in.Cursor = to, p.Cursor
 	return e.readTurns(to, p.ThreadID, in)
 }
 
@@ -80,7 +76,7 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	if err != nil {
 		e.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
-	return core.Options{Path: path, Began: c.Began, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer(), Offers: e.Setup.Offers, Memory: e.memoryRules(nil)}
+	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer(), Offers: e.Setup.Offers, Memory: e.memoryRules(nil)}
 }
 
 // coded gives an error its code and kind.

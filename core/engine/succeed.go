@@ -51,6 +51,10 @@ func (a *actor) succeedStored(in core.Archive) {
 // succeed makes the new thread durable before it archives this one: a crash between leaves
 // both. The new one is heard of first.
 func (a *actor) succeed(in core.Archive) {
+	if a.releaseTurn(); a.thread == nil {
+		a.engine.Outbox.Refuse(in.To, a.absence())
+		return
+	}
 	out, ok := a.leave(in)
 	if !ok {
 		return

@@ -35,7 +35,13 @@ func (e *Engine) ThreadInjectItems(to protocol.Caller, p *protocol.ThreadInjectI
 	if err != nil {
 		return err
 	}
-	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.InjectItems{To: to, Items: items}) })
+	return e.toThread(to, p.ThreadID, func(a *actor) {
+		in := core.InjectItems{To: to, Items: items}
+		if world, err := a.worldOf(a.thread.Settings()); err == nil || notReady(err) {
+			in.World = &world
+		}
+		a.step(in)
+	})
 }
 
 // ThreadDelete deletes a thread, loaded or not, archived or not.
@@ -50,11 +56,15 @@ func (e *Engine) ThreadDelete(to protocol.Caller, p *protocol.ThreadDeleteParams
 	return err
 }
 
-// delete unloads the thread first, so that nobody writes to what goes. A refusal that can
-// be foreseen leaves it loaded.
+// delete ends the turn under way and unloads the thread first, so that nobody writes to what
+// goes. A refusal that can be foreseen leaves it loaded, and the turn goes on.
 func (a *actor) delete(to protocol.Caller) {
 	if err := a.checkDelete(); err != nil {
 		a.engine.Outbox.Refuse(to, coded(err))
+		return
+	}
+	if a.endTurn(); a.thread == nil {
+		a.deleteStored(to, nil)
 		return
 	}
 	a.subscribe(to.Conn)
@@ -68,9 +78,6 @@ func (a *actor) delete(to protocol.Caller) {
 func (a *actor) checkDelete() error {
 	if a.path == "" {
 		return protocol.Refuse(protocol.KindInvalidRequest, "thread is not persisted and cannot be deleted: %s", a.id)
-	}
-	if err := a.thread.TurnUnderWay(); err != nil {
-		return err
 	}
 	return a.engine.notGoneOnFrom(a.id)
 }

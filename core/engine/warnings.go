@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -100,6 +99,9 @@ func oddities(c *rollout.Contents) (list []string) {
 	if c.Size == 0 {
 		return []string{c.Path + ": the file is empty: nothing of the thread is left in it"}
 	}
+	if c.Restored {
+		list = append(list, c.Path+": the file was empty, and was restored from its backup: what came after the backup is lost")
+	}
 	switch meta := metaOf(c); {
 	case meta == nil:
 		list = append(list, c.Path+": session_meta, which tells what the thread is, is lost; the name and the turns tell some of it")
@@ -118,6 +120,6 @@ func metaOf(c *rollout.Contents) *protocol.SessionMeta {
 		return nil
 	}
 	var meta protocol.SessionMeta
-	_ = json.Unmarshal(c.Meta, &meta) // a member of the wrong type costs that member
+	_ = protocol.Unmarshal(c.Meta, &meta) // a member of the wrong type costs that member
 	return &meta
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"appserver/core"
@@ -88,15 +87,6 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 		func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
 	close(ended)
 	return core.ToolDone{Effect: e.ID, Result: result, Tracked: <-tracked}
-}
-
-// patched are the files of a patch, by their absolute paths.
-func patched(e core.WritePatch) []string {
-	var paths []string
-	for _, f := range e.Files {
-		paths = append(paths, filepath.Join(e.Dir, f.Path))
-	}
-	return paths
 }
 
 // aboutFiles does what nothing of a thread waits for.

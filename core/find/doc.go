@@ -13,7 +13,14 @@
 //
 // A query is words, all of which must fit, in any order and case. The characters of a word
 // appear in the path in their order. A word that begins with ' appears as it is, one with ^
-// begins the path, one that ends with $ ends it, one that begins with ! does not appear.
+// begins the path, one that ends with $ ends it, one that begins with ! does not appear. The
+// accents of a path count only for words with accents.
+//
+// # Ranks
+//
+// Matches are ordered by score, then by path. A query of one word without operators boosts
+// matches within names: files named like the query first, then one such directory, then files
+// with the match in their names.
 //
 // # Goroutines
 //

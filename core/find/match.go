@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,26 +23,22 @@ func New() *Finder {
 	return &Finder{personal: personalRules(os.Getenv)}
 }
 
-// Match is a path that fits. Indices are the characters that do, as places in the path in
+// Match is a path that fits. Indices are the matched characters, as places in the path in
 // ascending order.
 type Match struct {
 	Path
+	// Root is for the caller: Rank leaves it empty.
+	Root    string
 	Score   uint32
 	Indices []uint32
+	// unboosted is the match without the boost of a directory, or nil.
+	unboosted *Match
 }
 
-// Compare is negative where a match is the better one: by score, then the shorter path, then
-// by name.
+// Compare is negative if m ranks before other: by score, then by name in byte order.
 func (m Match) Compare(other Match) int {
-	return cmp.Or(cmp.Compare(other.Score, m.Score), cmp.Compare(len(m.Name), len(other.Name)), cmp.Compare(m.Name, other.Name))
+	return cmp.Or(cmp.Compare(other.Score, m.Score), cmp.Compare(m.Name, other.Name))
 }
-
-// What is better about a file name than any sum of good characters: it is what was asked for,
-// or begins with it.
-const (
-	nameIs     = 2 << 16
-	nameBegins = 1 << 16
-)
 
 // compare is a function of the library.
 type compare func(caseSensitive, normalize, forward bool, text *util.Chars, pattern []rune, withPos bool, slab *util.Slab) (algo.Result, *[]int)
@@ -53,13 +48,15 @@ type word struct {
 	text    []rune
 	compare compare
 	not     bool
+	// normalize is set if the word has no accents. Then the accents of a path do not count.
+	normalize bool
 }
 
 // Query is what is looked for.
 type Query struct {
 	words []word
-	// name is the query as a file name, in lower case, where it is one word.
-	name string
+	// plain is set for one word without operators. Then matches in names rank first.
+	plain bool
 }
 
 // maxQuery is how many bytes of a query count.
@@ -71,14 +68,13 @@ func NewQuery(text string) Query {
 		text = strings.ToValidUTF8(text[:maxQuery], "")
 	}
 	var q Query
-	for _, field := range strings.Fields(strings.ToLower(text)) {
+	fields := strings.Fields(strings.ToLower(text))
+	for _, field := range fields {
 		if w, ok := newWord(field); ok {
 			q.words = append(q.words, w)
 		}
 	}
-	if len(q.words) == 1 && !q.words[0].not {
-		q.name = string(q.words[0].text)
-	}
+	q.plain = len(fields) == 1 && len(q.words) == 1 && string(q.words[0].text) == fields[0]
 	return q
 }
 
@@ -105,7 +101,8 @@ func newWord(text string) (word, bool) {
 	case quoted:
 		w.compare = algo.ExactMatchNaive
 	}
-	w.text = algo.NormalizeRunes([]rune(text))
+	w.text = []rune(text)
+	w.normalize = slices.Equal(w.text, algo.NormalizeRunes(w.text))
 	return w, text != ""
 }
 
@@ -128,72 +125,53 @@ func (q Query) Rank(ctx context.Context, paths []Path, limit int) []Match {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return q.placed(trim(slices.Concat(best...), limit))
+	return Best(slices.Concat(best...), limit)
 }
 
 // checkEvery is after how many paths it is looked whether the search goes on.
 const checkEvery = 1 << 10
 
-// rank is a part of Rank, without indices.
+// rank is a part of Rank.
 func (q Query) rank(ctx context.Context, paths []Path, limit int) (best []Match) {
 	slab := util.MakeSlab(100<<10, 2<<10)
 	for i, p := range paths {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return nil
 		}
-		if score, _, ok := q.fit(p, false, slab); ok {
-			best = append(best, Match{Path: p, Score: score})
+		if m, ok := q.match(p, slab); ok {
+			best = append(best, m)
 		}
 		if len(best) >= 4*limit+checkEvery {
-			best = trim(best, limit)
+			best = Best(best, limit)
 		}
 	}
-	return trim(best, limit)
+	return Best(best, limit)
 }
 
-// trim sorts, and keeps the best.
-func trim(found []Match, limit int) []Match {
-	slices.SortFunc(found, Match.Compare)
-	return found[:min(len(found), limit)]
-}
-
-// placed adds the indices.
-func (q Query) placed(found []Match) []Match {
-	for i, m := range found {
-		_, places, _ := q.fit(m.Path, true, nil)
-		slices.Sort(places)
-		found[i].Indices = []uint32{}
-		for _, place := range slices.Compact(places) {
-			found[i].Indices = append(found[i].Indices, uint32(place))
-		}
-	}
-	return found
-}
-
-// fit compares a path with all words.
-func (q Query) fit(p Path, withPlaces bool, slab *util.Slab) (score uint32, places []int, ok bool) {
-	text := util.ToChars([]byte(p.Name))
-	sum := 0
+// fit compares a text with all words. Places are in ascending order.
+func (q Query) fit(text string, slab *util.Slab) (score int, places []int, ok bool) {
+	chars := util.ToChars([]byte(text))
 	for _, w := range q.words {
-		result, found := w.compare(false, true, true, &text, w.text, withPlaces, slab)
+		result, found := w.compare(false, w.normalize, true, &chars, w.text, true, slab)
 		if (result.Start >= 0) == w.not {
 			return 0, nil, false
 		}
 		if w.not {
 			continue
 		}
-		sum += max(result.Score, 0)
-		if withPlaces {
-			places = append(places, w.places(result, found)...)
-		}
+		at := w.places(result, found)
+		score += scoreOf(&chars, at)
+		places = append(places, at...)
 	}
-	return uint32(sum) + q.nameScore(p.Name), places, true
+	slices.Sort(places)
+	return score, slices.Compact(places), true
 }
 
-// places are the characters that fit: the library tells them of words whose characters may
-// stand apart.
+// places are the matched characters in ascending order. The library returns them only for
+// words whose characters may stand apart.
 func (w word) places(result algo.Result, found *[]int) []int {
 	if found != nil {
+		slices.Sort(*found)
 		return *found
 	}
 	var places []int
@@ -201,18 +179,4 @@ func (w word) places(result algo.Result, found *[]int) []int {
 		places = append(places, i)
 	}
 	return places
-}
-
-// nameScore is what a file name adds.
-func (q Query) nameScore(name string) uint32 {
-	base := path.Base(name)
-	switch {
-	case q.name == "":
-		return 0
-	case strings.EqualFold(base, q.name):
-		return nameIs
-	case len(base) > len(q.name) && strings.EqualFold(base[:len(q.name)], q.name):
-		return nameBegins
-	}
-	return 0
 }

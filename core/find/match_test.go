@@ -36,7 +36,7 @@ func ranked(query string, names ...string) []string {
 // after the bar do not fit.
 func TestRankIsAsPeopleExpect(t *testing.T) {
 	for _, c := range []struct{ query, order string }{
-		{"main", "main cmd/main cmd/main.go src/domain.go | other"},
+		{"main", "cmd/main main cmd/main.go src/domain.go | other"},
 		{"main.go", "cmd/main.go main/x.go | main cmd/main_go.txt"},
 		{"MAIN", "main src/Main.java | x"},
 		{"readme", "README.md docs/readme.txt src/read/me.go"},
@@ -51,7 +51,7 @@ func TestRankIsAsPeopleExpect(t *testing.T) {
 		{"^a.go$", "a.go | b/a.go a.gox"},
 		{"go !test", "a.go | a_test.go test/a.go"},
 		{"!test", "a.go | test.go"},
-		{"ümlaut", "umlaut.txt ümlaut.txt | mlaut"},
+		{"ümlaut", "ümlaut.txt | umlaut.txt mlaut"},
 		{"umlaut", "umlaut.txt ümlaut.txt"},
 		{"日本", "日本.txt in/日x本.txt | 日.txt"},
 		{"a\\b", "| a/b"},
@@ -77,8 +77,20 @@ func TestNothingIsLookedForByAnEmptyQuery(t *testing.T) {
 	}
 }
 
-func TestOfEqualsTheShorterComesFirst(t *testing.T) {
-	require.Equal(t, []string{"a/x.go", "b/x.go", "bb/x.go"}, ranked("x.go", "bb/x.go", "b/x.go", "a/x.go"))
+func TestRankOrdersEqualScoresByPath(t *testing.T) {
+	require.Equal(t, []string{"a/x.go", "aa/x.go", "b/x.go"}, ranked("x.go", "b/x.go", "aa/x.go", "a/x.go"))
+}
+
+func TestRankPrefersShorterPathsIfNotAllAreReturned(t *testing.T) {
+	find.New()
+	found := find.NewQuery("x.go").Rank(context.Background(), paths("aaaa/x.go", "c/x.go", "b/x.go"), 2)
+	require.Len(t, found, 2)
+	require.Equal(t, []string{"b/x.go", "c/x.go"}, []string{found[0].Name, found[1].Name})
+}
+
+func TestRankBoostsTheDirectoryWithTheShortestPath(t *testing.T) {
+	names := []string{"in/lib/lib/", "z/lib/", "b/lib/", "lib.go", "lib/x"}
+	require.Equal(t, []string{"b/lib", "lib.go", "in/lib/lib", "lib/x", "z/lib"}, ranked("lib", names...))
 }
 
 func TestRankKeepsTheBest(t *testing.T) {

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"path/filepath"
-	"slices"
 
 	"appserver/core/find"
 	"appserver/protocol"
@@ -83,7 +82,7 @@ func (d *desk) supersede(token *string) (ctx context.Context, end func()) {
 }
 
 // search holds the paths of one root at a time.
-func (d *desk) search(ctx context.Context, query find.Query, roots []string) (best []match) {
+func (d *desk) search(ctx context.Context, query find.Query, roots []string) (best []find.Match) {
 	if query.Empty() {
 		return nil
 	}
@@ -98,7 +97,7 @@ func (d *desk) search(ctx context.Context, query find.Query, roots []string) (be
 		d.host.Finder.Walk(ctx, d.host.absoluteRoot(root), func(paths []find.Path) { r.paths = append(r.paths, paths...) })
 		best = append(best, rank(ctx, query, []rooted{r})...)
 	}
-	return bestOf(best)
+	return find.Best(best, maxFound)
 }
 
 func (h *Host) absoluteRoot(root string) string {
@@ -108,30 +107,19 @@ func (h *Host) absoluteRoot(root string) string {
 	return filepath.Join(h.Cwd, root)
 }
 
-// match is a path that fits, below a root.
-type match struct {
-	find.Match
-	root string
-}
-
-// rank gives the best of all roots.
-func rank(ctx context.Context, query find.Query, all []rooted) (best []match) {
+// rank returns the best matches of all roots.
+func rank(ctx context.Context, query find.Query, all []rooted) (best []find.Match) {
 	for _, r := range all {
 		for _, m := range query.Rank(ctx, r.paths, maxFound) {
-			best = append(best, match{m, r.root})
+			m.Root = r.root
+			best = append(best, m)
 		}
 	}
-	return bestOf(best)
-}
-
-// bestOf are the best matches, the best first.
-func bestOf(best []match) []match {
-	slices.SortStableFunc(best, func(a, b match) int { return a.Compare(b.Match) })
-	return best[:min(len(best), maxFound)]
+	return find.Best(best, maxFound)
 }
 
 // results are matches for the wire.
-func results(found []match) []protocol.FuzzyFileSearchResult {
+func results(found []find.Match) []protocol.FuzzyFileSearchResult {
 	files := []protocol.FuzzyFileSearchResult{}
 	for _, m := range found {
 		kind := protocol.MatchFile
@@ -139,7 +127,7 @@ func results(found []match) []protocol.FuzzyFileSearchResult {
 			kind = protocol.MatchDirectory
 		}
 		files = append(files, protocol.FuzzyFileSearchResult{
-			Root: m.root, Path: m.Name, MatchType: kind, FileName: filepath.Base(m.Name), Score: m.Score, Indices: m.Indices,
+			Root: m.Root, Path: m.Name, MatchType: kind, FileName: filepath.Base(m.Name), Score: m.Score, Indices: m.Indices,
 		})
 	}
 	return files

@@ -161,7 +161,7 @@ func (s *session) serve() {
 }
 
 // tell says what was found, unless the session has ended meanwhile.
-func (s *session) tell(query string, best []match, all bool) {
+func (s *session) tell(query string, best []find.Match, all bool) {
 	s.desk.mu.Lock()
 	defer s.desk.mu.Unlock()
 	if s.ctx.Err() != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"appserver/core"
@@ -105,6 +106,7 @@ func spansFor(e core.Remember) []core.Span {
 	var spans []core.Span
 	size := 0
 	for _, span := range e.Spans {
+		span.Items = withRequest(span)
 		n := sizeOf(span)
 		if len(spans) == 0 || size+n > transcriptLimit {
 			spans, size = append(spans, core.Span{TurnID: span.TurnID, Request: span.Request}), 0
@@ -114,6 +116,23 @@ func spansFor(e core.Remember) []core.Span {
 		size += n
 	}
 	return spans
+}
+
+// withRequest are the items of a span behind the request that they answer. That may have stayed
+// in the context, and so be none of them.
+func withRequest(span core.Span) []protocol.ResponseItem {
+	if span.Request == "" {
+		return span.Items
+	}
+	for _, item := range span.Items {
+		m, ok := item.ResponseItemVariant.(*protocol.Message)
+		if ok && m.Role == protocol.RoleUser && len(m.Content) > 0 && strings.HasPrefix(m.Content[0].Text, span.Request) {
+			return span.Items
+		}
+	}
+	request := protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser,
+		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: span.Request}}}}
+	return append([]protocol.ResponseItem{request}, span.Items...)
 }
 
 func sizeOf(span core.Span) (size int) {

@@ -120,6 +120,18 @@ func TestTheModelSummarisesNeighboursTogether(t *testing.T) {
 	require.Contains(t, (*warned)[0], "out of order")
 }
 
+// TestSummariesOfAModelKnowTheRequest has a request that stayed in the context, and one that did not.
+func TestSummariesOfAModelKnowTheRequest(t *testing.T) {
+	m := &model{answers: []string{"- The port is 9137."}}
+	k, _ := kept(t, m)
+	stayed := core.Span{TurnID: "t1", Request: "Which port?", IDs: []string{"r1"}, Items: []protocol.ResponseItem{message(protocol.RoleAssistant, "It is 9137, as ever.")}}
+	done := k.Remember(t.Context(), "thread", core.Remember{Cwd: t.TempDir(), ByModel: true, Spans: []core.Span{stayed, span("t2", "Close it.", "r2")}}, plain)
+	require.NoError(t, done.Err)
+	require.Len(t, m.asked, 1)
+	require.Equal(t, "## User\nWhich port?\n\n## Assistant\nIt is 9137, as ever.\n\n## User\nClose it.",
+		m.asked[0].Items[0].ResponseItemVariant.(*protocol.Message).Content[0].Text)
+}
+
 // TestTheEndDoesNotStopTheWriting: what left a context before the end is kept, without a model.
 func TestTheEndDoesNotStopTheWriting(t *testing.T) {
 	m := &model{}

@@ -74,9 +74,9 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	}
 	ctx, token, leave := s.enter(ctx, progress)
 	defer leave()
-	params := &sdk.CallToolParams{Name: t.Tool, Arguments: t.Arguments}
+	params := &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(protocol.ToWellFormed(t.Arguments))}
 	if t.Meta != nil {
-		_ = json.Unmarshal(t.Meta, &params.Meta) // one that is no object says nothing
+		_ = protocol.Unmarshal(t.Meta, &params.Meta) // one that is no object says nothing
 	}
 	if params.Meta == nil {
 		params.Meta = sdk.Meta{}
@@ -184,7 +184,7 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 	case a := <-q.answer:
 		out := &sdk.ElicitResult{Action: a.Action}
 		if a.Action == protocol.ElicitAccept {
-			_ = json.Unmarshal(a.Content, &out.Content) // one that is no object has no values
+			_ = protocol.Unmarshal(a.Content, &out.Content) // one that is no object has no values
 		}
 		return out, nil
 	case <-q.gone:
@@ -271,7 +271,7 @@ const mostResult = 1 << 20
 
 // bounded is a result, without the blocks that are too much.
 func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
-	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}}
+	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}, FailedWritten: takeMark(r)}
 	left := mostResult
 	for _, block := range r.Content {
 		raw, err := cut(block, left)

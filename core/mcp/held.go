@@ -38,6 +38,9 @@ type heldConnection struct {
 // Read waits, with a request too many, until others are answered.
 func (c *heldConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
+	if answer, ok := m.(*jsonrpc.Response); ok && err == nil {
+		answer.Result = markWritten(answer.Result)
+	}
 	r, asks := m.(*jsonrpc.Request)
 	if err != nil || !asks || !r.IsCall() {
 		return m, err

@@ -3,9 +3,10 @@ package mcp
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
+
+	"appserver/protocol"
 )
 
 // messages reads a program's output, and leaves out the lines that are no messages: many
@@ -62,7 +63,7 @@ func isMessage(line []byte) bool {
 	var head struct {
 		Version string `json:"jsonrpc"`
 	}
-	return json.Unmarshal(line, &head) == nil && head.Version == "2.0"
+	return protocol.Unmarshal(line, &head) == nil && head.Version == "2.0"
 }
 
 // Close closes the program's output.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -166,6 +167,32 @@ func (p *Pool) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("MCP servers did not end in time: %w", ctx.Err())
 	}
+}
+
+// AwaitRequired waits until the first try to connect to each required server has ended, or quit
+// is closed. The error names the servers that failed.
+func (p *Pool) AwaitRequired(quit <-chan struct{}, owner string) error {
+	var failed []string
+	for _, s := range p.of(owner) {
+		if !s.def.Required {
+			continue
+		}
+		select {
+		case <-s.first:
+		case <-quit:
+			return protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
+		}
+		s.mu.Lock()
+		if s.state != protocol.McpReady {
+			failed = append(failed, fmt.Sprintf("%s: %v", s.def.Name, s.err))
+		}
+		s.mu.Unlock()
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return protocol.Internal(protocol.KindMcpServer, "required MCP servers failed to initialize: %s. Correct them in the configuration, or set required = false",
+		strings.Join(failed, "; "))
 }
 
 func (p *Pool) of(owner string) []*server {

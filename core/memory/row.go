@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -139,7 +138,7 @@ func parseLine(raw []byte) (l line, ok bool) {
 		Row
 		forgotten
 	}
-	if json.Unmarshal(raw, &said) != nil {
+	if protocol.Unmarshal(raw, &said) != nil {
 		return line{}, false
 	}
 	if said.Forget != nil {

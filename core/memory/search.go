@@ -3,13 +3,13 @@ package memory
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"appserver/core/words"
+	"appserver/protocol"
 	"appserver/rollout/database"
 )
 
@@ -244,5 +244,5 @@ func scanRow(row scanner, hit *Hit, more ...any) error {
 	if err := row.Scan(into...); err != nil {
 		return err
 	}
-	return json.Unmarshal([]byte(ids), &hit.MsgIDs)
+	return protocol.Unmarshal([]byte(ids), &hit.MsgIDs)
 }

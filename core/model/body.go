@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"appserver/core/model/sse"
+	"appserver/protocol"
 )
 
 const (
@@ -24,25 +25,23 @@ const (
 	drainTime = 20 * time.Millisecond
 )
 
-var errNoTerminal = errors.New("it ended without [DONE] or a finish_reason")
-
 // eventBody is the body of an answer. A body that is a JSON document instead of a stream is
 // taken for its only event.
 type eventBody struct {
-	src    *bufio.Reader
-	idle   *idle
-	kind   string // the answer's content type
-	redact func([]byte) []byte
+	src  *bufio.Reader
+	idle *idle
+	kind string // the answer's content type
+	from *Client
 
 	events *sse.Reader // nil before the first read
 	seen   int         // events
 	done   bool        // [DONE] was seen
 }
 
-func newEventBody(src *idleReader, res *http.Response, redact func([]byte) []byte) *eventBody {
+func newEventBody(src *idleReader, res *http.Response, from *Client) *eventBody {
 	return &eventBody{
 		src: bufio.NewReaderSize(src, readSize), idle: src.idle,
-		kind: res.Header.Get("Content-Type"), redact: redact,
+		kind: res.Header.Get("Content-Type"), from: from,
 	}
 }
 
@@ -62,7 +61,7 @@ func (b *eventBody) next() ([]byte, error) {
 			b.done = true
 			b.drain()
 		case reportsError(data):
-			return nil, &reportedError{parseProblem(b.redact(data))}
+			return nil, &reportedError{parseProblem(b.from.withoutSecrets(data))}
 		case len(data) > 0:
 			return data, nil
 		}
@@ -107,7 +106,7 @@ func (b *eventBody) why(err error) error {
 	case b.seen == 0:
 		return fmt.Errorf("the answer (Content-Type %q) held no events; check base_url", b.kind)
 	}
-	return errNoTerminal
+	return fmt.Errorf("it ended without %s", b.from.wire.Terminal())
 }
 
 // repaired is a JSON text with the control characters in its strings escaped, raw line breaks
@@ -140,8 +139,10 @@ func reportsError(event []byte) bool {
 	if !bytes.Contains(event, []byte(`"error"`)) {
 		return false
 	}
-	var members struct{ Error json.RawMessage }
-	if json.Unmarshal(event, &members) != nil {
+	var members struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if protocol.Unmarshal(event, &members) != nil {
 		return false
 	}
 	switch string(members.Error) {

@@ -1,7 +1,10 @@
-// Package model is the model providers: it sends a [core.Prompt] and turns the
-// streamed answer into pieces and a [core.Answer]. [OpenAI] speaks Chat
-// Completions to any endpoint, [Offline] needs no network, and [Router] picks
-// between them by the prompt's provider. [Shelf] keeps which models they have.
+// Package model is the model providers: it sends a [core.Prompt] and turns the streamed answer into
+// pieces and a [core.Answer]. A [Client] is an endpoint that speaks a [Wire]: package chat has Chat
+// Completions, package responses the Responses API. Package offline is a provider without a network. [Router] picks a provider by the
+// name in the prompt. [Shelf] keeps the lists of their models.
+//
+// A further API is one more package with a Wire. Nothing else changes: the connection, time limits,
+// events, retries, errors and secrets are the Client's.
 //
 // # Contract
 //
@@ -13,8 +16,8 @@
 // with empty text and never after it has returned. The error is ctx's cause when
 // ctx has ended, and a *[core.ModelError] otherwise. Retries are the caller's, but
 // for two: a request that met a kept connection just closed, and one refused for a
-// member that only makes it cheaper (see optionalMembers), which goes out again
-// without that member, or for its form (see dialect), which goes out again in the form
+// member that only makes it cheaper (see [Optional]), which goes out again
+// without that member, or for its form (see [Wire].Learn), which goes out again in the form
 // asked for.
 //
 // An answer is whole when the provider said so, by [DONE] or by a finish_reason.
@@ -41,5 +44,5 @@
 // provider, three seconds at most, and [Shelf.Close] ends it. No other is started
 // here. The idle limit is a time.AfterFunc per request, which
 // cancels the request and ends; Stream stops it before it returns. The HTTP
-// transport keeps goroutines for idle connections until [OpenAI.Close].
+// transport keeps goroutines for idle connections until [Client.Close].
 package model

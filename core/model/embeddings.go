@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -40,7 +39,7 @@ func (e *EmbedError) Refused() bool { return e.refused }
 // Embeddings makes vectors of texts, at any endpoint that has OpenAI's /embeddings. It is safe for
 // concurrent use.
 type Embeddings struct {
-	provider   *OpenAI
+	provider   *Client
 	model      string
 	dimensions int
 }
@@ -48,14 +47,7 @@ type Embeddings struct {
 // NewEmbeddings makes vectors with a model. dimensions is how many numbers each has; 0 leaves that
 // to the model, and not every one can be told. The endpoint's IdleTimeout does not count.
 func NewEmbeddings(e Endpoint, model string, dimensions int) *Embeddings {
-	o := NewOpenAI(e)
-	if o.urlErr == nil {
-		u := *o.url
-		u.Path = strings.TrimSuffix(u.Path, "/chat/completions")
-		o.url = u.JoinPath("embeddings")
-		o.shown = shownURL(o.url)
-	}
-	return &Embeddings{o, model, dimensions}
+	return &Embeddings{newClient(e, "embeddings"), model, dimensions}
 }
 
 // Model is the model's name, with what else tells its vectors from others.
@@ -173,7 +165,7 @@ type embedExchange Embeddings
 func (x *embedExchange) Do(req *http.Request) (*http.Response, error) {
 	o := x.provider
 	req.URL = o.url
-	req.Header.Set("User-Agent", "appserver")
+	o.endpoint.Identity.sign(req.Header)
 	if o.endpoint.APIKey == "" {
 		req.Header.Del("Authorization")
 	}
@@ -187,7 +179,7 @@ func (x *embedExchange) Do(req *http.Request) (*http.Response, error) {
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
 		body, _ := io.ReadAll(io.LimitReader(res.Body, errorBodyLimit))
-		return nil, &statusError{res.StatusCode, res.Header, o.withoutSecrets(body), nil}
+		return nil, &statusError{res.StatusCode, res.Header, o.withoutSecrets(body)}
 	}
 	res.Body = &limitedBody{io.LimitReader(res.Body, vectorsLimit), res.Body}
 	return res, nil

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"appserver/core/model/modeltest"
+
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/model"
@@ -22,7 +24,7 @@ func vectors(t *testing.T, handler http.HandlerFunc, edit ...func(*model.Endpoin
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	e := model.Endpoint{Name: "test", BaseURL: server.URL + "/v1", APIKey: secretKey}
+	e := model.Endpoint{Name: "test", BaseURL: server.URL + "/v1", APIKey: modeltest.SecretKey}
 	for _, f := range edit {
 		f(&e)
 	}
@@ -76,14 +78,14 @@ func TestARequestForVectors(t *testing.T) {
 		_, _ = w.Write([]byte(`{"data":[{"embedding":[1]}]}`))
 	}))
 	defer server.Close()
-	e := model.Endpoint{Name: "mine", BaseURL: server.URL + "/v1", APIKey: secretKey, Query: map[string]string{"api-version": "1"}, Headers: map[string]string{"X-Own": "yes"}}
+	e := model.Endpoint{Name: "mine", BaseURL: server.URL + "/v1", APIKey: modeltest.SecretKey, Query: map[string]string{"api-version": "1"}, Headers: map[string]string{"X-Own": "yes"}}
 	by := model.NewEmbeddings(e, "small", 256)
 	defer by.Close()
 	require.Equal(t, "mine/small/256", by.Model())
 	got, err := by.Embed(t.Context(), []string{"a"})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{1}}, got)
-	require.Equal(t, []string{"POST", "/v1/embeddings", "api-version=1", "Bearer " + secretKey, "yes"}, []string{method, path, query, key, own})
+	require.Equal(t, []string{"POST", "/v1/embeddings", "api-version=1", "Bearer " + modeltest.SecretKey, "yes"}, []string{method, path, query, key, own})
 	require.JSONEq(t, `{"input":["a"],"model":"small","encoding_format":"float","dimensions":256}`, body)
 
 	e.APIKey = ""
@@ -142,7 +144,7 @@ func TestWhatCannotSucceedIsTold(t *testing.T) {
 	}{
 		{answer(400, `{"error":{"message":"input too long"}}`), true, "embeddings: input too long"},
 		{answer(413, ``), true, "unexpected status 413 Request Entity Too Large, url: http://"},
-		{answer(401, `{"error":{"message":"wrong key `+secretKey+`"}}`), false, "wrong key [redacted]"},
+		{answer(401, `{"error":{"message":"wrong key `+modeltest.SecretKey+`"}}`), false, "wrong key [redacted]"},
 		{answer(404, `{"error":"model \"small\" not found, try pulling it first"}`), false, `not found, try pulling it first, url: http://`},
 		{answer(429, `{"error":{"message":"slow down"}}`), false, "slow down"},
 		{answer(200, `<html>`), false, "is no list of vectors"},
@@ -153,7 +155,7 @@ func TestWhatCannotSucceedIsTold(t *testing.T) {
 		require.ErrorAs(t, err, &embed, c.want)
 		require.ErrorContains(t, err, c.want)
 		require.Equal(t, c.refused, embed.Refused(), c.want)
-		require.NotContains(t, err.Error(), secretKey)
+		require.NotContains(t, err.Error(), modeltest.SecretKey)
 	}
 	byQuery := vectors(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such key: "+r.URL.Query().Get("key"), http.StatusUnauthorized)

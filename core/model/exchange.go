@@ -1,9 +1,8 @@
 package model
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"appserver/core"
-	"appserver/protocol"
 )
 
 // settleTime is how long what follows a finish_reason is awaited, and the body of
@@ -22,25 +20,35 @@ const settleTime = 5 * time.Second
 // errorBodyLimit bounds what is read of the body of an HTTP error, in bytes.
 const errorBodyLimit = 64 << 10
 
-// exchange is one request and its answer. As the HTTP client of go-openai it
-// corrects the request on its way out. The answer it reads itself: the library's reader takes two
-// regular expressions a line, and what providers write in error for the end.
+// exchange is one request and its answer.
 type exchange struct {
-	provider  *OpenAI
-	overrides map[string]json.RawMessage
-	idle      *idle
-	body      *eventBody
-	optional  []string // the optional members that were sent
+	provider *Client
+	idle     *idle
+	answer   *http.Response
+	body     *eventBody
 }
 
-// requestURL is where an endpoint takes requests.
-func requestURL(e Endpoint) (*url.URL, error) {
+// Endpoint is where the request goes.
+func (x *exchange) Endpoint() (e Endpoint, url string) {
+	return x.provider.endpoint, x.provider.url.String()
+}
+
+// close ends the exchange, if the answer was read or not.
+func (x *exchange) close() {
+	x.idle.stop()
+	if x.answer != nil {
+		x.answer.Body.Close()
+	}
+}
+
+// requestURL is the place below an endpoint that takes requests.
+func requestURL(e Endpoint, path ...string) (*url.URL, error) {
 	u, err := url.Parse(e.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("model provider %q: base_url is not an http or https URL; correct it in config.toml", e.Name)
 	}
-	u.Path = orElse(u.Path, "/")
-	u = u.JoinPath("chat", "completions")
+	u.Path = cmp.Or(u.Path, "/")
+	u = u.JoinPath(path...)
 	query := u.Query()
 	for name, value := range e.Query {
 		query.Set(name, value)
@@ -49,13 +57,10 @@ func requestURL(e Endpoint) (*url.URL, error) {
 	return u, nil
 }
 
-// Do sends a request of go-openai's. It fails with *connectError where no answer
-// came and with *statusError for any status but 2xx; the body of an answer is
-// read by collect, not by the library.
+// Do sends a request. It fails with *connectError if no answer came and with *statusError for any
+// status but 2xx. collect reads the body of an answer.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	if err := x.amend(req); err != nil {
-		return nil, &requestError{err}
-	}
+	x.amend(req)
 	if err := x.idle.await(); err != nil {
 		return nil, &connectError{err}
 	}
@@ -69,57 +74,47 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		defer res.Body.Close()
 		x.idle.renew(settleTime)
 		body, _ := io.ReadAll(io.LimitReader(reader, errorBodyLimit))
-		return nil, &statusError{res.StatusCode, res.Header, x.provider.withoutSecrets(body), x.optional}
+		return nil, &statusError{res.StatusCode, res.Header, x.provider.withoutSecrets(body)}
 	}
-	x.body = newEventBody(reader, res, x.provider.withoutSecrets)
+	x.answer, x.body = res, newEventBody(reader, res, x.provider)
 	return res, nil
 }
 
-// amend puts the endpoint's URL and headers on a request, and the members that
-// the library cannot express into its body.
-func (x *exchange) amend(req *http.Request) error {
+// amend puts the endpoint's URL and headers on a request.
+func (x *exchange) amend(req *http.Request) {
 	req.URL = x.provider.url
-	req.Header.Set("User-Agent", "appserver")
+	x.provider.endpoint.Identity.sign(req.Header)
 	// Without a value it is not sent, and tells the transport to send the request
 	// again when a kept connection turns out to be closed.
 	req.Header["Idempotency-Key"] = nil
 	for name, value := range x.provider.endpoint.Headers {
 		req.Header.Set(name, value)
 	}
-	var members map[string]json.RawMessage
-	if err := json.NewDecoder(req.Body).Decode(&members); err != nil {
-		return fmt.Errorf("reading the request that go-openai wrote: %w", err)
-	}
-	for name, value := range x.overrides {
-		members[name] = value
-	}
-	x.optional = x.provider.refused.filter(members)
-	body, err := protocol.Marshal(members)
-	if err != nil {
-		return fmt.Errorf("writing the request: %w", err)
-	}
-	req.ContentLength = int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	req.Body, _ = req.GetBody()
-	return nil
 }
 
 // collect reads the answer to its end.
-func (x *exchange) collect(ctx context.Context, a *assembly) (core.Answer, error) {
+func (x *exchange) collect(ctx context.Context, r Reading) (core.Answer, error) {
 	for {
 		raw, err := x.body.next()
-		if err == nil {
-			err = a.add(raw)
+		switch {
+		case err == nil:
+			err = r.Add(raw)
+		case x.body.done:
+			r.Done()
 		}
-		if a.finished() {
+		switch r.Progress() {
+		case Finished:
 			x.idle.settle(settleTime)
+		case Complete:
+			x.body.drain()
+			return r.Answer()
 		}
 		switch {
 		case err == nil:
-		case isReported(err), errors.As(err, new(*oversizedError)):
+		case IsReported(err), errors.As(err, new(*oversizedError)):
 			return core.Answer{}, err
-		case a.finished() || x.body.done:
-			return a.answer()
+		case r.Progress() == Finished:
+			return r.Answer()
 		default:
 			return core.Answer{}, &cutError{x.body.why(idleCause(ctx, err))}
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,13 +32,11 @@ type requestError struct{ error }
 // connectError is a request that got no answer.
 type connectError struct{ error }
 
-// statusError is an answer with a status other than 2xx. body is its beginning,
-// optional the optional members that the request had.
+// statusError is an answer with a status other than 2xx. Body is its beginning.
 type statusError struct {
-	status   int
-	header   http.Header
-	body     []byte
-	optional []string
+	status int
+	header http.Header
+	body   []byte
 }
 
 // reportedError is an error that came in place of an answer, or amidst it.
@@ -52,6 +51,45 @@ type barrenError struct{ error }
 // oversizedError is an answer that has no end.
 type oversizedError struct{}
 
+// Reported is the error for an answer in which the provider reports an error: a JSON document in
+// any of the shapes that providers use.
+func Reported(document []byte) error { return &reportedError{parseProblem(document)} }
+
+// ReportedText is Reported for an error that has a text only.
+func ReportedText(text string) error { return &reportedError{problem{text: text}} }
+
+// Barren is the error for an answer that ended properly and holds nothing, and the reason.
+func Barren(reason error) error { return &barrenError{reason} }
+
+// NotJSON is the error for an event of an answer that cannot be decoded.
+func NotJSON(event []byte, err error) error {
+	return fmt.Errorf("an event is not JSON (%w): %s", err, Excerpt(string(event), 100))
+}
+
+// CutOff is the failure of an answer that broke off.
+func CutOff(why error) *core.ModelError { return (&cutError{why}).modelError(source{}) }
+
+// StatusFailure is the failure of a request that a provider answered with a status other than 2xx.
+func StatusFailure(provider string, status int, header http.Header, body []byte) *core.ModelError {
+	return (&statusError{status, header, body}).modelError(source{provider, provider})
+}
+
+// Refusal reports whether an error says that the request was not in order, and in which words: as a
+// status, or in a stream that begins with it, as from gateways that had to answer before they
+// knew. Local servers say so by 500.
+func Refusal(err error) (why string, refused bool) {
+	var answer *statusError
+	var reported *reportedError
+	status := 0
+	switch {
+	case errors.As(err, &answer):
+		status, why = answer.status, string(answer.body)
+	case errors.As(err, &reported):
+		status, why = reported.problem.inferredStatus(), reported.problem.text
+	}
+	return why, status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status == http.StatusInternalServerError
+}
+
 // Error says what passed the limit.
 func (*oversizedError) Error() string {
 	return fmt.Sprintf("an answer of more than %d MiB", answerLimit>>20)
@@ -63,20 +101,21 @@ func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status)
 // Error is what the provider says.
 func (e *reportedError) Error() string { return e.problem.text }
 
-func isReported(err error) bool {
+// IsReported reports whether the provider reported the error in its answer.
+func IsReported(err error) bool {
 	reported := new(reportedError)
 	return errors.As(err, &reported)
 }
 
 // modelError codes an error for the turn, without the endpoint's secrets.
-func (o *OpenAI) modelError(err error) *core.ModelError {
+func (c *Client) modelError(err error) *core.ModelError {
 	var f failure
 	if !errors.As(err, &f) {
 		f = &requestError{err}
 	}
-	m := f.modelError(source{o.endpoint.Name, o.shown})
-	m.Message = o.redact.Replace(m.Message)
-	m.Details = o.redact.Replace(m.Details)
+	m := f.modelError(source{c.endpoint.Name, c.shown})
+	m.Message = c.redact.Replace(m.Message)
+	m.Details = c.redact.Replace(m.Details)
 	return m
 }
 
@@ -106,14 +145,14 @@ func (e *statusError) modelError(from source) *core.ModelError {
 	}
 	m := statusModelError(e.status, p, message+", url: "+from.url)
 	m.RetryAfter = retryAfter(e.header, time.Now())
-	m.Details = excerpt(string(e.body), messageLimit)
+	m.Details = Excerpt(string(e.body), messageLimit)
 	return m
 }
 
 func (e *reportedError) modelError(source) *core.ModelError {
-	text := orElse(e.problem.text, "the provider reported an error without saying which")
+	text := cmp.Or(e.problem.text, "the provider reported an error without saying which")
 	m := statusModelError(e.problem.inferredStatus(), e.problem, text)
-	m.Streaming = true
+	m.Streaming, m.RetryAfter = true, e.problem.askedDelay()
 	return m
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"appserver/core"
+	"appserver/protocol"
 )
 
 const (
@@ -31,33 +32,32 @@ type Lister interface {
 
 // Models asks the endpoint for its models, the newest first where it tells their ages. An
 // endpoint that has no list fails. The error names no secret.
-func (o *OpenAI) Models(ctx context.Context) ([]core.ListedModel, error) {
-	models, err := o.list(ctx)
+func (c *Client) Models(ctx context.Context) ([]core.ListedModel, error) {
+	models, err := c.list(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the models of provider %q: %w", o.endpoint.Name, errors.New(o.redact.Replace(err.Error())))
+		return nil, fmt.Errorf("the models of provider %q: %w", c.endpoint.Name, errors.New(c.redact.Replace(err.Error())))
 	}
 	return models, nil
 }
 
-func (o *OpenAI) list(ctx context.Context) ([]core.ListedModel, error) {
-	if o.urlErr != nil {
-		return nil, o.urlErr
-	}
-	u := *o.url
-	u.Path = strings.TrimSuffix(u.Path, "/chat/completions")
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.JoinPath("models").String(), nil)
+func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
+	u, err := requestURL(c.endpoint, "models")
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", "appserver")
-	req.Header.Set("Accept", "application/json")
-	if o.endpoint.APIKey != "" {
-		req.Header.Set("Authorization", "Bearer "+o.endpoint.APIKey)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
 	}
-	for name, value := range o.endpoint.Headers {
+	c.endpoint.Identity.sign(req.Header)
+	req.Header.Set("Accept", "application/json")
+	if c.endpoint.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+c.endpoint.APIKey)
+	}
+	for name, value := range c.endpoint.Headers {
 		req.Header.Set(name, value)
 	}
-	res, err := o.client.Do(req)
+	res, err := c.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ type loose[T any] struct{ value T }
 // UnmarshalJSON never fails.
 func (l *loose[T]) UnmarshalJSON(b []byte) error {
 	var value T
-	if json.Unmarshal(b, &value) == nil {
+	if protocol.Unmarshal(b, &value) == nil {
 		l.value = value
 	}
 	return nil
@@ -131,8 +131,8 @@ func parseModels(body []byte) ([]core.ListedModel, error) {
 		Models []json.RawMessage `json:"models"`
 	}
 	var rows []json.RawMessage
-	if json.Unmarshal(body, &rows) != nil {
-		if err := json.Unmarshal(body, &answer); err != nil {
+	if protocol.Unmarshal(body, &rows) != nil {
+		if err := protocol.Unmarshal(body, &answer); err != nil {
 			return nil, errors.New("the answer is no list of models")
 		}
 		if rows = answer.Data; rows == nil {
@@ -143,7 +143,7 @@ func parseModels(body []byte) ([]core.ListedModel, error) {
 	seen := map[string]bool{}
 	for _, row := range rows {
 		var m listed
-		if json.Unmarshal(row, &m) != nil || m.ID == "" || len(m.ID) > maxID || seen[m.ID] {
+		if protocol.Unmarshal(row, &m) != nil || m.ID == "" || len(m.ID) > maxID || seen[m.ID] {
 			continue
 		}
 		seen[m.ID] = true

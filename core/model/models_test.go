@@ -16,10 +16,11 @@ import (
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/core/model/chat"
 )
 
 // lists answers /models with a text.
-func lists(t *testing.T, answer string) *model.OpenAI {
+func lists(t *testing.T, answer string) *model.Client {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet || r.URL.Path != "/v1/models" || r.URL.Query().Get("api-version") != "1" ||
 			r.Header.Get("Authorization") != "Bearer secret-key" || r.Header.Get("X-Own") != "yes" {
@@ -29,9 +30,9 @@ func lists(t *testing.T, answer string) *model.OpenAI {
 		_, _ = w.Write([]byte(answer)) // the client's end tells
 	}))
 	t.Cleanup(srv.Close)
-	o := model.NewOpenAI(model.Endpoint{
+	o := model.NewClient(model.Endpoint{
 		Name: "mine", BaseURL: srv.URL + "/v1", APIKey: "secret-key", Query: map[string]string{"api-version": "1"}, Headers: map[string]string{"X-Own": "yes"},
-	})
+	}, chat.New())
 	t.Cleanup(o.Close)
 	return o
 }
@@ -89,17 +90,17 @@ func TestModelsThatCannotBeRead(t *testing.T) {
 		_, err := lists(t, answer).Models(t.Context())
 		require.EqualError(t, err, `the models of provider "mine": the answer is no list of models`)
 	}
-	_, err := model.NewOpenAI(model.Endpoint{Name: "mine", BaseURL: "ftp://x"}).Models(t.Context())
+	_, err := model.NewClient(model.Endpoint{Name: "mine", BaseURL: "ftp://x"}, chat.New()).Models(t.Context())
 	require.ErrorContains(t, err, "base_url is not an http or https URL")
 
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	base := strings.Replace(srv.URL, "http://", "http://user:password@", 1)
-	_, err = model.NewOpenAI(model.Endpoint{Name: "mine", BaseURL: base + "/v1", Query: map[string]string{"key": "query-secret"}}).Models(t.Context())
+	_, err = model.NewClient(model.Endpoint{Name: "mine", BaseURL: base + "/v1", Query: map[string]string{"key": "query-secret"}}, chat.New()).Models(t.Context())
 	require.ErrorContains(t, err, "unexpected status 404 from "+srv.URL+"/v1/models")
 
 	srv.Close()
-	_, err = model.NewOpenAI(model.Endpoint{Name: "mine", BaseURL: base, Query: map[string]string{"key": "query-secret"}}).Models(t.Context())
+	_, err = model.NewClient(model.Endpoint{Name: "mine", BaseURL: base, Query: map[string]string{"key": "query-secret"}}, chat.New()).Models(t.Context())
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "password")
 	require.NotContains(t, err.Error(), "query-secret")
@@ -243,7 +244,7 @@ func TestKeysStayWithTheProvider(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	o := model.NewOpenAI(model.Endpoint{Name: "mine", BaseURL: srv.URL + "/v1", Headers: map[string]string{"X-Key": "secret"}})
+	o := model.NewClient(model.Endpoint{Name: "mine", BaseURL: srv.URL + "/v1", Headers: map[string]string{"X-Key": "secret"}}, chat.New())
 	defer o.Close()
 	for _, to = range []string{other.URL, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) + "/v2/models", "https://" + strings.TrimPrefix(srv.URL, "http://")} {
 		_, err := o.Models(t.Context())

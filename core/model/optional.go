@@ -4,50 +4,70 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"sync"
 )
 
-// optionalMembers are the members of a request that make it cheaper or tell more,
-// and that some providers refuse instead of ignoring.
-var optionalMembers = []string{"prompt_cache_key", "parallel_tool_calls", "stream_options"}
+// Optional are members of a request that a provider may refuse instead of ignoring. A refused
+// member is left out from then on. It is safe for concurrent use.
+type Optional struct {
+	// Members can be left out of any request. The list does not change.
+	Members []string
 
-// refusedMembers are the optional members that a provider was seen to refuse.
-type refusedMembers struct {
-	mu    sync.Mutex
-	names map[string]bool
+	mu      sync.Mutex
+	refused map[string]bool
 }
 
-// learn takes note of the optional members that a refusal names. It is true where
-// the request had one of them: without it the request may succeed.
-func (r *refusedMembers) learn(err error) bool {
-	var refusal *statusError
-	if !errors.As(err, &refusal) || (refusal.status != 400 && refusal.status != 422) {
+// refusedRequest is a request that failed, and the optional members that it had.
+type refusedRequest struct {
+	error
+	sent []string
+}
+
+// Unwrap is the failure.
+func (r *refusedRequest) Unwrap() error { return r.error }
+
+// Filter removes refused members from a request. It returns the optional members that are left.
+func (o *Optional) Filter(members map[string]json.RawMessage) (sent []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, name := range o.Members {
+		if o.refused[name] {
+			delete(members, name)
+		} else if members[name] != nil {
+			sent = append(sent, name)
+		}
+	}
+	return sent
+}
+
+// Failed is the failure of a request that had these optional members. Learn needs to know them.
+func (o *Optional) Failed(err error, sent []string) error {
+	if err == nil || len(sent) == 0 {
+		return err
+	}
+	return &refusedRequest{err, sent}
+}
+
+// Learn takes note of the optional members that a refusal names. It reports whether the request had
+// one of them: without it the request may succeed.
+func (o *Optional) Learn(err error) bool {
+	var request *refusedRequest
+	var answer *statusError
+	if !errors.As(err, &request) || !errors.As(err, &answer) ||
+		answer.status != http.StatusBadRequest && answer.status != http.StatusUnprocessableEntity {
 		return false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	learned := false
-	for _, name := range refusal.optional {
-		if bytes.Contains(refusal.body, []byte(name)) {
-			if r.names == nil {
-				r.names = map[string]bool{}
+	for _, name := range request.sent {
+		if bytes.Contains(answer.body, []byte(name)) {
+			if o.refused == nil {
+				o.refused = map[string]bool{}
 			}
-			r.names[name], learned = true, true
+			o.refused[name], learned = true, true
 		}
 	}
 	return learned
-}
-
-// filter removes refused members from a request and gives the optional ones left.
-func (r *refusedMembers) filter(members map[string]json.RawMessage) (optional []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, name := range optionalMembers {
-		if r.names[name] {
-			delete(members, name)
-		} else if members[name] != nil {
-			optional = append(optional, name)
-		}
-	}
-	return optional
 }

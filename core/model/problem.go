@@ -2,12 +2,14 @@ package model
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"html"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"appserver/protocol"
 )
 
 // messageLimit bounds what messages take over from a provider, in runes.
@@ -34,12 +36,12 @@ const textDepth = 6
 // the proxies before them use.
 func parseProblem(body []byte) problem {
 	var value any
-	if json.Unmarshal(body, &value) != nil {
-		return problem{text: excerpt(plainText(body), messageLimit)}
+	if protocol.Unmarshal(body, &value) != nil {
+		return problem{text: Excerpt(plainText(body), messageLimit)}
 	}
 	p := problem{}
 	p.read(value)
-	p.text = excerpt(p.text, messageLimit)
+	p.text = Excerpt(p.text, messageLimit)
 	return p
 }
 
@@ -52,7 +54,7 @@ func (p *problem) read(value any) {
 	inner, _ := outer["error"].(map[string]any)
 	p.addWords(inner)
 	p.addWords(outer)
-	p.text = orElse(p.text, strings.Join(p.words, " "))
+	p.text = cmp.Or(p.text, strings.Join(p.words, " "))
 	if metadata, ok := inner["metadata"].(map[string]any); ok {
 		if raw, ok := metadata["raw"].(string); ok && raw != "" {
 			p.text += ": " + raw
@@ -123,8 +125,8 @@ func plainText(body []byte) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
 }
 
-// excerpt is at most limit runes of s, marked where it is cut.
-func excerpt(s string, limit int) string {
+// Excerpt is at most limit runes of s, marked where it is cut.
+func Excerpt(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}

@@ -22,6 +22,8 @@ type Router struct {
 	// Providers are the providers by name. They are not changed after the first
 	// Stream.
 	Providers map[string]Provider
+	// Fallback renders the prompts of providers that are no Renderer.
+	Fallback func(p *core.Prompt) (messages, tools []json.RawMessage, err error)
 }
 
 // Listers are the providers that can be asked for their models.
@@ -35,24 +37,18 @@ func (r *Router) Listers() map[string]Lister {
 	return listers
 }
 
-// Render gives the messages and the tools of the request that p makes, whatever its
-// provider.
+// Renderer shows requests as they are sent.
+type Renderer interface {
+	Render(p *core.Prompt) (messages, tools []json.RawMessage, err error)
+}
+
+// Render gives the messages and the tools of the request for p, in the form of its provider. Fallback
+// shows the prompts of providers that have no form of their own.
 func (r *Router) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
-	for _, m := range ChatMessages(p) {
-		raw, err := protocol.Marshal(m)
-		if err != nil {
-			return nil, nil, fmt.Errorf("writing the messages of the request: %w", err)
-		}
-		messages = append(messages, raw)
+	if provider, ok := r.Providers[p.Provider].(Renderer); ok {
+		return provider.Render(p)
 	}
-	for _, t := range request(p).Tools {
-		raw, err := protocol.Marshal(t)
-		if err != nil {
-			return nil, nil, fmt.Errorf("writing the tools of the request: %w", err)
-		}
-		tools = append(tools, raw)
-	}
-	return messages, tools, nil
+	return r.Fallback(p)
 }
 
 // Stream passes p on. It fails with a *core.ModelError where p names no provider

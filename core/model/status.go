@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,10 +32,13 @@ func statusModelError(status int, p problem, message string) *core.ModelError {
 		m.Info.Kind = protocol.ErrorContextWindowExceeded
 	case p.exhausted(status):
 		m.Info.Kind = protocol.ErrorUsageLimitExceeded
+	case p.has("model_not_found"):
+		m.Info.Kind = protocol.ErrorModelNotFound
+		m.Message = cmp.Or(p.text, message)
 	case status == 0:
 		m.Retry = true
 	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
-		m.Message = orElse(p.text, message)
+		m.Message = cmp.Or(p.text, message)
 	case status == http.StatusTooManyRequests:
 		m.Info = withStatus(protocol.ErrorTooManyFailedAttempts, status)
 		m.Retry = true
@@ -80,13 +85,13 @@ func (p *problem) inferredStatus() int {
 	switch {
 	case p.status != 0:
 		return p.status
-	case p.has("rate_limit"):
+	case p.has("rate_limit", "slow_down"):
 		return http.StatusTooManyRequests
 	case p.has("overloaded"):
 		return statusOverloaded
 	case p.has("server_error", "internal_error"):
 		return http.StatusInternalServerError
-	case p.has("invalid_request"):
+	case p.has("invalid_request", "invalid_prompt"):
 		return http.StatusBadRequest
 	}
 	return 0
@@ -110,6 +115,28 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		now = date
 	}
 	return max(0, until.Sub(now))
+}
+
+// tryAgain finds how long the words of a rate limit ask to wait: in seconds, milliseconds or minutes.
+var tryAgain = regexp.MustCompile(`(?i)try again in (\d+(?:\.\d+)?)\s*(ms|s|seconds?|m|minutes?)\b`)
+
+// askedDelay is how long the text of a problem asks to wait, 0 if it does not.
+func (p *problem) askedDelay() time.Duration {
+	found := tryAgain.FindStringSubmatch(p.text)
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		return 0
+	}
+	switch unit := strings.ToLower(found[2]); {
+	case unit == "ms":
+		return duration(n, time.Millisecond)
+	case unit[0] == 'm':
+		return duration(n, time.Minute)
+	}
+	return duration(n, time.Second)
 }
 
 // duration is n units, within what a Duration holds.

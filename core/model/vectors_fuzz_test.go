@@ -1,9 +1,12 @@
-package model
+package model_test
 
 import (
 	"errors"
 	"testing"
 	"unicode/utf8"
+
+	"appserver/core/model"
+	"appserver/core/model/modeltest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -22,19 +25,19 @@ func FuzzVectors(f *testing.F) {
 	f.Add(byte(2), []byte("<html>"))
 	statuses := []int{200, 400, 413, 422} // of which none is asked again
 	f.Fuzz(func(t *testing.T, status byte, body []byte) {
-		answer := fixedAnswer{statuses[int(status)%len(statuses)], string(body)}
-		e := NewEmbeddings(Endpoint{Name: "fuzz", BaseURL: "http://memory", Transport: answer}, "small", 0)
+		answer := modeltest.FixedAnswer{Status: statuses[int(status)%len(statuses)], Body: string(body)}
+		e := model.NewEmbeddings(model.Endpoint{Name: "fuzz", BaseURL: "http://memory", Transport: answer}, "small", 0)
 		vectors, err := e.Embed(t.Context(), []string{"one", "two"})
 		if err == nil {
-			require.Equal(t, 200, answer.status)
+			require.Equal(t, 200, answer.Status)
 			require.Len(t, vectors, 2)
 			return
 		}
-		var failed *EmbedError
+		var failed *model.EmbedError
 		require.True(t, errors.As(err, &failed), "%T", err)
 		require.NotEmpty(t, failed.Error())
 		require.True(t, utf8.ValidString(failed.Error()), "%q", failed.Error())
-		require.Less(t, utf8.RuneCountInString(failed.Error()), messageLimit+400)
+		require.Less(t, utf8.RuneCountInString(failed.Error()), 1400)
 		require.Nil(t, vectors)
 	})
 }

@@ -15,6 +15,7 @@ import (
 func FuzzApply(f *testing.F) {
 	f.Add(wrap("*** Update File: f", "@@ a", "-b", "+x", " ", "*** End of File", "@@", "+y"), "a\nb\n\n")
 	f.Add(wrap("*** Update File: f", "*** Move to: g", " a", "*** Add File: f", "+x", "*** Delete File: g"), "a\r\nb")
+	f.Add(wrap("*** Add File: /repo/../repo/f", "+x", "*** Update File: ../o", "*** Move to: /repo/f", "+x"), "a")
 	f.Add("<<'EOF'\n"+wrap("*** Delete File: .git/config")+"EOF", "\xff")
 	f.Fuzz(func(t *testing.T, text, content string) {
 		files := disk{"f": content, "d/g": "“a” – b\n"}
@@ -26,7 +27,8 @@ func FuzzApply(f *testing.F) {
 		files.with(t, r)
 		for _, file := range r.Files {
 			require.Equal(t, path.Clean(file.Path), file.Path)
-			require.False(t, path.IsAbs(file.Path) || strings.HasPrefix(file.Path, "..") || strings.Contains("/"+file.Path+"/", "/.git/"), file.Path)
+			require.False(t, strings.HasPrefix(file.Path, "..") || strings.Contains("/"+file.Path+"/", "/.git/"), file.Path)
+			require.False(t, strings.HasPrefix(file.Path, "/repo/"), "a file below the directory has its relative name: %s", file.Path)
 		}
 		for _, c := range r.Changes {
 			if c.Kind == patch.Update && files[c.Path] != "" {

@@ -59,14 +59,14 @@ const (
 	hunkMark        = "@@"
 )
 
-// Parse reads a patch. The here-document around it that some models write is left
-// away. The error is an *Error.
-func Parse(text string) (*Patch, error) {
+// Parse reads a patch that is applied in dir, an absolute path. The here-document around it
+// that some models write is left away. The error is an *Error.
+func Parse(dir, text string) (*Patch, error) {
 	lines, first, err := body(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{}
+	p := &parser{dir: dir}
 	for i, text := range lines {
 		p.line = first + i
 		if err := p.take(text); err != nil {
@@ -110,6 +110,7 @@ func isDocument(lines []string) bool {
 
 // parser reads the lines between begin and end one by one.
 type parser struct {
+	dir   string
 	patch Patch
 	line  int
 }
@@ -166,7 +167,7 @@ func (p *parser) begin(kind Kind, name string) error {
 	if err := p.endSection(); err != nil {
 		return err
 	}
-	path, err := cleanPath(name, p.line)
+	path, err := cleanPath(p.dir, name, p.line)
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func (p *parser) open(s *section, context *string) error {
 }
 
 func (p *parser) move(s *section, name string) (err error) {
-	s.move, err = cleanPath(name, p.line)
+	s.move, err = cleanPath(p.dir, name, p.line)
 	return err
 }
 

@@ -40,8 +40,11 @@ func TestRefusalsNameTheFileTheHunkAndTheNearestLines(t *testing.T) {
 		{"missing", wrap("*** Update File: g", "@@", "+x"), patch.Missing, "g: there is no such file to update"},
 		{"deleted", wrap("*** Delete File: d/f.go", "*** Delete File: d/f.go"), patch.Missing, "d/f.go: there is no such file to delete"},
 		{"no text", wrap("*** Update File: bin", "@@", "+x"), patch.Missing, "bin: the file is no UTF-8 text; change it by a command"},
-		{"absolute", wrap("*** Delete File: /etc/passwd"), patch.Forbidden, "/etc/passwd: the name is absolute; give it relative to the working directory"},
-		{"parent", wrap("*** Add File: a/../../b", "+x"), patch.Forbidden, "a/../../b: the name has .. in it; give it without, from the working directory"},
+		{"absolute", wrap("*** Delete File: /etc/passwd"), patch.Missing, "/etc/passwd: there is no such file to delete"},
+		{"parent", wrap("*** Delete File: a/../../b"), patch.Missing, "/b: there is no such file to delete"},
+		{"own directory", wrap("*** Add File: ../repo", "+x"), patch.Malformed, "line 2 of the patch: the file's name is missing"},
+		{"git by an absolute name", wrap("*** Add File: /repo/x/../.git/config", "+x"), patch.Forbidden,
+			"/repo/x/../.git/config: the name leads into .git, which patches do not change"},
 		{"git", wrap("*** Update File: d/f.go", "*** Move to: sub/.GIT/hooks/pre-commit", "@@", "+x"), patch.Forbidden,
 			"sub/.GIT/hooks/pre-commit: the name leads into .git, which patches do not change"},
 		{"control", wrap("*** Add File: a\x1b[2Jb", "+x"), patch.Forbidden, "a\x1b[2Jb: the name has a control character in it"},
@@ -119,7 +122,7 @@ type broken struct{ err error }
 func (b broken) Read(string) (content string, exists bool, err error) { return "", false, b.err }
 
 func TestWhatTheDiskRefusesIsNamed(t *testing.T) {
-	p, err := patch.Parse(wrap("*** Add File: link/f", "+x"))
+	p, err := patch.Parse("/repo", wrap("*** Add File: link/f", "+x"))
 	require.NoError(t, err)
 	outside := errors.New("it leads outside")
 	_, err = p.Apply(broken{outside})

@@ -2,27 +2,23 @@ package patch
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// cleanPath is a file's name relative to where the patch is applied, with slashes. It
-// refuses names that lead elsewhere or into a repository's own files; where links lead
-// is for Files to know.
-func cleanPath(name string, line int) (string, error) {
+// cleanPath returns a file's name with slashes: relative to dir if the file is below it, else
+// absolute. It refuses names that lead into a repository's own files. Files decides where links
+// lead, and which absolute names are allowed.
+func cleanPath(dir, name string, line int) (string, error) {
 	refuse := func(reason string) (string, error) {
 		return "", &Error{Kind: Forbidden, Path: name, Line: line, Message: reason}
 	}
-	parts := strings.Split(name, "/")
-	clean := path.Clean(name)
+	clean := within(dir, name)
 	switch {
-	case strings.TrimSpace(name) == "" || clean == ".":
+	case strings.TrimSpace(name) == "" || clean == "." || clean == "/":
 		return "", &Error{Kind: Malformed, Line: line, Message: "the file's name is missing"}
-	case path.IsAbs(name):
-		return refuse("the name is absolute; give it relative to the working directory")
-	case slices.Contains(parts, ".."):
-		return refuse("the name has .. in it; give it without, from the working directory")
-	case slices.ContainsFunc(parts, isGit):
+	case slices.ContainsFunc(strings.Split(name+"/"+clean, "/"), isGit):
 		return refuse("the name leads into .git, which patches do not change")
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
 		return refuse("the name has a control character in it")
@@ -30,6 +26,23 @@ func cleanPath(name string, line int) (string, error) {
 		return refuse("the name is that of a directory")
 	}
 	return clean, nil
+}
+
+// within returns a clean name: relative to dir if it is below it, else absolute.
+func within(dir, name string) string {
+	full := Full(dir, name)
+	if rel, err := filepath.Rel(dir, full); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return full
+}
+
+// Full returns the absolute path of a name in a patch that is applied in dir.
+func Full(dir, name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
+	}
+	return path.Join(dir, name)
 }
 
 // isGit also takes the spellings that some file systems read as .git.

@@ -41,7 +41,7 @@ func (d disk) with(t require.TestingT, r *patch.Result) disk {
 }
 
 func apply(text string, files disk) (*patch.Result, error) {
-	p, err := patch.Parse(text)
+	p, err := patch.Parse("/repo", text)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -45,8 +44,10 @@ func textsOf(line protocol.RolloutLine) []string {
 	case protocol.LineContextBackup, protocol.LineProviderSession, protocol.LineRepaired, protocol.LineCheckpoint, protocol.LineWorktreeChanges:
 		return []string{}
 	case protocol.LineEventMsg:
-		var event struct{ Type string }
-		if json.Unmarshal(line.Payload, &event) == nil && event.Type == protocol.EventSettings {
+		var event struct {
+			Type string `json:"type"`
+		}
+		if protocol.Unmarshal(line.Payload, &event) == nil && event.Type == protocol.EventSettings {
 			return instructions()
 		}
 	}

@@ -1,8 +1,6 @@
 package redact
 
 import (
-	"encoding/json"
-
 	"appserver/protocol"
 )
 
@@ -128,7 +126,7 @@ func (w *rewriter) str() []byte {
 
 // decode is the value of a string.
 func (w *rewriter) decode(raw []byte) (value string) {
-	if json.Unmarshal(raw, &value) != nil {
+	if protocol.Unmarshal(raw, &value) != nil {
 		w.failed = true
 	}
 	return value

@@ -14,13 +14,18 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"appserver/protocol"
 )
 
-// protected are the names in a writable root that stay read-only: what makes git run
-// programs, whoever calls it later. A repository has a folder for hooks afterwards: a
+// protected are the names in a writable root that stay read-only: the folders that a later start
+// reads, and what makes git run programs, whoever calls it later.
+func protected(root string) []string { return append(protectedGit(root), protocol.ProtectedFolders...) }
+
+// protectedGit are those of the root's repository. A repository has a folder for hooks afterwards: a
 // name that does not exist could not be protected. Where what is protected is not
 // there, or is a link, which could be replaced, the whole repository is shut.
-func protected(root string) []string {
+func protectedGit(root string) []string {
 	git := filepath.Join(root, ".git")
 	info, err := os.Lstat(git)
 	switch {

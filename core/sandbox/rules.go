@@ -15,6 +15,8 @@ type Rules struct {
 	// Writable are absolute paths of folders that may be written in, with all that
 	// is below them but for what is protected.
 	Writable []string `json:"writable"`
+	// Kept are the writable folders whose protected folders are kept from being made.
+	Kept []string `json:"kept"`
 	// Home is the server's own folder. It is never writable, and cannot be read
 	// either unless the workspace or a writable root is in it.
 	Home string `json:"home"`
@@ -49,6 +51,7 @@ func For(policy protocol.SandboxPolicy, at Place) (Rules, bool) {
 	case *protocol.WorkspaceWrite:
 		r.Network = p.NetworkAccess
 		r.Writable = writable(p, at)
+		r.Kept = kept(r.Writable, append([]string{at.Workspace}, p.WritableRoots...))
 	case *protocol.ReadOnly:
 		r.Network = p.NetworkAccess
 	}
@@ -78,6 +81,18 @@ func writable(p *protocol.WorkspaceWrite, at Place) []string {
 	roots = slices.DeleteFunc(roots, func(root string) bool { return !filepath.IsAbs(root) || root == at.Home })
 	slices.Sort(roots)
 	return slices.Compact(roots)
+}
+
+// kept returns the roots that the policy names itself. Folders for temporary files are shared with
+// other programs, so nothing is made there.
+func kept(writable, named []string) []string {
+	kept := []string{}
+	for _, root := range named {
+		if root = filepath.Clean(root); slices.Contains(writable, root) && !slices.Contains(kept, root) {
+			kept = append(kept, root)
+		}
+	}
+	return kept
 }
 
 // resolved is a path without symbolic links, or itself where it leads nowhere.

@@ -64,9 +64,9 @@ func repository(t *testing.T, files ...string) string {
 }
 
 func TestRepositoriesAreProtected(t *testing.T) {
-	parts := []string{".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees"}
-	whole := []string{".git"}
-	require.Empty(t, protected(t.TempDir()), "there is none")
+	parts := []string{".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees", ".codex", ".agents"}
+	whole := []string{".git", ".codex", ".agents"}
+	require.Equal(t, []string{".codex", ".agents"}, protected(t.TempDir()), "there is no repository")
 
 	root := repository(t, "config")
 	require.Equal(t, parts, protected(root))
@@ -96,11 +96,44 @@ func TestThePlanHoldsNames(t *testing.T) {
 	require.NoError(t, os.Symlink("/etc", filepath.Join(root, "link")))
 	p := newPlan(Rules{Writable: []string{root, root + "/a/ws", root + "/link", "/nowhere"}, Home: inner, Hidden: true})
 	require.Equal(t, map[string]access{
-		root: written, root + "/.git": held, root + "/.git/hooks": shut, root + "/.git/config": shut, root + "/.git/config.worktree": shut,
+		root: written, root + "/.codex": shut, root + "/.agents": shut, root + "/a/ws/.codex": shut, root + "/a/ws/.agents": shut,
+		root + "/link/.codex": shut, root + "/link/.agents": shut, root + "/.git": held, root + "/.git/hooks": shut, root + "/.git/config": shut, root + "/.git/config.worktree": shut,
 		root + "/.git/modules": shut, root + "/.git/worktrees": shut,
 		root + "/a": held, root + "/a/b": held, inner: hidden, root + "/a/ws": written, root + "/link": written,
 	}, p.places, "what a link in a root leads to is no root")
 	require.Equal(t, map[string]access{inner: shut}, newPlan(Rules{Home: inner}).places)
+}
+
+// TestPlaceholdersStayWhileTheyAreNeeded, by whichever command, and go with the last one.
+func TestPlaceholdersStayWhileTheyAreNeeded(t *testing.T) {
+	root := t.TempDir()
+	rules := Rules{Writable: []string{root}, Kept: []string{root}}
+	codex, agents := filepath.Join(root, ".codex"), filepath.Join(root, ".agents")
+	first := rules.Placeholders()
+	require.Len(t, first, 2)
+	second := rules.Placeholders()
+	require.Len(t, second, 2)
+	first.Release()
+	require.DirExists(t, codex)
+	second.Release()
+	require.NoDirExists(t, codex)
+	require.NoDirExists(t, agents)
+
+	require.NoError(t, os.Mkdir(codex, 0o755))
+	held := rules.Placeholders()
+	require.NoError(t, os.WriteFile(filepath.Join(agents, "mine"), nil, 0o644))
+	require.Len(t, held, 1, "a folder of the user's needs none")
+	held.Release()
+	require.DirExists(t, codex, "a folder of the user's stays, though it is empty")
+	require.FileExists(t, filepath.Join(agents, "mine"), "what others put into a placeholder stays")
+	require.Empty(t, Rules{Writable: []string{root}}.Placeholders())
+
+	other := t.TempDir()
+	require.NoError(t, os.Symlink(root, filepath.Join(other, "link")))
+	link := filepath.Join(other, "link")
+	require.Empty(t, Rules{Writable: []string{other, link}, Kept: []string{link}}.Placeholders(), "a command may have made the link")
+	require.NoError(t, os.Symlink("/nowhere", filepath.Join(other, ".codex")))
+	require.Len(t, Rules{Writable: []string{other}, Kept: []string{other}}.Placeholders(), 1, "a link is no folder")
 }
 
 func TestLinksAreNotOpened(t *testing.T) {

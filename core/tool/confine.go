@@ -17,6 +17,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/sandbox"
+	"appserver/protocol"
 )
 
 // Confine makes this process the supervisor of a command that a sandbox policy
@@ -46,7 +47,7 @@ func confine(args []string) error {
 	if len(args) == 0 {
 		return errors.New("want rules")
 	}
-	if err := json.Unmarshal([]byte(args[0]), &rules); err != nil {
+	if err := protocol.Unmarshal([]byte(args[0]), &rules); err != nil {
 		return err
 	}
 	if err := rules.Enter(); err != nil {
@@ -61,7 +62,7 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	if err != nil {
 		return err
 	}
-	p.absent = rules.Absent()
+	p.absent, p.rules = rules.Absent(), rules
 	p.supervise(slices.Concat(confiner, []string{string(text)}), p.grace)
 	p.cmd.SysProcAttr, err = rules.Attributes()
 	return err

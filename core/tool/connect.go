@@ -160,6 +160,9 @@ func (l *Link) Read(b []byte) (int, error) { return l.out.Read(b) }
 // Write goes to standard input.
 func (l *Link) Write(b []byte) (int, error) { return l.in.Write(b) }
 
+// CloseInput ends the program's standard input.
+func (l *Link) CloseInput() { _ = l.in.Close() }
+
 // Close ends the program: its input ends, then it is asked to end, then it is killed.
 // It does not wait.
 func (l *Link) Close() error {

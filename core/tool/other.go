@@ -52,6 +52,9 @@ func (*Link) Read([]byte) (int, error) { return 0, errNotLinux() }
 // Write fails.
 func (*Link) Write([]byte) (int, error) { return 0, errNotLinux() }
 
+// CloseInput has nothing to close.
+func (*Link) CloseInput() {}
+
 // Close has nothing to close.
 func (*Link) Close() error { return nil }
 

@@ -18,8 +18,9 @@ import (
 // maxPatched is the longest file that a patch changes, in bytes.
 const maxPatched = 64 << 20
 
-// Patcher reads and writes the files of patches, below one directory. It follows
-// links that stay below it; those that lead out of it, into a .git or into a closed
+// Patcher reads and writes the files of patches. A relative name is below the directory of the
+// patch, an absolute one below a root of the workspace, or below the nearest folder that exists.
+// Links are followed if they stay there; those that lead out of it, into a .git or into a closed
 // directory are refused. Files are written beside their place and renamed.
 type Patcher struct {
 	// Closed are directories that no patch reads or writes, but one that is applied
@@ -34,16 +35,16 @@ func (p Patcher) Plan(e core.PlanPatch) core.PatchPlanned {
 }
 
 func (p Patcher) plan(e core.PlanPatch) (*patch.Result, error) {
-	read, err := patch.Parse(e.Text)
+	read, err := patch.Parse(e.Dir, e.Text)
 	if err != nil {
 		return nil, err
 	}
-	root, err := p.open(e.Root, e.Dir)
+	files, err := p.open(e)
 	if err != nil {
 		return nil, err
 	}
-	defer root.close()
-	return read.Apply(root)
+	defer files.close()
+	return read.Apply(files)
 }
 
 // disk is what a Patcher does to a disk; an *os.Root does it.
@@ -58,15 +59,38 @@ type disk interface {
 	Close() error
 }
 
-// root is the directory below which a patch is applied, with its links followed.
+// places are the directories below which the files of a patch are.
+type places struct {
+	Patcher
+	base  *root
+	roots []string
+	// protected are the roots whose protected folders no link leads into.
+	protected []string
+	// opened are those of absolute names, by how these name them.
+	opened map[string]*root
+}
+
+// root is a directory below which files of a patch are, with its links followed.
 type root struct {
 	disk
 	dir    string
 	closed []string
 }
 
-// open is the directory of a patch, which must not lead out of another by a link.
-func (p Patcher) open(within, dir string) (*root, error) {
+// open opens the directory of a patch, which must not lead out of another by a link.
+func (p Patcher) open(e core.PlanPatch) (*places, error) {
+	base, err := p.openRoot(e.Root, e.Dir)
+	if err != nil {
+		return nil, err
+	}
+	opened := &places{Patcher: p, base: base, roots: e.Roots, opened: map[string]*root{}}
+	if e.Protect {
+		opened.protected = resolvedAll(e.Roots)
+	}
+	return opened, nil
+}
+
+func (p Patcher) openRoot(within, dir string) (*root, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the directory of the patch cannot be used: %w", err)
@@ -82,23 +106,100 @@ func (p Patcher) open(within, dir string) (*root, error) {
 		return nil, fmt.Errorf("the directory of the patch cannot be used: %w", err)
 	}
 	r := &root{disk: d, dir: real}
-	for _, c := range p.Closed {
-		if c, err = filepath.EvalSymlinks(c); err == nil && (c == real || !below(c, real)) {
+	for _, c := range resolvedAll(p.Closed) {
+		if c == real || !below(c, real) {
 			r.closed = append(r.closed, c)
 		}
 	}
 	return r, nil
 }
 
-func (r *root) close() { _ = r.Close() }
+func (p *places) close() {
+	_ = p.base.Close()
+	for _, r := range p.opened {
+		_ = r.Close()
+	}
+}
+
+// locate returns the directory that a name is below, and the name there.
+func (p *places) locate(name string) (*root, string, error) {
+	if !filepath.IsAbs(name) {
+		return p.base, name, nil
+	}
+	within, elsewhere := p.rootOf(name), false
+	if within == "" {
+		within, elsewhere = existing(filepath.Dir(name)), true
+	}
+	r := p.opened[within]
+	if r == nil {
+		var err error
+		if r, err = p.openRoot("", within); err != nil {
+			return nil, "", err
+		}
+		p.opened[within] = r
+	}
+	if elsewhere { // no folder of the server's home is opened by naming it
+		r.closed = resolvedAll(p.Closed)
+	}
+	rel, err := filepath.Rel(within, name)
+	return r, rel, err
+}
+
+// rootOf returns the root of the workspace that an absolute name is below, or "".
+func (p *places) rootOf(name string) string {
+	for _, root := range p.roots {
+		if rel, err := filepath.Rel(root, name); err == nil && rel != "." && filepath.IsLocal(rel) {
+			return root
+		}
+	}
+	return ""
+}
+
+// existing returns the nearest folder that exists, of a path and those above it.
+func existing(dir string) string {
+	for dir != "/" {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// resolvedAll returns the directories that exist, with their links followed.
+func resolvedAll(dirs []string) (real []string) {
+	for _, dir := range dirs {
+		if dir, err := filepath.EvalSymlinks(dir); err == nil {
+			real = append(real, dir)
+		}
+	}
+	return real
+}
+
+// resolve follows the links of a name that is below r. It refuses one that leads into a protected
+// folder, unless the name says so itself, which the user has been asked about.
+func (p *places) resolve(r *root, name string, follow bool) (string, error) {
+	resolved, err := r.resolve(name, follow)
+	if err != nil {
+		return "", err
+	}
+	if core.Protected(p.protected, filepath.Join(r.dir, resolved)) && !core.Protected(p.protected, filepath.Join(r.dir, name)) {
+		return "", errors.New("it leads into a protected folder by a link; name the file itself")
+	}
+	return resolved, nil
+}
 
 // Read is a file's content, for patch.Files.
-func (r *root) Read(name string) (content string, exists bool, err error) {
-	name, err = r.resolve(name, true)
+func (p *places) Read(name string) (content string, exists bool, err error) {
+	r, name, err := p.locate(name)
 	if err != nil {
 		return "", false, err
 	}
-	content, _, err = r.read(name)
+	resolved, err := p.resolve(r, name, true)
+	if err != nil {
+		return "", false, err
+	}
+	content, _, err = r.read(resolved)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}

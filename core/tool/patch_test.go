@@ -226,12 +226,12 @@ func TestAPatchIsWrittenWholeOrNotAtAll(t *testing.T) {
 				dir := folder(t, before)
 				planned := Patcher{}.Plan(core.PlanPatch{Dir: dir, Text: text})
 				require.NoError(t, planned.Err)
-				r, err := Patcher{}.open("", dir)
+				p, err := Patcher{}.open(core.PlanPatch{Dir: dir})
 				require.NoError(t, err)
-				defer r.close()
-				disk := &faulty{r.disk.(*os.Root), n, noLinks}
-				r.disk = disk
-				err = r.write(planned.Result.Files)
+				defer p.close()
+				disk := &faulty{p.base.disk.(*os.Root), n, noLinks}
+				p.base.disk = disk
+				err = p.write(planned.Result.Files)
 				if failed = disk.left <= 0; err == nil {
 					require.Equal(t, after, contents(t, dir))
 					return
@@ -243,4 +243,32 @@ func TestAPatchIsWrittenWholeOrNotAtAll(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestAbsoluteNamesStayBelowTheirRoot: links lead out of no root, and nothing opens a closed
+// directory that the patch is not applied in.
+func TestAbsoluteNamesStayBelowTheirRoot(t *testing.T) {
+	outside := folder(t, map[string]string{"secret": "s\n", "home/config": "c\n"})
+	cwd, root := folder(t, map[string]string{"f": "f\n", "out": "->" + outside}), folder(t, map[string]string{"out": "->" + outside})
+	p := Patcher{Closed: []string{filepath.Join(outside, "home")}}
+	patches := func(name string) error {
+		planned := p.Plan(core.PlanPatch{Root: cwd, Dir: cwd, Roots: []string{cwd, root}, Text: "*** Begin Patch\n*** Add File: " + name + "\n+x\n*** End Patch"})
+		x := "x\n"
+		written := p.Write(core.WritePatch{Root: cwd, Dir: cwd, Roots: []string{cwd, root}, Files: []patch.File{{Path: name, After: &x}}})
+		require.Equal(t, planned.Err == nil, written.Err == nil, name)
+		return written.Err
+	}
+	for _, name := range []string{cwd + "/n", root + "/d/n", outside + "/d/n"} {
+		require.NoError(t, patches(name), name)
+	}
+	for name, message := range map[string]string{
+		cwd + "/out/n": "it leads out of", root + "/out/n": "it leads out of", outside + "/home/n": "which patches do not change",
+		outside + "/home/sub/n": "which patches do not change", outside + "/secret/n": "not a directory",
+	} {
+		require.ErrorContains(t, patches(name), message, name)
+	}
+	text := "f\n"
+	err := Patcher{}.Write(core.WritePatch{Dir: cwd, Roots: []string{cwd, root}, Files: []patch.File{{Path: "f", Before: &text}, {Path: cwd + "/f", Before: &text}}}).Err
+	require.ErrorContains(t, err, "the patch names this file twice")
+	require.Equal(t, map[string]string{"secret": "s\n", "home/config": "c\n", "d/n": "x\n"}, contents(t, outside))
 }

@@ -16,16 +16,16 @@ import (
 // or the disk fails, it puts back what it changed, so that all are as before; where
 // that fails too, the error says which file has which name now.
 func (p Patcher) Write(e core.WritePatch) core.PatchWritten {
-	root, err := p.open(e.Root, e.Dir)
+	places, err := p.open(core.PlanPatch{Root: e.Root, Dir: e.Dir, Roots: e.Roots, Protect: e.Protect})
 	if err != nil {
 		return core.PatchWritten{Effect: e.ID, Err: err}
 	}
-	defer root.close()
-	return core.PatchWritten{Effect: e.ID, Err: root.write(e.Files)}
+	defer places.close()
+	return core.PatchWritten{Effect: e.ID, Err: places.write(e.Files)}
 }
 
-func (r *root) write(files []patch.File) error {
-	w := &writing{root: r}
+func (p *places) write(files []patch.File) error {
+	w := &writing{places: p}
 	err := w.prepare(files)
 	if err == nil {
 		err = w.swap()
@@ -43,15 +43,22 @@ func (r *root) write(files []patch.File) error {
 // writing is a patch as it is written: first everything is written beside its place,
 // then each file is put into its place, at last what was there before goes.
 type writing struct {
-	*root
+	*places
 	files []*written
 	// made are the directories that were made, in order.
-	made []string
+	made []folderMade
 }
 
-// written is a file of a patch. Names are resolved.
+// folderMade is a directory that was made, by its resolved name.
+type folderMade struct {
+	*root
+	name string
+}
+
+// written is a file of a patch. Names are resolved, and below its root.
 type written struct {
 	patch.File
+	*root
 	name string
 	// fresh is the name of the new content, and old that of the former file while the
 	// patch may still fail; "" for none.
@@ -67,13 +74,13 @@ func (w *writing) prepare(files []patch.File) error {
 	names := map[string]bool{}
 	for _, f := range files {
 		next, err := w.begin(f)
-		if err == nil && names[next.name] {
+		if err == nil && names[next.full()] {
 			err = errors.New("the patch names this file twice, once by a link")
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		names[next.name] = true
+		names[next.full()] = true
 		modes[f.Path] = next.mode
 		w.files = append(w.files, next)
 	}
@@ -88,17 +95,24 @@ func (w *writing) prepare(files []patch.File) error {
 	return nil
 }
 
+// full returns the absolute name of the file.
+func (f *written) full() string { return path.Join(f.dir, f.name) }
+
 // begin finds a file, and refuses where it is not what it was.
 func (w *writing) begin(f patch.File) (*written, error) {
-	name, err := w.resolve(f.Path, f.After != nil)
+	at, given, err := w.locate(f.Path)
 	if err != nil {
 		return nil, err
 	}
-	next := &written{File: f, name: name}
+	name, err := w.resolve(at, given, f.After != nil)
+	if err != nil {
+		return nil, err
+	}
+	next := &written{File: f, root: at, name: name}
 	content, err := "", error(nil)
-	through, err := w.resolve(f.Path, true)
+	through, err := w.resolve(at, given, true)
 	if err == nil {
-		content, next.mode, err = w.read(through)
+		content, next.mode, err = at.read(through)
 	}
 	switch missing := errors.Is(err, fs.ErrNotExist); {
 	case err != nil && !missing:
@@ -116,11 +130,11 @@ func (w *writing) lay(f *written) error {
 	if f.After == nil {
 		return nil
 	}
-	if err := w.mkdirs(path.Dir(f.name)); err != nil {
+	if err := w.mkdirs(f.root, path.Dir(f.name)); err != nil {
 		return err
 	}
 	name := beside(f.name)
-	file, err := w.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	file, err := f.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -136,30 +150,30 @@ func (w *writing) lay(f *written) error {
 }
 
 // mkdirs makes the directories that are missing.
-func (w *writing) mkdirs(dir string) error {
+func (w *writing) mkdirs(at *root, dir string) error {
 	if dir == "." {
 		return nil
 	}
-	switch info, err := w.Lstat(dir); {
+	switch info, err := at.Lstat(dir); {
 	case err == nil && info.IsDir():
 		return nil
 	case err == nil:
 		return fmt.Errorf("%s is no directory", dir)
 	}
-	if err := w.mkdirs(path.Dir(dir)); err != nil {
+	if err := w.mkdirs(at, path.Dir(dir)); err != nil {
 		return err
 	}
-	if err := w.Mkdir(dir, 0o777); err != nil {
+	if err := at.Mkdir(dir, 0o777); err != nil {
 		return err
 	}
-	w.made = append(w.made, dir)
+	w.made = append(w.made, folderMade{at, dir})
 	return nil
 }
 
 // swap puts each file into its place.
 func (w *writing) swap() error {
 	for _, f := range w.files {
-		if err := w.place(f); err != nil {
+		if err := f.place(); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
@@ -169,29 +183,29 @@ func (w *writing) swap() error {
 // place keeps the former file under another name, and puts the new one into its place
 // by one rename, so that there is always one. A new file takes no other's place. Where
 // the disk knows no second names, files are renamed instead.
-func (w *writing) place(f *written) error {
+func (f *written) place() error {
 	old := beside(f.name)
 	switch {
 	case f.Before == nil:
-		err := w.Link(f.fresh, f.name)
+		err := f.Link(f.fresh, f.name)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = w.Rename(f.fresh, f.name)
+			err = f.Rename(f.fresh, f.name)
 		}
 		f.done = err == nil
 		return err
 	case f.After == nil:
-		err := w.Rename(f.name, old)
+		err := f.Rename(f.name, old)
 		f.old, f.done = old, err == nil
 		return err
 	}
-	err := w.Link(f.name, old)
+	err := f.Link(f.name, old)
 	if err != nil {
-		err = w.Rename(f.name, old)
+		err = f.Rename(f.name, old)
 	}
 	if f.old, f.done = old, err == nil; err != nil {
 		return err
 	}
-	return w.Rename(f.fresh, f.name)
+	return f.Rename(f.fresh, f.name)
 }
 
 // undo puts all back, the last first. Of what fails it tells the first.
@@ -205,9 +219,9 @@ func (w *writing) undo() error {
 	for i := len(w.files) - 1; i >= 0; i-- {
 		switch f := w.files[i]; {
 		case f.done && f.Before == nil:
-			note(w.Remove(f.name))
+			note(f.Remove(f.name))
 		case f.done:
-			err := w.Rename(f.old, f.name)
+			err := f.Rename(f.old, f.name)
 			if err != nil {
 				err = fmt.Errorf("%s is now %s: %w", f.Path, f.old, err)
 			}
@@ -219,7 +233,7 @@ func (w *writing) undo() error {
 	}
 	w.tidy()
 	for i := len(w.made) - 1; i >= 0; i-- {
-		note(w.Remove(w.made[i]))
+		note(w.made[i].Remove(w.made[i].name))
 	}
 	return first
 }
@@ -229,7 +243,7 @@ func (w *writing) tidy() {
 	for _, f := range w.files {
 		for _, name := range []string{f.fresh, f.old} {
 			if name != "" {
-				_ = w.Remove(name)
+				_ = f.Remove(name)
 			}
 		}
 	}

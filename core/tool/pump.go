@@ -4,11 +4,12 @@ package tool
 
 import (
 	"errors"
-	"fmt"
+	"math"
 	"os"
 	"sync"
 	"time"
 
+	"appserver/core"
 	"appserver/core/excerpt"
 )
 
@@ -19,6 +20,11 @@ const (
 	// the largest size, 1 MiB. Each waits lastWait for something to read.
 	lastReads = 40
 	lastWait  = 20 * time.Millisecond
+	// pacedAfter is how many pieces are passed on as they come. Later ones gather for paceTime,
+	// unless they are large, so that many small writes make few pieces.
+	pacedAfter = 1000
+	paceTime   = 5 * time.Millisecond
+	smallPiece = 8 << 10
 )
 
 // source is what a command's output is read from.
@@ -46,9 +52,11 @@ func (p *source) hurry() { p.pipe.SetReadDeadline(time.Now()) }
 type pump struct {
 	source
 	output func(text string)
-	// wire is how many bytes may still be passed on; negative when it has been said
-	// that there are more.
-	wire, wireLimit int
+	// wire is how many bytes may still be passed on, pieces how many pieces; wire is negative
+	// once the notice was passed on that the rest is not.
+	wire, pieces int
+	// passed counts the pieces so far.
+	passed int
 	// done is closed when everything has been passed on.
 	done chan struct{}
 
@@ -58,8 +66,12 @@ type pump struct {
 }
 
 func newPump(pipe *os.File, keep, wire int, output func(string)) *pump {
+	pieces := core.MaxOutputPieces
+	if wire == math.MaxInt {
+		pieces = math.MaxInt
+	}
 	return &pump{
-		source: source{pipe, lastReads}, output: output, wire: wire, wireLimit: wire,
+		source: source{pipe, lastReads}, output: output, wire: wire, pieces: pieces,
 		done: make(chan struct{}), transcript: excerpt.Text{Limit: keep},
 	}
 }
@@ -81,6 +93,9 @@ func (p *pump) run(started func()) {
 		if !p.keep(text) || err != nil {
 			return
 		}
+		if p.passed > pacedAfter && n < smallPiece {
+			time.Sleep(paceTime)
+		}
 	}
 }
 
@@ -92,13 +107,19 @@ func (p *pump) keep(text string) bool {
 	p.mu.Lock()
 	p.transcript.Write(text)
 	p.mu.Unlock()
-	pass := text[:runeStart(text, max(p.wire, 0))]
+	if p.wire < 0 {
+		return true
+	}
+	pass := ""
+	if p.pieces > 0 {
+		pass = text[:runeStart(text, p.wire)]
+	}
 	if pass != "" && !p.pass(pass) {
 		return false
 	}
-	if len(pass) < len(text) && p.wire >= 0 {
+	if len(pass) < len(text) {
 		p.wire = -1
-		return p.pass(fmt.Sprintf("\n[... more than %d bytes of output: the rest is not shown ...]\n", p.wireLimit))
+		return p.pass(core.MoreOutput)
 	}
 	p.wire -= len(pass)
 	return true
@@ -110,6 +131,8 @@ func (p *pump) pass(text string) bool {
 		return false
 	}
 	p.output(text)
+	p.passed++
+	p.pieces--
 	return true
 }
 

@@ -3,11 +3,14 @@
 package tool
 
 import (
+	"math"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/core"
 )
 
 // pumped runs a pump over what write writes, and gives the pieces.
@@ -73,7 +76,7 @@ func TestPumpCoalescesWhileOutputIsBlocked(t *testing.T) {
 }
 
 func TestPumpSaysOnceThatThereIsMore(t *testing.T) {
-	const notice = "\n[... more than 10 bytes of output: the rest is not shown ...]\n"
+	const notice = core.MoreOutput
 	for _, c := range []struct {
 		written string
 		want    []string
@@ -97,6 +100,18 @@ func TestPumpSaysOnceThatThereIsMore(t *testing.T) {
 		}
 	})
 	require.Equal(t, "0123012301"+notice, strings.Join(pieces, ""))
+}
+
+// TestPumpBoundsPieces of commands that write little at a time, but for those that stay.
+func TestPumpBoundsPieces(t *testing.T) {
+	for wire, want := range map[int]int{1 << 20: core.MaxOutputPieces + 1, math.MaxInt: 2 * core.MaxOutputPieces} {
+		p := newPump(nil, 1<<20, wire, func(string) {})
+		for range 2 * core.MaxOutputPieces {
+			require.True(t, p.keep("x"))
+		}
+		require.Equal(t, want, p.passed)
+		require.Len(t, p.close(), 2*core.MaxOutputPieces)
+	}
 }
 
 // A process that got away with the other end of the pipe does not hold the pump up,

@@ -16,7 +16,7 @@ import (
 // Run runs a command to its end and tells how it ended. Started is called once,
 // with the process id, when it runs. Output gets what it writes to its standard
 // output and error, in order, in pieces of valid UTF-8, of commands that do not stay at
-// most WireLimit bytes and then a piece that says so; bytes that are not UTF-8 become U+FFFD. Both may
+// most WireLimit bytes in core.MaxOutputPieces pieces, and then a piece that says so; bytes that are not UTF-8 become U+FFFD. Both may
 // block: the command then waits.
 //
 // Cancelling ctx ends the command early, as its timeout does. In every case nothing

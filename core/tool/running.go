@@ -41,6 +41,10 @@ type running struct {
 	// absent are files that the command must not make, refused those that it had made.
 	absent  sandbox.Absent
 	refused []string
+	// rules are those that confine the command. placeholders are in the place of protected folders
+	// that do not exist, for as long as it runs.
+	rules        sandbox.Rules
+	placeholders sandbox.Placeholders
 }
 
 // ending is why a run ends.
@@ -102,7 +106,10 @@ func (p *running) terminate(drained <-chan struct{}) {
 // bury ends everything that belongs to the command and reaps its process.
 func (p *running) bury() {
 	defer p.report.Close()
-	defer func() { p.refused = p.absent.Remove() }()
+	defer func() {
+		p.refused = p.absent.Remove()
+		p.placeholders.Release()
+	}()
 	deadline := time.Now().Add(killTime)
 	if pending(p.exited) || p.reported() == "" {
 		p.family.end(deadline)

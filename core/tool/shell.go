@@ -1,10 +1,14 @@
 package tool
 
-import "time"
+import (
+	"time"
+
+	"appserver/core"
+)
 
 const (
 	defaultOutputLimit = 40_000
-	defaultWireLimit   = 32 << 20
+	defaultWireLimit   = core.MaxOutputBytes
 	defaultKillGrace   = 200 * time.Millisecond
 )
 

@@ -112,7 +112,9 @@ func (p *running) spawn() error {
 		p.cmd.ExtraFiles = []*os.File{reporting}
 	}
 	keepDescriptors()
+	p.placeholders = p.rules.Placeholders()
 	if err := p.cmd.Start(); err != nil {
+		p.placeholders.Release()
 		return err
 	}
 	p.family.root, p.family.start = p.pid(), startOf(p.pid())

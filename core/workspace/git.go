@@ -3,7 +3,6 @@ package workspace
 import (
 	"bytes"
 	"context"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -190,20 +189,7 @@ func (r repository) origin() string {
 	if err != nil {
 		return ""
 	}
-	address := originURL(string(text))
-	if !strings.Contains(address, "://") {
-		return address
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	if strings.HasPrefix(u.Scheme, "http") {
-		u.User = nil
-	} else if u.User != nil {
-		u.User = url.User(u.User.Username())
-	}
-	return u.String()
+	return protocol.PublicURL(originURL(string(text)))
 }
 
 // MergeBase is the commit that the branch, or what it follows where that has more, and what

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"appserver/core"
 	"appserver/protocol"
 )
 
@@ -14,24 +15,26 @@ const MaxImageBytes = 20 << 20
 
 var errNotImage = errors.New("not an image that models read: expected PNG, JPEG, GIF or WebP")
 
-// Images are data: URLs of the local images in the input, by the path that the
-// input gives; relative paths start at the server's working directory. An error is
-// a *protocol.Error that names the path and the reason.
-func Images(inputs []protocol.UserInput) (map[string]string, error) {
-	images := map[string]string{}
-	for i, input := range inputs {
+// Images reads the local images in the input, by the path that the input gives. Relative
+// paths start at the server's working directory.
+func Images(inputs []protocol.UserInput) map[string]core.LocalImage {
+	images := map[string]core.LocalImage{}
+	for _, input := range inputs {
 		local, ok := input.UserInputVariant.(*protocol.LocalImageInput)
-		if !ok || images[local.Path] != "" {
+		if !ok {
+			continue
+		}
+		if _, known := images[local.Path]; known {
 			continue
 		}
 		url, err := dataURL(local.Path)
 		if err != nil {
-			field := fmt.Sprintf("input.%d.path", i)
-			return nil, protocol.InvalidParams(field, "`%s`: image %s cannot be sent: %v", field, local.Path, err)
+			images[local.Path] = core.LocalImage{Problem: err.Error()}
+			continue
 		}
-		images[local.Path] = url
+		images[local.Path] = core.LocalImage{URL: url}
 	}
-	return images, nil
+	return images
 }
 
 // Image is the data: URL of an image file outside of the closed directories.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core"
 	"appserver/core/workspace"
 	"appserver/protocol"
 )
@@ -26,29 +27,26 @@ func TestImagesOfEveryType(t *testing.T) {
 		"RIFF\x01\x02\x03\x04WEBP": "image/webp",
 	} {
 		path := put(t, dir, "image.txt", content)
-		images, err := workspace.Images([]protocol.UserInput{localImage(path)})
-		require.NoError(t, err)
-		require.Equal(t, map[string]string{path: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(content))}, images)
+		images := workspace.Images([]protocol.UserInput{localImage(path)})
+		url := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString([]byte(content))
+		require.Equal(t, map[string]core.LocalImage{path: {URL: url}}, images)
 	}
 }
 
 func TestImagesReadOnlyLocalImages(t *testing.T) {
 	path := put(t, t.TempDir(), "a.png", "\x89PNG\r\n\x1a\n")
-	images, err := workspace.Images([]protocol.UserInput{
+	images := workspace.Images([]protocol.UserInput{
 		{UserInputVariant: &protocol.TextInput{Text: path}},
 		{UserInputVariant: &protocol.ImageInput{URL: "http://h/x.png"}},
 		{UserInputVariant: &protocol.MentionInput{Path: "/none"}},
 		localImage(path), localImage(path),
 	})
-	require.NoError(t, err)
 	require.Len(t, images, 1)
 
-	images, err = workspace.Images(nil)
-	require.NoError(t, err)
-	require.Empty(t, images)
+	require.Empty(t, workspace.Images(nil))
 }
 
-func TestImagesErrorsNameThePathAndTheReason(t *testing.T) {
+func TestImagesThatCannotBeSentHaveTheReason(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large.png")
 	require.NoError(t, os.WriteFile(large, []byte("\x89PNG\r\n\x1a\n"), 0o600))
@@ -64,20 +62,14 @@ func TestImagesErrorsNameThePathAndTheReason(t *testing.T) {
 		large:                                 "larger than 20 MiB",
 		"":                                    "no such file or directory",
 	} {
-		text := protocol.UserInput{UserInputVariant: &protocol.TextInput{}}
-		_, err := workspace.Images([]protocol.UserInput{text, localImage(path)})
-		require.EqualError(t, err, "Invalid request: `input.1.path`: image "+path+" cannot be sent: "+why)
-		var refusal *protocol.Error
-		require.ErrorAs(t, err, &refusal)
-		require.Equal(t, protocol.CodeInvalidParams, refusal.Code)
-		require.Equal(t, "input.1.path", refusal.Data.Field)
+		images := workspace.Images([]protocol.UserInput{localImage(path)})
+		require.Equal(t, map[string]core.LocalImage{path: {Problem: why}}, images)
 	}
 }
 
 func TestImageOfTheLargestSize(t *testing.T) {
 	path := put(t, t.TempDir(), "a.gif", "GIF89a")
 	require.NoError(t, os.Truncate(path, workspace.MaxImageBytes))
-	images, err := workspace.Images([]protocol.UserInput{localImage(path)})
-	require.NoError(t, err)
-	require.Len(t, images[path], len("data:image/gif;base64,")+base64.StdEncoding.EncodedLen(workspace.MaxImageBytes))
+	images := workspace.Images([]protocol.UserInput{localImage(path)})
+	require.Len(t, images[path].URL, len("data:image/gif;base64,")+base64.StdEncoding.EncodedLen(workspace.MaxImageBytes))
 }

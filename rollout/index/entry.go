@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/json"
 	"hash/crc32"
 	"io/fs"
 	"path"
@@ -71,8 +70,8 @@ type entry struct {
 	listed   bool
 	head     rollout.Head
 	messages []message
-	// metadata is the last of what was read, nil without any.
-	metadata *protocol.ThreadMetadata
+	// latest is the state that the lines of this reading give.
+	latest rollout.Latest
 }
 
 type message struct {
@@ -158,9 +157,7 @@ func (r *reader) take(e *entry, heard *hearing, file rollout.File) {
 	full, before := false, heard.size
 	end, err := r.follower.Follow(file, e.offset, func(offset int64, l protocol.RolloutLine) bool {
 		heard.hear(offset, l)
-		if m, ok := rollout.MetadataOf(l); ok {
-			e.metadata = &m
-		}
+		e.latest.Add(l)
 		full = heard.size-before >= maxPiece
 		return !full && !r.stopped()
 	})
@@ -241,10 +238,12 @@ type stored struct {
 	Context bool    `json:"context,omitempty"`
 	Model   string  `json:"model,omitempty"`
 	Effort  *string `json:"effort,omitempty"`
+	// Updated is in Unix nanoseconds.
+	Updated int64 `json:"updated"`
 }
 
 func storedHead(h rollout.Head) (string, error) {
-	s := stored{Meta: h.Meta, Context: h.Context != nil}
+	s := stored{Meta: h.Meta, Context: h.Context != nil, Updated: h.UpdatedAt.UnixNano()}
 	s.Meta.BaseInstructions, s.Meta.DeveloperInstructions = nil, nil
 	if s.Context {
 		s.Model, s.Effort = h.Context.Model, h.Context.Effort
@@ -253,20 +252,12 @@ func storedHead(h rollout.Head) (string, error) {
 	return string(text), err
 }
 
-// loadHead also takes what a client has told last, "" where none has.
-func loadHead(text, metadata string, h *rollout.Head) error {
+func loadHead(text string, h *rollout.Head) error {
 	var s stored
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
+	if err := protocol.Unmarshal([]byte(text), &s); err != nil {
 		return err
 	}
-	h.Meta = s.Meta
-	if metadata != "" {
-		var m protocol.ThreadMetadata
-		if err := json.Unmarshal([]byte(metadata), &m); err != nil {
-			return err
-		}
-		h.Meta.Git = m.Git
-	}
+	h.Meta, h.UpdatedAt = s.Meta, nanoTime(s.Updated)
 	if s.Context {
 		h.Context = &protocol.TurnContext{Model: s.Model, Effort: s.Effort}
 	}

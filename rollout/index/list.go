@@ -272,7 +272,7 @@ func (c *choice) from(q rollout.Query, from rollout.Position) {
 	c.order = strings.ReplaceAll(columns, ",", direction+",") + direction
 }
 
-const rowColumns = knownColumns + ", key, id, started_at, preview, head, metadata"
+const rowColumns = knownColumns + ", key, id, started_at, preview, head"
 
 func (c *choice) query() (string, []any) {
 	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, " +
@@ -323,13 +323,12 @@ func scan(rows *sql.Rows, store *rollout.Store) (row, error) {
 	var r row
 	var began int64
 	var head string
-	var metadata sql.NullString
 	err := rows.Scan(&r.root, &r.path, &r.inode, &r.size, &r.modTime, &r.offset, &r.beginSize, &r.beginSum,
-		&r.key, &r.head.ID, &began, &r.head.Preview, &head, &metadata, &r.rank, &r.named)
+		&r.key, &r.head.ID, &began, &r.head.Preview, &head, &r.rank, &r.named)
 	if err == nil {
-		err = loadHead(head, metadata.String, &r.head)
+		err = loadHead(head, &r.head)
 	}
 	r.head.Path = store.PathOf(r.root, r.path)
-	r.head.CreatedAt, r.head.UpdatedAt = nanoTime(began), nanoTime(r.modTime)
+	r.head.CreatedAt = nanoTime(began)
 	return r, err
 }

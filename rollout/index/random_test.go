@@ -63,6 +63,8 @@ func lines(t *rapid.T) string {
 	return rapid.SampledFrom([]string{
 		`{"timestamp":"","type":"thread_metadata","payload":{"git":{"branch":"told"}}}` + "\n", `{"timestamp":"","type":"thread_metadata","payload":{}}` + "\n",
 		userLine("Fix the Bug"), userLine("write docs"), agentLine("done: bug"), userLine("ÄRGER über 漢字テスト"),
+		`{"timestamp":"2026-03-04T05:06:07Z","type":"event_msg","payload":{"type":"thread_settings_applied","thread_settings":{"model":"late","model_provider_id":"b","cwd":"/y","collaboration_mode":{"mode":"default","settings":{}}}}}` + "\n",
+		`{"timestamp":"2026-03-04T05:06:08Z","type":"turn_context","payload":{"model":"later","cwd":"/x"}}` + "\n", `{"timestamp":"no time","type":"turn_context","payload":{"model":5}}` + "\n",
 		"no JSON\n", `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n", `{"timestamp":"","type":"event_msg","payl`, "\n",
 	}).Draw(t, "lines")
 }

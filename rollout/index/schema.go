@@ -4,13 +4,13 @@ import "appserver/rollout/database"
 
 // kind tells an index from other databases.
 func kind() database.Kind {
-	return database.Kind{Application: 0x61707369, Version: 3, Tables: tables}
+	return database.Kind{Application: 0x61707369, Version: 5, Tables: tables}
 }
 
 // tables are the tables of an index. Times are Unix nanoseconds, offsets and sizes
 // bytes. messages.session is sessions.key: two files may have one thread's id. parent is the
 // thread that has spawned this one, origin the id of the file that this one goes on from,
-// metadata what a client has told of the repository last, as JSON. messages.folded is the text in
+// latest a rollout.Latest as JSON. messages.folded is the text in
 // lower case where SQLite would not fold it so; said has what is searched.
 const tables = `
 CREATE TABLE sessions (
@@ -22,7 +22,7 @@ CREATE TABLE sessions (
 	cwd TEXT NOT NULL, model_provider TEXT NOT NULL, source TEXT NOT NULL,
 	cli_version TEXT NOT NULL, originator TEXT NOT NULL, git_branch TEXT, git_commit TEXT,
 	title TEXT NOT NULL, preview TEXT NOT NULL, folded TEXT NOT NULL, head TEXT NOT NULL,
-	parent TEXT, origin TEXT, metadata TEXT,
+	parent TEXT, origin TEXT, latest TEXT,
 	UNIQUE (root, rollout_path)
 );
 CREATE INDEX sessions_created ON sessions (root, rollout_path) WHERE listed;

@@ -159,39 +159,45 @@ func removeSession(tx *sql.Tx, key int64) error {
 }
 
 const putSessionSQL = `INSERT OR REPLACE INTO sessions (key, root, folder, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum,
-	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head, parent, origin, metadata)
+	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head, parent, origin, latest)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
+	latest, err := latestOf(tx, key, e)
+	if err != nil {
+		return 0, err
+	}
+	latest.Update(&e.head)
+	latestText, err := protocol.Marshal(latest)
+	if err != nil {
+		return 0, err
+	}
 	head, err := storedHead(e.head)
 	if err != nil {
 		return 0, err
 	}
 	h, meta := &e.head, &e.head.Meta
-	metadata, err := metadataOf(tx, key, e)
-	if err != nil {
-		return 0, err
-	}
 	branch, commit := gitOf(meta)
 	result, err := tx.Exec(putSessionSQL, sql.NullInt64{Int64: key, Valid: key != 0}, e.root, e.folder(), e.path, e.inode, e.size, e.modTime, e.offset, e.beginSize, e.beginSum,
 		e.listed, h.ID, h.CreatedAt.UnixNano(), meta.Cwd, meta.ModelProvider, rollout.SourceWord(meta.Source), meta.CliVersion, meta.Originator, branch, commit,
-		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head, orNull(rollout.SpawnedBy(meta.Source)), orNull(h.Origin), metadata)
+		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head, orNull(rollout.SpawnedBy(meta.Source)), orNull(h.Origin), string(latestText))
 	if err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()
 }
 
-// metadataOf is what the last reading found, where this one went on from that and found none.
-func metadataOf(tx *sql.Tx, key int64, e *entry) (text sql.NullString, err error) {
-	switch {
-	case e.metadata != nil:
-		raw, err := protocol.Marshal(e.metadata)
-		return orNull(string(raw)), err
-	case key != 0 && e.before.offset > 0:
-		err = tx.QueryRow("SELECT metadata FROM sessions WHERE key = ?", key).Scan(&text)
+// latestOf returns the state after a reading, which may go on from an earlier one.
+func latestOf(tx *sql.Tx, key int64, e *entry) (latest rollout.Latest, err error) {
+	var before sql.NullString
+	if key != 0 && e.before.offset > 0 {
+		err = tx.QueryRow("SELECT latest FROM sessions WHERE key = ?", key).Scan(&before)
 	}
-	return text, err
+	if err == nil && before.Valid {
+		err = protocol.Unmarshal([]byte(before.String), &latest)
+	}
+	latest.Then(e.latest)
+	return latest, err
 }
 
 func orNull(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }

@@ -44,7 +44,7 @@ func TestGoodTranscript(t *testing.T) {
 		`<- {"jsonrpc":"2.0","id":1,"result":{"userAgent":"a","codexHome":"/h","platformFamily":"unix","platformOs":"linux"}}`,
 		`-> {"method":"initialized"}`,
 		`-> {"id":"x","method":"thread/name/set","params":{"threadId":"t","name":"n"}}`,
-		`<- {"jsonrpc":"2.0","method":"thread/name/updated","params":{"threadId":"t","threadName":"n"}}`,
+		`<- {"jsonrpc":"2.0","method":"thread/name/updated","params":{"threadId":"t","threadName":"n"},"emittedAtMs":1}`,
 		`<- {"jsonrpc":"2.0","id":"x","result":{}}`,
 		`<- {"jsonrpc":"2.0","id":0,"method":"item/commandExecution/requestApproval","params":`+approval+`}`,
 	)

@@ -65,7 +65,7 @@ func (m *messages) addNotifications(r *reflector) {
 	for _, row := range protocol.Notifications() {
 		r.of(row.Params)
 		m.roots = append(m.roots, typeName(row.Params))
-		notifications = append(notifications, described(object(version, method(row.Method), params(row.Params)), row.Doc))
+		notifications = append(notifications, described(object(version, method(row.Method), params(row.Params), emittedAt), row.Doc))
 	}
 	m.addRoot(r, "ServerNotification", "A notification of the server.", &Node{OneOf: notifications})
 }
@@ -95,6 +95,9 @@ func (m *messages) addRoot(r *reflector, name, doc string, n *Node) {
 // version is the member that every message of the server has. Clients may leave
 // it out.
 var version = Property{"jsonrpc", words("2.0")}
+
+// emittedAt is the member that every notification of the server has: Unix time in milliseconds.
+var emittedAt = Property{"emittedAtMs", kind("integer")}
 
 func method(name string) Property { return Property{"method", words(name)} }
 

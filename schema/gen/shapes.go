@@ -49,6 +49,8 @@ func shapes() map[reflect.Type]shape {
 			object(Property{protocol.RangeKeepLastTurns, turnCount()}))),
 		reflect.TypeFor[protocol.ConfigLayerSource](): fixed(either(
 			object(Property{"type", words(protocol.LayerUser)}, Property{"file", kind("string")}, Property{"profile", nullable(kind("string"))}),
+			object(Property{"type", words(protocol.LayerSystem)}, Property{"file", kind("string")}),
+			object(Property{"type", words(protocol.LayerProject)}, Property{"dotCodexFolder", kind("string")}),
 			object(Property{"type", words(protocol.LayerSessionFlags)}))),
 		reflect.TypeFor[protocol.ProviderSettings](): func(r *reflector) *Node {
 			return either(object(Property{"type", words("openai")}),

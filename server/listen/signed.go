@@ -4,12 +4,13 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"appserver/protocol"
 )
 
 // minKey is how many bytes a key must have: one of HS256 that is shorter than its hash can
@@ -52,11 +53,11 @@ type audience []string
 // UnmarshalJSON reads either.
 func (a *audience) UnmarshalJSON(b []byte) error {
 	var one string
-	if json.Unmarshal(b, &one) == nil {
+	if protocol.Unmarshal(b, &one) == nil {
 		*a = audience{one}
 		return nil
 	}
-	return json.Unmarshal(b, (*[]string)(a))
+	return protocol.Unmarshal(b, (*[]string)(a))
 }
 
 func (c Claims) check(token string) error {
@@ -108,5 +109,5 @@ func decode(part string, v any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(b, v)
+	return protocol.Unmarshal(b, v)
 }

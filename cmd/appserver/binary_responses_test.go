@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// responsesProvider serves the Responses API and keeps the items of each request.
+type responsesProvider struct {
+	server *httptest.Server
+
+	mu    sync.Mutex
+	input [][]json.RawMessage
+}
+
+// newResponsesProvider answers the n-th request, from 0, by the n-th of the answers.
+func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
+	p := &responsesProvider{}
+	p.server = httptest.NewServer(completions(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			Input []json.RawMessage `json:"input"`
+		}
+		body, err := io.ReadAll(r.Body)
+		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil || !strings.HasSuffix(r.URL.Path, "/responses") {
+			http.Error(w, fmt.Sprintf("%s: %v", r.URL.Path, err), http.StatusBadRequest)
+			return
+		}
+		p.mu.Lock()
+		n := len(p.input)
+		p.input = append(p.input, request.Input)
+		p.mu.Unlock()
+		if n >= len(answers) {
+			http.Error(w, "no more answers", http.StatusTeapot)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, answers[n])
+	}))
+	t.Cleanup(p.server.Close)
+	return p
+}
+
+// home is a new one, whose configuration names the provider.
+func (p *responsesProvider) home(t *testing.T, model string) string {
+	home := t.TempDir()
+	writeConfig(t, home, fmt.Sprintf("model = %q\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = \"%s/v1\"\nwire_api = \"responses\"\n"+
+		"request_max_retries = 0\nstream_max_retries = 0\n", model, p.server.URL))
+	return home
+}
+
+// kinds are the items of the n-th request: the role of messages, the type of others.
+func (p *responsesProvider) kinds(t *testing.T, n int) (kinds []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	require.Greater(t, len(p.input), n)
+	for _, raw := range p.input[n] {
+		var item struct{ Type, Role string }
+		require.NoError(t, json.Unmarshal(raw, &item))
+		if item.Type == "message" {
+			item.Type = item.Role
+		}
+		kinds = append(kinds, item.Type)
+	}
+	return kinds
+}
+
+// eventStream is the body of an answer with these events, and its end.
+func eventStream(events ...string) string {
+	var b strings.Builder
+	for _, e := range append(events, `{"type":"response.completed","response":{"usage":{"input_tokens":20,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`) {
+		b.WriteString("data: " + e + "\n\n")
+	}
+	return b.String()
+}
+
+func itemDone(item string) string {
+	return `{"type":"response.output_item.done","item":` + item + `}`
+}
+
+const (
+	sealedThought = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Thinking"}],"encrypted_content":"SEALED"}`
+	saidHello     = `{"type":"message","id":"m_1","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"hello","annotations":[]}]}`
+)
+
+// listedItem is an item of context/getItems.
+type listedItem struct {
+	ID, Category string
+	InPrompt     bool
+}
+
+// thoughtItem is the reasoning in a thread's context.
+func thoughtItem(c *client, thread string) (reasoning, message listedItem) {
+	var list struct{ Items []listedItem }
+	require.NoError(c.t, json.Unmarshal(c.call("context/getItems", object{"threadId": thread}), &list))
+	for _, i := range list.Items {
+		switch i.Category {
+		case "reasoning":
+			reasoning = i
+		case "assistantMessage":
+			message = i
+		}
+	}
+	return reasoning, message
+}
+
+func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
+	answer := eventStream(itemDone(sealedThought), itemDone(saidHello))
+	p := newResponsesProvider(t, answer, answer, answer, answer)
+	home := p.home(t, "gpt-5")
+	c := startServer(t, home)
+	c.initialize()
+	thread := c.startTrusted()
+	c.turn(thread, "one")
+	reasoning, message := thoughtItem(c, thread)
+	require.True(t, reasoning.InPrompt)
+
+	c.turn(thread, "two")
+	require.Equal(t, []string{"user", "user", "reasoning", "assistant", "user"}, p.kinds(t, 1))
+
+	c.call("context/setInclusion", object{"threadId": thread, "ids": []string{message.ID}, "included": false})
+	reasoning, _ = thoughtItem(c, thread)
+	c.turn(thread, "three")
+	require.Equal(t, []string{"user", "user", "user", "reasoning", "assistant", "user"}, p.kinds(t, 2), "reasoning leaves with its answer")
+	c.call("context/undo", object{"threadId": thread})
+	c.close()
+
+	c = startServer(t, home)
+	c.initialize()
+	c.call("thread/resume", object{"threadId": thread})
+	c.turn(thread, "four")
+	require.Equal(t, []string{"user", "user", "reasoning", "assistant", "user", "reasoning", "assistant", "user", "reasoning", "assistant", "user"},
+		p.kinds(t, 3), "reasoning comes back with its answer, also from the disk")
+	c.close()
+}
+
+func TestResponsesEncryptedReasoningStaysBehindForAnotherModel(t *testing.T) {
+	answer := eventStream(itemDone(sealedThought), itemDone(saidHello))
+	p := newResponsesProvider(t, answer, answer)
+	c := startServer(t, p.home(t, "gpt-5"))
+	c.initialize()
+	thread := c.startTrusted()
+	c.turn(thread, "one")
+	c.call("turn/start", object{"threadId": thread, "input": textInput("two"), "model": "gpt-5-mini"})
+	c.awaitTurn()
+	require.Equal(t, []string{"user", "user", "assistant", "user"}, p.kinds(t, 1))
+	c.close()
+}
+
+func TestResponsesSummaryPartsAreAnnouncedBeforeTheirText(t *testing.T) {
+	p := newResponsesProvider(t, eventStream(
+		`{"type":"response.reasoning_summary_part.added","summary_index":0}`,
+		`{"type":"response.reasoning_summary_text.delta","summary_index":0,"delta":"one"}`,
+		`{"type":"response.reasoning_summary_part.added","summary_index":1}`,
+		`{"type":"response.reasoning_summary_text.delta","summary_index":1,"delta":"two"}`,
+		itemDone(sealedThought), `{"type":"response.output_text.delta","delta":"hello"}`, itemDone(saidHello)))
+	c := startServer(t, p.home(t, "gpt-5"))
+	c.initialize()
+	thread := c.startTrusted()
+	c.beginTurn(thread, "one")
+	var heard []string
+	c.until(func(m message) bool {
+		if strings.HasPrefix(m.Method, "item/reasoning/") || m.Method == "item/agentMessage/delta" {
+			heard = append(heard, strings.TrimPrefix(m.Method, "item/"))
+		}
+		return m.Method == "turn/completed"
+	})
+	require.Equal(t, []string{"reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "agentMessage/delta"}, heard)
+	c.close()
+}
+
+func TestResponsesPatchesAreCustomCalls(t *testing.T) {
+	patch := `{"type":"custom_tool_call","status":"completed","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch"}`
+	p := newResponsesProvider(t, eventStream(itemDone(patch)), eventStream(itemDone(saidHello)))
+	c := startServer(t, p.home(t, "gpt-5"))
+	c.initialize()
+	dir := t.TempDir()
+	thread := c.startThread(object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	c.turn(thread, "patch it")
+	require.FileExists(t, dir+"/made.txt")
+	require.Equal(t, []string{"user", "user", "custom_tool_call", "custom_tool_call_output"}, p.kinds(t, 1))
+	c.close()
+}
+
+func TestResponsesFailuresOfTheStreamFailTheTurn(t *testing.T) {
+	for name, c := range map[string]struct{ stream, info string }{
+		"cut":         {"data: " + itemDone(saidHello) + "\n\n", `"other"`},
+		"garbage":     {"data: {\"type\":\n\n", `"other"`},
+		"too long":    {`data: {"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"m"}}}` + "\n\n", `"contextWindowExceeded"`},
+		"no quota":    {`data: {"type":"response.failed","response":{"error":{"code":"insufficient_quota","message":"m"}}}` + "\n\n", `"usageLimitExceeded"`},
+		"over loaded": {`data: {"type":"response.failed","response":{"error":{"code":"server_is_overloaded","message":"m"}}}` + "\n\n", `"serverOverloaded"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newResponsesProvider(t, c.stream)
+			server := startServer(t, p.home(t, "gpt-5"))
+			server.initialize()
+			thread := server.startTrusted()
+			server.beginTurn(thread, "one")
+			var ended struct {
+				Turn struct {
+					Status string
+					Error  struct{ CodexErrorInfo json.RawMessage }
+				}
+			}
+			require.NoError(t, json.Unmarshal(server.untilMethod("turn/completed").Params, &ended))
+			require.Equal(t, "failed", ended.Turn.Status)
+			require.JSONEq(t, c.info, string(ended.Turn.Error.CodexErrorInfo))
+			server.close()
+		})
+	}
+}

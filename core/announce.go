@@ -1,0 +1,32 @@
+package core
+
+import "appserver/protocol"
+
+// AnnounceTurn tells the user's own program that a turn is completed. Nothing comes back.
+type AnnounceTurn struct {
+	TurnID, Cwd string
+	// Input are the user's messages in the context, Last the agent's last one, or nil.
+	Input []string
+	Last  *string
+}
+
+func (AnnounceTurn) effect() {}
+
+// announce tells of a completed turn in which the model was asked something.
+func (s *step) announce(t *turn) {
+	if !t.world.Announces || t.outcome.status != protocol.TurnCompleted || t.compacts || t.quiet {
+		return
+	}
+	e := AnnounceTurn{TurnID: t.id, Cwd: s.settings.Cwd, Input: []string{}}
+	for place := range s.items {
+		if s.inPrompt(place) && s.isWord(place) {
+			e.Input = append(e.Input, textOf(s.items[place].decoded()))
+		}
+	}
+	if t.last != nil {
+		if m, ok := t.last.ThreadItemVariant.(*protocol.AgentMessageItem); ok {
+			e.Last = &m.Text
+		}
+	}
+	s.effect(e)
+}

@@ -1,0 +1,272 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"appserver/core/workspace"
+	"appserver/protocol"
+)
+
+// The values of projects.DIR.trust_level.
+const (
+	Trusted   = "trusted"
+	Untrusted = "untrusted"
+)
+
+// Project is an entry of [projects].
+type Project struct {
+	// TrustLevel is Trusted, Untrusted, or empty.
+	TrustLevel string `key:"trust_level" oneof:"trusted untrusted"`
+}
+
+// projectFolder is the folder below a directory that holds its project configuration.
+const projectFolder = ".codex"
+
+// userOnly are the keys that a project layer cannot set. The files of a project come with the
+// project's code. They must not choose where credentials, prompts and logs go, which programs
+// run outside of the sandbox, or what the server keeps.
+var userOnly = [][]string{
+	{"openai_base_url"}, {"chatgpt_base_url"}, {"apps_mcp_product_sku"}, {"model_provider"}, {"model_providers"},
+	{"notify"}, {"profile"}, {"profiles"}, {"experimental_realtime_webrtc_call_base_url"},
+	{"experimental_realtime_ws_base_url"}, {"otel"}, {"features", "respect_system_proxy"},
+	{"projects"}, {"project_root_markers"}, {"history"}, {"index"}, {"compat"}, {"memory", "embeddings"},
+	{"checkpoints", "max_files"}, {"checkpoints", "max_bytes"},
+}
+
+// project is the project of a folder, and what its files set.
+type project struct {
+	// cwd is empty if no folder was asked for.
+	cwd string
+	// trust is the trust level of cwd, or empty.
+	trust string
+	// layers are those of the folders from the project's root down to cwd.
+	layers   []*layer
+	warnings []string
+}
+
+// For returns the settings of threads in cwd: c with the layers of the project below the
+// command line's, and with a thread's overrides by dotted key on top. Layers of a project that
+// is not trusted have no effect. An error is a *protocol.Error.
+func (c *Config) For(cwd string, overrides map[string]json.RawMessage) (*Config, error) {
+	if len(overrides) == 0 {
+		return c.in(cwd, nil)
+	}
+	over, err := threadLayer(overrides)
+	if err != nil {
+		return nil, refuseOverride(err)
+	}
+	return c.in(cwd, over)
+}
+
+func (c *Config) in(cwd string, over *layer) (*Config, error) {
+	out, err := c, error(nil)
+	if over != nil {
+		out, err = build(c.home, c.getenv, append(slices.Clip(c.layers), over), project{})
+	}
+	if err != nil {
+		return nil, refuseOverride(err)
+	}
+	if cwd != "" {
+		p, err := out.projectOf(cwd)
+		if err == nil {
+			out, err = build(c.home, c.getenv, p.insertInto(out.layers), p)
+		}
+		if err != nil {
+			return nil, refuseProject(err)
+		}
+	}
+	if out == c {
+		return c, nil
+	}
+	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
+		return slices.Contains(c.Warnings, w)
+	})
+	return out, nil
+}
+
+func refuseProject(err error) error {
+	return protocol.Refuse(protocol.KindConfig, "the project configuration cannot be used: %v", err)
+}
+
+// insertInto puts the project's layers above the user's file.
+func (p project) insertInto(layers []*layer) []*layer {
+	i := 1 + slices.IndexFunc(layers, func(l *layer) bool { return l.name.Type == protocol.LayerUser })
+	return slices.Insert(slices.Clone(layers), i, p.layers...)
+}
+
+// projectOf reads the layers of the project that cwd is in. A file that is broken is an error
+// if the project is trusted, and an empty layer otherwise.
+func (c *Config) projectOf(cwd string) (project, error) {
+	root := c.projectRoot(cwd)
+	p := project{cwd: cwd}
+	p.trust, _ = c.trustOf(cwd, root)
+	for dir := cwd; ; dir = filepath.Dir(dir) {
+		l, warning, err := c.projectLayer(dir, root)
+		if err != nil {
+			return p, err
+		}
+		if l != nil {
+			p.layers = append(p.layers, l)
+		}
+		if warning != "" {
+			p.warnings = append(p.warnings, warning)
+		}
+		if dir == root || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	slices.Reverse(p.layers)
+	slices.Reverse(p.warnings)
+	return p, nil
+}
+
+// projectRoot returns the nearest folder at or above cwd that holds a marker, or cwd.
+func (c *Config) projectRoot(cwd string) string {
+	for dir := cwd; len(c.ProjectRootMarkers) > 0; dir = filepath.Dir(dir) {
+		if slices.ContainsFunc(c.ProjectRootMarkers, func(m string) bool { return exists(filepath.Join(dir, m)) }) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return cwd
+}
+
+// trustOf returns the trust level of dir, and the folder whose entry decides it or would. The
+// entry of dir itself is stronger than that of the project's root, and that one than the
+// repository's, which of a linked worktree is the main worktree.
+func (c *Config) trustOf(dir, root string) (level, folder string) {
+	repository := workspace.RepositoryKey(dir)
+	for _, folder := range []string{dir, root, repository} {
+		for _, name := range []string{realPath(folder), folder} {
+			if level := c.Projects[name].TrustLevel; level != "" {
+				return level, name
+			}
+		}
+	}
+	return "", repository
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// projectLayer returns the layer of dir, or nil if dir has no project configuration, and a
+// warning if the layer sets keys that only the user can set.
+func (c *Config) projectLayer(dir, root string) (l *layer, warning string, err error) {
+	folder := filepath.Join(dir, projectFolder)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() || realPath(folder) == realPath(c.home) {
+		return nil, "", nil
+	}
+	name := protocol.ConfigLayerSource{Type: protocol.LayerProject, DotCodexFolder: folder}
+	trust, decides := c.trustOf(dir, root)
+	l, err = readLayer(name, filepath.Join(folder, "config.toml"), decodeTOML)
+	if trust != Trusted {
+		if err != nil {
+			l = newLayer(name)
+		}
+		l.takeOut(userOnly)
+		l.disabled = c.disabledReason(trust, decides)
+		return l, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if ignored := l.takeOut(userOnly); len(ignored) > 0 {
+		warning = fmt.Sprintf("%s: project configuration cannot set these keys: %s. They have no effect. To use them, set them in %s.",
+			filepath.Join(folder, "config.toml"), strings.Join(ignored, ", "), c.file())
+	}
+	return l, warning, nil
+}
+
+func (c *Config) disabledReason(trust, folder string) string {
+	if trust == Untrusted {
+		return fmt.Sprintf("%s is marked as untrusted in the configuration. To apply its project configuration, change its trust_level to \"trusted\".", folder)
+	}
+	return fmt.Sprintf("%s is not a trusted project. To apply its project configuration, set trust_level = \"trusted\" in [projects.%q] of %s.", folder, folder, c.file())
+}
+
+// takeOut removes keys from the layer and returns those that it had.
+func (l *layer) takeOut(keys [][]string) (had []string) {
+	for _, path := range keys {
+		last := len(path) - 1
+		if table := l.root.find(path[:last]...); table != nil && table.table[path[last]] != nil {
+			delete(table.table, path[last])
+			had = append(had, dotted(path))
+		}
+	}
+	return had
+}
+
+// followTrust gives the sandbox and the approval policy their defaults: a project that the
+// user has decided about can be written, and one that is not trusted asks before commands.
+func (c *Config) followTrust() {
+	if c.project.trust != "" && c.root.find("sandbox_mode") == nil {
+		c.SandboxMode = protocol.SandboxWorkspaceWrite
+	}
+	if c.project.trust == Untrusted && c.root.find("approval_policy") == nil {
+		c.ApprovalPolicy = protocol.AskForApproval{Mode: protocol.ApprovalUntrusted}
+	}
+}
+
+// TrustTarget returns the folder to record as trusted if the user lets a thread write in the
+// project of c, or "" if its trust is settled.
+func (c *Config) TrustTarget() string {
+	if c.project.cwd == "" || c.project.trust != "" {
+		return ""
+	}
+	return realPath(workspace.RepositoryKey(c.project.cwd))
+}
+
+// Disabled returns a warning about the project layers that have no effect because the project
+// is not trusted, or "".
+func (c *Config) Disabled() string {
+	var lines []string
+	for _, l := range c.layers {
+		if l.disabled != "" {
+			lines = append(lines, fmt.Sprintf("%s is not applied: %s", l.name.DotCodexFolder, l.disabled))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Trust records in the user's file that the project at root is trusted.
+func (l *Live) Trust(root string) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	value, err := json.Marshal(Trusted)
+	if err != nil {
+		return err
+	}
+	name, err := json.Marshal(root)
+	if err != nil {
+		return err
+	}
+	_, err = l.edit(&protocol.ConfigBatchWriteParams{Edits: []protocol.ConfigEdit{
+		{KeyPath: "projects." + string(name) + ".trust_level", Value: value, MergeStrategy: protocol.MergeUpsert},
+	}})
+	return err
+}
+
+// TrustOverride returns a thread's overrides with an entry that root is trusted.
+func TrustOverride(overrides map[string]json.RawMessage, root string) (map[string]json.RawMessage, error) {
+	name, err := json.Marshal(root)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]json.RawMessage{}
+	for key, value := range overrides {
+		out[key] = value
+	}
+	out["projects."+string(name)+".trust_level"] = json.RawMessage(`"trusted"`)
+	return out, nil
+}

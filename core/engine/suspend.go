@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"errors"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// isIdle reports whether the store may suspend the thread's journal. Describing items reads it.
+func (a *actor) isIdle() bool {
+	return a.thread != nil && a.idle == nil && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && len(a.thread.OpenRequests()) == 0
+}
+
+// resume takes the journal back if the store has suspended it. It loads the thread anew if another
+// program has changed the rollout, and closes the thread if it has another writer or is gone. It
+// fails only if a file cannot be opened now; the thread stays as it is then.
+func (a *actor) resume() error {
+	err := a.journal.Resume()
+	if errors.Is(err, rollout.ErrChanged) {
+		err = a.loadAnew(err)
+	}
+	if err == nil || rollout.MayPass(err) {
+		return err
+	}
+	a.engine.Log.Warn("the thread is closed, since it is not this server's any more", zap.String("thread", a.id), zap.Error(err))
+	a.say([]core.Message{
+		core.Notice{Notification: notLoadedNow(a.id)},
+		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
+	})
+	a.letGo()
+	return nil
+}
+
+// loadAnew replaces an idle thread by what its rollout has now. Its subscribers stay.
+func (a *actor) loadAnew(cause error) error {
+	failure := a.beforeStep()
+	failure.Err = cause
+	r := &reader{id: a.id, settings: a.thread.Settings()}
+	log, contents, err := a.engine.Store.OpenTo(a.path, r)
+	if err != nil {
+		return err
+	}
+	if err := log.Append(nil, true); err != nil {
+		return errors.Join(err, log.Close())
+	}
+	_ = a.journal.Close() // the store has closed its files
+	a.leaveText()
+	a.journal, a.text, a.withoutBackup = log, r.text, contents.Backup.Err
+	a.generation++
+	a.thread = a.thread.Again(r.Loading, contents.Next)
+	a.speak(a.thread.Step(a.stamp(), failure))
+	a.say([]core.Message{core.ContextChanged{All: true}})
+	return nil
+}

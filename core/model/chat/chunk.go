@@ -1,0 +1,182 @@
+package chat
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"appserver/core/model"
+	"appserver/protocol"
+)
+
+// chunk is what matters of one event of an answer: only the first choice, as only
+// one is asked for. Members of a wrong type are taken for absent.
+type chunk struct {
+	Choices [1]choice `json:"choices"`
+	Usage   *usage    `json:"usage"`
+	Groq    struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
+}
+
+// choice has a message instead of a delta where the provider does not stream, and
+// usage of its own with some providers.
+type choice struct {
+	Index        int    `json:"index"`
+	Delta        delta  `json:"delta"`
+	Message      *delta `json:"message"`
+	FinishReason string `json:"finish_reason"`
+	Usage        *usage `json:"usage"`
+}
+
+// delta is a part of the answer. Providers call raw reasoning reasoning_content,
+// or reasoning, or send it by both names, and some once more in parts.
+type delta struct {
+	Content          text              `json:"content"`
+	Refusal          text              `json:"refusal"`
+	ReasoningContent text              `json:"reasoning_content"`
+	Reasoning        text              `json:"reasoning"`
+	ReasoningDetails []reasoningDetail `json:"reasoning_details"`
+	ToolCalls        []fragment        `json:"tool_calls"`
+}
+
+// size is in bytes.
+func (d *delta) size() int {
+	n := len(d.Content) + len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
+	for _, detail := range d.ReasoningDetails {
+		n += model.PartCost
+		for name, value := range detail {
+			n += len(name) + len(value)
+		}
+	}
+	for i := range d.ToolCalls {
+		f := &d.ToolCalls[i]
+		n += model.PartCost + len(f.Function.Arguments) + len(f.ExtraContent)
+	}
+	return n
+}
+
+// fragment is a part of a tool call. Every member may be missing.
+type fragment struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	} `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content"`
+}
+
+// usage has the tokens that a cache held under three names: OpenAI's, DeepSeek's and
+// Moonshot's.
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Total      int64 `json:"total_tokens"`
+	PromptMore struct {
+		Cached     int64 `json:"cached_tokens"`
+		CacheWrite int64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionMore struct {
+		Reasoning int64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit int64 `json:"prompt_cache_hit_tokens"`
+	Cached   int64 `json:"cached_tokens"`
+}
+
+// decodeChunk reads an event. What is kept of it as it came is UTF-8 all the same.
+func decodeChunk(raw []byte) (chunk, error) {
+	var c chunk
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
+	}
+	if content, plain := textAlone(raw); plain {
+		c.Choices[0].Delta.Content = text(content)
+		return c, nil
+	}
+	err := protocol.Unmarshal(raw, &c)
+	if mismatch := new(json.UnmarshalTypeError); err == nil || errors.As(err, &mismatch) {
+		return c, nil
+	}
+	return chunk{}, model.NotJSON(raw, err)
+}
+
+// breakdown is nil where nothing was counted.
+func (u *usage) breakdown() *protocol.TokenUsageBreakdown {
+	b := &protocol.TokenUsageBreakdown{
+		TotalTokens: u.Total, InputTokens: u.Prompt, OutputTokens: u.Completion,
+		CachedInputTokens: cmp.Or(u.PromptMore.Cached, u.CacheHit, u.Cached), CacheWriteInputTokens: u.PromptMore.CacheWrite,
+		ReasoningOutputTokens: u.CompletionMore.Reasoning,
+	}
+	if b.TotalTokens == 0 {
+		b.TotalTokens = b.InputTokens + b.OutputTokens
+	}
+	if b.TotalTokens == 0 {
+		return nil
+	}
+	return b
+}
+
+// reasoning is the raw reasoning of a delta, and the member that it came by.
+func (d *delta) reasoning() (text, member string) {
+	if d.ReasoningContent != "" {
+		return string(d.ReasoningContent), memberReasoningContent
+	}
+	if d.Reasoning != "" {
+		return string(d.Reasoning), memberReasoning
+	}
+	for _, detail := range d.ReasoningDetails {
+		text += detail.text()
+	}
+	return text, memberReasoning
+}
+
+// text is a string, or the texts of a list of parts; anything else is "".
+type text string
+
+// UnmarshalJSON never fails.
+func (t *text) UnmarshalJSON(b []byte) error {
+	switch b[0] {
+	case '"':
+		*t = text(unquote(b))
+	case '[':
+		var parts []struct {
+			Text string `json:"text"`
+		}
+		_ = protocol.Unmarshal(b, &parts)
+		var all strings.Builder
+		for _, p := range parts {
+			all.WriteString(p.Text)
+		}
+		*t = text(all.String())
+	}
+	return nil
+}
+
+// arguments is JSON text: of a string what it holds, of any other value its own.
+type arguments string
+
+// UnmarshalJSON never fails.
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	switch {
+	case b[0] == '"':
+		*a = arguments(unquote(b))
+	case string(b) != "null":
+		*a = arguments(b)
+	}
+	return nil
+}
+
+// unquote is the value of a valid JSON string; bytes that are not UTF-8 become
+// U+FFFD.
+func unquote(b []byte) string {
+	if bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
+		return string(b[1 : len(b)-1])
+	}
+	var s string
+	_ = protocol.Unmarshal(b, &s)
+	return s
+}

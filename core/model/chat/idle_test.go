@@ -1,0 +1,253 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"appserver/core"
+	"appserver/core/model"
+	"appserver/core/model/modeltest"
+	"appserver/protocol"
+
+	"github.com/stretchr/testify/require"
+)
+
+const idleLimit = 10 * time.Second
+
+// timed is a stream that gives its parts at their times and then stays open.
+type timed struct {
+	ctx   context.Context
+	parts []part
+}
+
+type part struct {
+	after time.Duration
+	text  string
+}
+
+func (s *timed) Read(p []byte) (int, error) {
+	if len(s.parts) == 0 {
+		<-s.ctx.Done()
+		return 0, s.ctx.Err()
+	}
+	next := s.parts[0]
+	s.parts = s.parts[1:]
+	select {
+	case <-time.After(next.after):
+		return copy(p, next.text), nil
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	}
+}
+
+// timedProvider answers with a stream of parts, headers coming after a while.
+func timedProvider(headers time.Duration, parts ...part) *model.Client {
+	return client(model.Endpoint{
+		Name: "slow", BaseURL: "http://slow/v1", IdleTimeout: idleLimit,
+		Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+			select {
+			case <-time.After(headers):
+				return streamResponse(&timed{req.Context(), parts}), nil
+			case <-req.Context().Done():
+				return nil, req.Context().Err()
+			}
+		}),
+	})
+}
+
+func repeat(n int, p part) []part {
+	parts := make([]part, n)
+	for i := range parts {
+		parts[i] = p
+	}
+	return parts
+}
+
+func TestIdleBeforeHeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, _, err := modeltest.Ask(t.Context(), timedProvider(time.Hour), modeltest.UserSays("hi"))
+		m := modeltest.Failed(t, err)
+		require.Equal(t, idleLimit, time.Since(start))
+		require.Contains(t, m.Message, `no answer from model provider "slow" at http://slow/v1`)
+		require.Contains(t, m.Message, "nothing came for 10s")
+		require.Equal(t, protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed}, m.Info)
+		require.True(t, m.Retry)
+		require.False(t, m.Streaming)
+	})
+}
+
+func TestIdleStreams(t *testing.T) {
+	text := event(`{"content":"a"}`)
+	for name, c := range map[string]struct {
+		parts []part
+		want  time.Duration
+	}{
+		"nothing":           {nil, idleLimit},
+		"after an event":    {[]part{{3 * time.Second, text}}, 13 * time.Second},
+		"comments for ever": {repeat(1000, part{4 * time.Second, ": ping\n\n"}), 30 * time.Second},
+		"comments between":  {append(repeat(5, part{4 * time.Second, ": ping\n\n"}), part{4 * time.Second, text}), 34 * time.Second},
+		"half an event":     {[]part{{time.Second, `data: {"cho`}}, 11 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				_, _, err := modeltest.Ask(t.Context(), timedProvider(0, c.parts...), modeltest.UserSays("hi"))
+				m := modeltest.Failed(t, err)
+				require.Equal(t, c.want, time.Since(start))
+				require.Contains(t, m.Message, "stream disconnected before completion: idle timeout")
+				require.True(t, m.Retry)
+				require.True(t, m.Streaming)
+			})
+		})
+	}
+}
+
+func TestErrorBodiesAreNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		provider := client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: roundTrip(
+			func(req *http.Request) (*http.Response, error) {
+				res := streamResponse(&timed{req.Context(), []part{{0, "busy"}}})
+				res.StatusCode = http.StatusServiceUnavailable
+				return res, nil
+			})})
+		_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
+		require.Contains(t, modeltest.Failed(t, err).Message, "unexpected status 503 Service Unavailable: busy")
+		require.Equal(t, 5*time.Second, time.Since(start))
+	})
+}
+
+// TestErrorsThatComeLateSayWhatTheyAre has providers that think before they refuse.
+func TestErrorsThatComeLateSayWhatTheyAre(t *testing.T) {
+	for _, after := range []time.Duration{14 * time.Second, 16 * time.Second, 59 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			provider := client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: roundTrip(
+				func(req *http.Request) (*http.Response, error) {
+					time.Sleep(after)
+					res := streamResponse(&timed{req.Context(), []part{{time.Second, `{"error":{"message":"too much","code":"context_length_exceeded"}}`}}})
+					res.StatusCode = http.StatusBadRequest
+					return res, nil
+				})})
+			start := time.Now()
+			_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
+			m := modeltest.Failed(t, err)
+			require.Contains(t, m.Message, "too much", "after %v", after)
+			require.Equal(t, protocol.ErrorContextWindowExceeded, m.Info.Kind)
+			require.Equal(t, after+6*time.Second, time.Since(start))
+		})
+	}
+}
+
+func TestSlowStreamsAreLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := repeat(50, part{9 * time.Second, event(`{"content":"a"}`)})
+		parts = append(parts, part{9 * time.Second, stop + done})
+		pieces, _, err := modeltest.Ask(t.Context(), timedProvider(9*time.Second, parts...), modeltest.UserSays("hi"))
+		require.NoError(t, err)
+		require.Len(t, pieces, 50)
+	})
+}
+
+func TestTimeInEmitDoesNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := part{time.Second, event(`{"content":"a"}`)}
+		provider := timedProvider(0, text, text, part{0, stop + done})
+		n := 0
+		_, err := provider.Stream(t.Context(), modeltest.UserSays("hi"), func(core.Piece) {
+			n++
+			time.Sleep(10 * idleLimit)
+		})
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+	})
+}
+
+func TestFinishedAnswersAreNotWaitedFor(t *testing.T) {
+	text := part{0, event(`{"content":"a"}`)}
+	for name, c := range map[string]struct {
+		end  string
+		want time.Duration
+	}{
+		"finish_reason and silence": {stop, 5 * time.Second},
+		"[DONE] and silence":        {stop + done, 20 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				pieces, _, err := modeltest.Ask(t.Context(), timedProvider(0, text, part{0, c.end}), modeltest.UserSays("hi"))
+				require.NoError(t, err)
+				require.Len(t, pieces, 1)
+				require.Equal(t, c.want, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestEventsBehindTheEndProlongNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		parts := append([]part{{0, event(`{"content":"a"}`)}, {0, stop}}, repeat(10_000, part{time.Second, event(`{}`)})...)
+		pieces, _, err := modeltest.Ask(t.Context(), timedProvider(0, parts...), modeltest.UserSays("hi"))
+		require.NoError(t, err)
+		require.Len(t, pieces, 1)
+		require.Equal(t, 15*time.Second, time.Since(start))
+	})
+}
+
+func TestCancelling(t *testing.T) {
+	reason := errors.New("the user pressed escape")
+	for name, provider := range map[string]func() *model.Client{
+		"before headers": func() *model.Client { return timedProvider(time.Hour) },
+		"amidst":         func() *model.Client { return timedProvider(0, part{0, event(`{"content":"a"}`)}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Second, func() { cancel(reason) })
+				start := time.Now()
+				_, _, err := modeltest.Ask(ctx, provider(), modeltest.UserSays("hi"))
+				require.Equal(t, reason, err)
+				require.Equal(t, time.Second, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestIdleOverTheNetwork(t *testing.T) {
+	for name, write := range map[string]string{"no headers": "", "no events": ": hi\n\n"} {
+		t.Run(name, func(t *testing.T) {
+			release := make(chan struct{})
+			provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if write != "" {
+					_, _ = io.WriteString(w, write)
+					_ = http.NewResponseController(w).Flush()
+				}
+				<-release
+			}, func(e *model.Endpoint) { e.IdleTimeout = 50 * time.Millisecond })
+			defer close(release)
+			_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
+			require.Contains(t, modeltest.Failed(t, err).Message, "nothing came for 50ms")
+		})
+	}
+}
+
+func TestCommentsForEverWithoutAPause(t *testing.T) {
+	provider := client(model.Endpoint{BaseURL: "http://memory", IdleTimeout: 20 * time.Millisecond, Transport: endlessComments{}})
+	_, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{})
+	require.ErrorContains(t, err, "nothing came for")
+}
+
+// endlessComments answers with keep-alive comments and nothing else.
+type endlessComments struct{}
+
+func (endlessComments) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(endlessComments{})}, nil
+}
+
+func (endlessComments) Read(p []byte) (int, error) { return copy(p, ": ping\n"), nil }

@@ -1,0 +1,364 @@
+package chat_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"appserver/core"
+	"appserver/core/model/modeltest"
+	"appserver/protocol"
+
+	"github.com/stretchr/testify/require"
+)
+
+// event is a data line with a chunk of one choice.
+func event(delta string) string {
+	return `data: {"choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n"
+}
+
+const (
+	stop = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
+	done = "data: [DONE]\n\n"
+)
+
+func TestStreamShapes(t *testing.T) {
+	hello := event(`{"content":"Hel"}`) + event(`{"content":"lo"}`)
+	for name, stream := range map[string]string{
+		"plain":                         hello + stop + done,
+		"role and null first":           event(`{"role":"assistant","content":null}`) + hello + stop + done,
+		"CRLF":                          strings.ReplaceAll(hello+stop+done, "\n", "\r\n"),
+		"byte order mark":               "\xef\xbb\xbf" + hello + stop + done,
+		"several data lines":            "data: {\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"Hello\"}}]}\n\n" + stop + done,
+		"comments and event lines":      ": hi\n\n" + strings.ReplaceAll(hello, "data:", ": keep\nevent: chunk\ndata:") + stop + done,
+		"a comment storm":               strings.Repeat(": ping\n\n", 2000) + hello + stop + done,
+		"no [DONE]":                     hello + stop,
+		"no finish_reason":              hello + done,
+		"no last line end":              hello + strings.TrimSpace(stop),
+		"no line end after [DONE]":      hello + "data: [DONE]",
+		"blank lines left out":          strings.ReplaceAll(hello+stop+done, "\n\n", "\n"),
+		"no space after the colon":      strings.ReplaceAll(hello+stop+done, "data: ", "data:"),
+		"empty data":                    "data:\n\n" + hello + "data: \n\n" + stop + done,
+		"garbage after the end":         hello + stop + "data: bye\n\n",
+		"anything after [DONE]":         hello + done + "data: {\"error\":\"late\"}\n\n",
+		"error member without content":  strings.ReplaceAll(hello, `{"choices"`, `{"error":null,"choices"`) + stop + done,
+		"error spoken of":               event(`{"content":"Hello","note":{"error":"x"}}`) + stop + done,
+		"finish_reason empty until set": strings.ReplaceAll(hello, `}}]`, `},"finish_reason":""}]`) + stop + done,
+		"content in parts":              event(`{"content":[{"type":"text","text":"Hel"},{"type":"text","text":"lo"}]}`) + stop + done,
+		"members of wrong types":        event(`{"content":"Hello","tool_calls":7,"reasoning":{"a":1}}`) + `data: {"choices":{},"usage":"none"}` + "\n\n" + stop + done,
+		"numbers and null as events":    "data: 1\n\ndata: null\n\n" + hello + stop + done,
+		"other choices":                 `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\n" + hello + stop + done,
+		"a document, not a stream":      "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
+		"refusal":                       event(`{"refusal":"Hello"}`) + stop + done,
+	} {
+		t.Run(name, func(t *testing.T) {
+			pieces, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
+			require.NoError(t, err)
+			text, _ := modeltest.Spoken(pieces)
+			require.Equal(t, "Hello", text)
+			require.Equal(t, core.Answer{}, answer)
+		})
+	}
+}
+
+// TestRawLineBreaks in strings, which some servers write, are part of the text.
+func TestRawLineBreaks(t *testing.T) {
+	document := "{\n\t\"choices\": [{\"message\":{\"content\":\"a \\\"b\\\"\n\tc\r\nd\\\\\"},\"finish_reason\":\"stop\"}]\r\n}"
+	for name, body := range map[string]string{"a document": document, "an event": event("{\"content\":\"a \\\"b\\\"\\n\tc\\r\\nd\\\\\"}") + stop + done} {
+		t.Run(name, func(t *testing.T) {
+			pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(body)), modeltest.UserSays("hi"))
+			require.NoError(t, err)
+			text, _ := modeltest.Spoken(pieces)
+			require.Equal(t, "a \"b\"\n\tc\r\nd\\", text)
+		})
+	}
+	_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events("{\"error\":{\"message\":\"out of\nmemory\"}}")), modeltest.UserSays("hi"))
+	require.ErrorContains(t, err, "out of")
+	_, _, err = modeltest.Ask(t.Context(), serve(t, modeltest.Events("{\"choices\":\x01[]}")), modeltest.UserSays("hi"))
+	require.ErrorContains(t, err, "is not JSON", "control characters between the members are no text")
+}
+
+func TestPiecesComeInOrder(t *testing.T) {
+	stream := event(`{"reasoning_content":"first "}`) + event(`{"reasoning":"second"}`) +
+		event(`{"content":"","reasoning":"both","reasoning_content":"both"}`) +
+		event(`{"content":"answer \ud83d\ude00"}`) + stop + done
+	pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
+	require.NoError(t, err)
+	require.Equal(t, []core.Piece{
+		{Kind: core.PieceReasoning, Text: "first "},
+		{Kind: core.PieceReasoning, Text: "second"},
+		{Kind: core.PieceReasoning, Text: "both"},
+		{Kind: core.PieceText, Text: "answer 😀"},
+	}, pieces)
+}
+
+func TestInvalidUTF8IsReplaced(t *testing.T) {
+	pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event("{\"content\":\"a\xffb\"}")+stop)), modeltest.UserSays("hi"))
+	require.NoError(t, err)
+	require.Equal(t, []core.Piece{{Text: "a\ufffdb"}}, pieces)
+}
+
+func TestUsage(t *testing.T) {
+	full := `"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,` +
+		`"prompt_tokens_details":{"cached_tokens":64,"cache_write_tokens":8},"completion_tokens_details":{"reasoning_tokens":5}}`
+	want := &protocol.TokenUsageBreakdown{
+		TotalTokens: 120, InputTokens: 100, CachedInputTokens: 64, CacheWriteInputTokens: 8,
+		OutputTokens: 20, ReasoningOutputTokens: 5,
+	}
+	for name, c := range map[string]struct {
+		stream string
+		want   *protocol.TokenUsageBreakdown
+	}{
+		"in the last chunk":      {stop + `data: {"choices":[],` + full + "}\n\n" + done, want},
+		"beside finish_reason":   {`data: {"choices":[{"delta":{},"finish_reason":"stop"}],` + full + "}\n\n" + done, want},
+		"inside the choice":      {`data: {"choices":[{"delta":{},"finish_reason":"stop",` + full + "}]}\n\n" + done, want},
+		"running, the last wins": {`data: {"choices":[],"usage":{"prompt_tokens":1}}` + "\n\n" + stop + "data: {" + full + "}\n\n" + done, want},
+		"null elsewhere":         {`data: {` + full + "}\n\n" + `data: {"usage":null}` + "\n\n" + stop + done, want},
+		"without a total":        {`data: {"usage":{"prompt_tokens":3,"completion_tokens":4,"prompt_tokens_details":null}}` + "\n\n" + stop, &protocol.TokenUsageBreakdown{TotalTokens: 7, InputTokens: 3, OutputTokens: 4}},
+		"all zero":               {`data: {"usage":{"prompt_tokens":0}}` + "\n\n" + stop, nil},
+		"absent":                 {stop + done, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(c.stream)), modeltest.UserSays("hi"))
+			require.NoError(t, err)
+			require.Equal(t, c.want, answer.Usage)
+		})
+	}
+}
+
+// callEvent is a chunk with these fragments of tool calls.
+func callEvent(fragments ...string) string {
+	return event(`{"tool_calls":[` + strings.Join(fragments, ",") + `]}`)
+}
+
+func TestToolCallFragments(t *testing.T) {
+	call := func(id, name, arguments string) core.ToolCall {
+		return core.ToolCall{ID: id, Name: name, Arguments: arguments}
+	}
+	for name, c := range map[string]struct {
+		stream string
+		want   []core.ToolCall
+	}{
+		"in pieces": {
+			callEvent(`{"index":0,"id":"a","type":"function","function":{"name":"shell","arguments":""}}`) +
+				callEvent(`{"index":0,"function":{"arguments":"{\"x\""}}`) + callEvent(`{"index":0,"function":{"arguments":":1}"}}`),
+			[]core.ToolCall{call("a", "shell", `{"x":1}`)},
+		},
+		"interleaved": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`, `{"index":1,"id":"b","function":{"name":"g","arguments":"{\"y\""}}`) +
+				callEvent(`{"index":1,"function":{"arguments":":2}"}}`) + callEvent(`{"index":0,"function":{"arguments":":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "g", `{"y":2}`)},
+		},
+		"no index": {
+			callEvent(`{"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) + callEvent(`{"function":{"arguments":":1}"}}`) +
+				callEvent(`{"id":"b","function":{"name":"f","arguments":"{}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{}`)},
+		},
+		"no index, interleaved by id": {
+			callEvent(`{"id":"a","function":{"name":"f","arguments":"{"}}`) + callEvent(`{"id":"b","function":{"name":"g","arguments":"{"}}`) +
+				callEvent(`{"id":"a","function":{"arguments":"}"}}`) + callEvent(`{"id":"b","function":{"arguments":"}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`), call("b", "g", `{}`)},
+		},
+		"index 0 for all": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`) + callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)},
+		},
+		"index 0 for all and no ids": {
+			callEvent(`{"index":0,"id":"","function":{"name":"f","arguments":"{\"x\":1}"}}`, `{"index":0,"function":{"name":"f","arguments":"{\"x\":2}"}}`, `{"index":0,"function":{"name":"g","arguments":""}}`),
+			[]core.ToolCall{call("call_1", "f", `{"x":1}`), call("call_2", "f", `{"x":2}`), call("call_3", "g", "")},
+		},
+		"a new id in every fragment": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) + callEvent(`{"index":0,"id":"b","function":{"arguments":":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"id and name in every fragment": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) + callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"name in every fragment, no ids": {
+			callEvent(`{"index":0,"function":{"name":"f","arguments":"{\"x\":{}"}}`) + callEvent(`{"index":0,"function":{"name":"f","arguments":",\"y\":1}"}}`),
+			[]core.ToolCall{call("call_1", "f", `{"x":{},"y":1}`)},
+		},
+		"id after the name": {
+			callEvent(`{"index":0,"function":{"name":"f"}}`) + callEvent(`{"index":0,"id":"a","function":{"arguments":"{}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`)},
+		},
+		"arguments as an object": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":{"x":[1,2]}}}`),
+			[]core.ToolCall{call("a", "f", `{"x":[1,2]}`)},
+		},
+		"arguments null": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":null}}`),
+			[]core.ToolCall{call("a", "f", "")},
+		},
+		"arguments that are not JSON are kept": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{oops"}}`),
+			[]core.ToolCall{call("a", "f", "{oops")},
+		},
+		"ids of the prompt and of the answer are taken": {
+			callEvent(`{"index":0,"id":"old","function":{"name":"f"}}`, `{"index":1,"id":"new","function":{"name":"f"}}`, `{"index":2,"id":"new","function":{"name":"f"}}`, `{"index":3,"id":null,"function":{"name":"f"}}`),
+			[]core.ToolCall{call("call_1", "f", ""), call("new", "f", ""), call("call_3", "f", ""), call("call_4", "f", "")},
+		},
+		"an empty fragment is no call": {
+			callEvent(`{"index":0}`, `{"index":1,"id":"a","function":{"name":"f"}}`),
+			[]core.ToolCall{call("a", "f", "")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := modeltest.UserSays("hi")
+			p.Items = append(p.Items, modeltest.Items(
+				&protocol.FunctionCall{CallID: "old", Name: "f"}, &protocol.CustomToolCall{CallID: "call_2"})...)
+			if !strings.Contains(name, "of the prompt") {
+				p.Items = nil
+			}
+			_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(c.stream+stop+done)), p)
+			require.NoError(t, err)
+			require.Equal(t, c.want, answer.Calls)
+		})
+	}
+}
+
+func TestStreamsThatBreakOff(t *testing.T) {
+	hello := event(`{"content":"Hel"}`)
+	abort := func(stream string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			modeltest.Events(stream)(w, r)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	}
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		message string
+	}{
+		"closed properly":      {modeltest.Events(hello), "without [DONE] or a finish_reason"},
+		"cut connection":       {abort(hello), "unexpected EOF"},
+		"cut within an event":  {modeltest.Events(hello + `data: {"choices":[{"del`), "not JSON"},
+		"an event not JSON":    {modeltest.Events(hello + "data: Internal error\n\n" + stop + done), "not JSON"},
+		"nothing":              {modeltest.Events(""), "held no events"},
+		"comments only":        {modeltest.Events(": ping\n\n"), "held no events"},
+		"a page":               {modeltest.Events("<html><title>Login</title></html>"), "held no events"},
+		"a cut document":       {modeltest.Events(`{"choices":[{"mess`), "not JSON"},
+		"a document unfinshed": {modeltest.Events(`{"object":"list"}`), "without [DONE]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := modeltest.Ask(t.Context(), serve(t, c.handler), modeltest.UserSays("hi"))
+			m := modeltest.Failed(t, err)
+			require.True(t, strings.HasPrefix(m.Message, "stream disconnected before completion: "), m.Message)
+			require.Contains(t, m.Message, c.message)
+			require.Equal(t, protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, m.Info)
+			require.True(t, m.Retry)
+			require.True(t, m.Streaming)
+		})
+	}
+	t.Run("cut after finish_reason", func(t *testing.T) {
+		pieces, _, err := modeltest.Ask(t.Context(), serve(t, abort(hello+stop)), modeltest.UserSays("hi"))
+		require.NoError(t, err, "the answer was whole")
+		require.Len(t, pieces, 1)
+	})
+}
+
+func TestErrorsAmidstTheAnswer(t *testing.T) {
+	status := func(kind string, status int) protocol.CodexErrorInfo {
+		return protocol.CodexErrorInfo{Kind: kind, HTTPStatus: &status}
+	}
+	other := protocol.CodexErrorInfo{Kind: protocol.ErrorOther}
+	for name, c := range map[string]struct {
+		event   string
+		message string
+		info    protocol.CodexErrorInfo
+		retry   bool
+	}{
+		"exact form":         {`{"error":{"message":"boom"}}`, "boom", other, true},
+		"with a space":       {`{ "error" : {"message":"boom"}}`, "boom", other, true},
+		"not first":          {`{"id":"x","choices":[],"error":{"message":"boom","code":502}}`, "boom", protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
+		"text":               {`{"error":"boom"}`, "boom", other, true},
+		"says nothing":       {`{"error":{"param":7}}`, "without saying which", other, true},
+		"rate limit":         {`{"error":{"message":"slow","type":"rate_limit_error"}}`, "slow", status(protocol.ErrorTooManyFailedAttempts, 429), true},
+		"overloaded":         {`{"error":{"message":"busy","type":"overloaded_error"}}`, "busy", protocol.CodexErrorInfo{Kind: protocol.ErrorServerOverloaded}, true},
+		"server error":       {`{"error":{"message":"oh","type":"server_error"}}`, "oh", protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
+		"invalid request":    {`{"error":{"message":"no","type":"invalid_request_error"}}`, "no", other, false},
+		"context":            {`{"error":{"message":"no","code":"context_length_exceeded"}}`, "no", protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}, false},
+		"quota":              {`{"error":{"message":"no","code":"insufficient_quota"}}`, "no", protocol.CodexErrorInfo{Kind: protocol.ErrorUsageLimitExceeded}, false},
+		"finish_reason only": {`{"choices":[{"delta":{},"finish_reason":"error"}]}`, "finish_reason", other, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream := ": before\n\nevent: x\n" + event(`{"content":"a"}`) + "data: " + c.event + "\n\n" + done
+			_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
+			m := modeltest.Failed(t, err)
+			require.Contains(t, m.Message, c.message)
+			require.Equal(t, c.info, m.Info)
+			require.Equal(t, c.retry, m.Retry)
+			require.True(t, m.Streaming)
+		})
+	}
+}
+
+func TestAnswersCutToNothingAreErrors(t *testing.T) {
+	for reason, words := range map[string]string{"length": "length limit", "content_filter": "content filter"} {
+		finish := `data: {"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
+		_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"reasoning":"hm"}`)+finish)), modeltest.UserSays("hi"))
+		m := modeltest.Failed(t, err)
+		require.Contains(t, m.Message, words)
+		require.False(t, m.Retry, "the same request ends the same way")
+
+		pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"content":"some"}`)+finish)), modeltest.UserSays("hi"))
+		require.NoError(t, err, "what text there is counts")
+		require.Len(t, pieces, 1)
+	}
+}
+
+func TestHugeArgumentsCostAFewTimesTheirSize(t *testing.T) {
+	const size = 8 << 20
+	huge := strings.Repeat("x", size)
+	var stream strings.Builder
+	stream.WriteString(callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\""}}`))
+	for i := range 4 {
+		fmt.Fprint(&stream, callEvent(`{"index":0,"function":{"arguments":"`+huge[i*size/4:(i+1)*size/4]+`"}}`))
+	}
+	stream.WriteString(callEvent(`{"index":0,"function":{"arguments":"\"}"}}`) + stop + done)
+	provider := memoryProvider(stream.String())
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, answer, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Len(t, answer.Calls[0].Arguments, size+len(`{"x":""}`))
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20*size))
+}
+
+// TestAnswersWithoutEnd are cut off, whatever they repeat, and not asked for again.
+func TestAnswersWithoutEnd(t *testing.T) {
+	for name, repeated := range map[string]string{
+		"text":              event(`{"content":"` + strings.Repeat("x", 1<<20) + `"}`),
+		"reasoning":         event(`{"reasoning":"` + strings.Repeat("x", 1<<20) + `"}`),
+		"reasoning details": event(`{"reasoning_details":[{"type":"reasoning.encrypted","data":"` + strings.Repeat("x", 1<<20) + `"}]}`),
+		"arguments":         callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"` + strings.Repeat("x", 1<<20) + `"}}`),
+		"calls":             event(`{"tool_calls":[` + strings.Repeat(`{},`, 100_000) + `{}]}`),
+		"nothing":           strings.Repeat(`data: {"choices":[]}`+"\n\n", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := modeltest.Ask(t.Context(), readerProvider(func() io.Reader { return &endless{text: repeated} }), modeltest.UserSays("hi"))
+			m := modeltest.Failed(t, err)
+			require.Contains(t, m.Message, `model provider "memory" sent an answer of more than 32 MiB`)
+			require.False(t, m.Retry)
+			require.True(t, m.Streaming)
+		})
+	}
+}
+
+// endless reads a text again and again.
+type endless struct {
+	text string
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.text[e.at:])
+	e.at = (e.at + n) % len(e.text)
+	return n, nil
+}

@@ -1,0 +1,111 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"appserver/core"
+	"appserver/core/model"
+	"appserver/protocol"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// Wire is the Chat Completions API of one provider. It keeps what the provider was found to demand.
+type Wire struct {
+	optional model.Optional
+	dialects dialects
+}
+
+// New makes the wire of a provider.
+func New() *Wire {
+	return &Wire{optional: model.Optional{Members: []string{"prompt_cache_key", "parallel_tool_calls", "stream_options"}}}
+}
+
+// Path is chat/completions.
+func (*Wire) Path() []string { return []string{"chat", "completions"} }
+
+// Terminal is either of the two ends that providers send.
+func (*Wire) Terminal() string { return "[DONE] or a finish_reason" }
+
+// Send posts the request for p.
+func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error {
+	messages := Messages(p)
+	w.dialects.of(p.Model).speak(messages)
+	overrides, err := overrides(p, messages)
+	if err != nil {
+		return err
+	}
+	e, url := to.Endpoint()
+	request := &poster{wire: w, to: to, overrides: overrides}
+	config := openai.DefaultConfig(e.APIKey)
+	config.BaseURL, config.HTTPClient = url, request
+	// The answer is read elsewhere: the library's reader runs two regular expressions a line, and
+	// takes an error of the provider for the end.
+	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, body(p))
+	return w.optional.Failed(err, request.sent)
+}
+
+// Learn takes note of refused members, and of the dialect that a refusal asks for.
+func (w *Wire) Learn(p *core.Prompt, err error) bool {
+	return w.optional.Learn(err) || w.dialects.learn(p, err)
+}
+
+// Read starts to read an answer.
+func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return newAssembly(p, emit) }
+
+// Render gives the messages and the tools of the request for p.
+func (*Wire) Render(p *core.Prompt) (rendered, tools []json.RawMessage, err error) {
+	return Render(p)
+}
+
+// Render gives the messages and the tools of the Chat Completions request for p.
+func Render(p *core.Prompt) (rendered, tools []json.RawMessage, err error) {
+	for _, m := range Messages(p) {
+		raw, err := protocol.Marshal(m)
+		if err != nil {
+			return nil, nil, fmt.Errorf("writing the messages of the request: %w", err)
+		}
+		rendered = append(rendered, raw)
+	}
+	for _, t := range body(p).Tools {
+		raw, err := protocol.Marshal(t)
+		if err != nil {
+			return nil, nil, fmt.Errorf("writing the tools of the request: %w", err)
+		}
+		tools = append(tools, raw)
+	}
+	return rendered, tools, nil
+}
+
+// poster is the HTTP client of go-openai: it corrects a request on its way out.
+type poster struct {
+	wire      *Wire
+	to        model.Poster
+	overrides map[string]json.RawMessage
+	sent      []string // the optional members of the request
+}
+
+// Do puts the members that the library cannot express into the body.
+func (r *poster) Do(req *http.Request) (*http.Response, error) {
+	var members map[string]json.RawMessage
+	if err := json.NewDecoder(req.Body).Decode(&members); err != nil {
+		return nil, fmt.Errorf("reading the request that go-openai wrote: %w", err)
+	}
+	for name, value := range r.overrides {
+		members[name] = value
+	}
+	r.sent = r.wire.optional.Filter(members)
+	body, err := protocol.Marshal(members)
+	if err != nil {
+		return nil, fmt.Errorf("writing the request: %w", err)
+	}
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, _ = req.GetBody()
+	return r.to.Do(req)
+}

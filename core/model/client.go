@@ -1,0 +1,147 @@
+package model
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"appserver/core"
+)
+
+// defaultIdleTimeout is used where an Endpoint sets none.
+const defaultIdleTimeout = 5 * time.Minute
+
+// Endpoint describes where models are served.
+type Endpoint struct {
+	// Name is the provider's, for messages.
+	Name string
+	// BaseURL is what the path of a Wire is appended to. Its query is kept.
+	BaseURL string
+	// APIKey is sent as a bearer token; "" sends none.
+	APIKey string
+	// Query and Headers are added to every request.
+	Query, Headers map[string]string
+	// IdleTimeout is how long a request may show no life; 0 means
+	// five minutes.
+	IdleTimeout time.Duration
+	// Identity names the client of requests; nil names this program.
+	Identity *Identity
+	// Transport replaces the HTTP transport; nil means one of the provider's own,
+	// which honours the proxy variables of the environment.
+	Transport http.RoundTripper
+}
+
+// Client is a provider: an endpoint, and the API that it is asked by. It is safe for concurrent
+// use.
+type Client struct {
+	endpoint Endpoint
+	wire     Wire
+	url      *url.URL
+	urlErr   error
+	client   *http.Client
+	redact   *strings.Replacer
+	shown    string // the URL as messages may show it
+}
+
+// NewClient makes a provider of an endpoint. If the endpoint cannot be used, every Stream fails
+// with a message that says why.
+func NewClient(e Endpoint, w Wire) *Client {
+	c := newClient(e, w.Path()...)
+	c.wire = w
+	return c
+}
+
+// newClient is a client for requests to one path below the endpoint.
+func newClient(e Endpoint, path ...string) *Client {
+	e.APIKey = strings.TrimSpace(e.APIKey)
+	if e.IdleTimeout <= 0 {
+		e.IdleTimeout = defaultIdleTimeout
+	}
+	if e.Transport == nil {
+		e.Transport = newTransport()
+	}
+	c := &Client{endpoint: e, client: &http.Client{Transport: e.Transport, CheckRedirect: stayAtHome}, redact: redactor(e)}
+	if c.url, c.urlErr = requestURL(e, path...); c.urlErr == nil {
+		c.shown = shownURL(c.url)
+	}
+	return c
+}
+
+// maxRedirects is how often a request is sent on.
+const maxRedirects = 10
+
+// stayAtHome follows redirects within the provider's host alone: the headers of the
+// configuration hold keys, which http.Client would send along to any.
+func stayAtHome(req *http.Request, via []*http.Request) error {
+	if first := via[0].URL; len(via) >= maxRedirects || req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// newTransport is the default transport with a quicker end for connections that
+// cannot be made or are dead, and without the limit of two idle connections.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: 8,
+		IdleConnTimeout:     90 * time.Second,
+	}
+}
+
+func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replace(string(b))) }
+
+// Close closes idle connections. Requests under way go on.
+func (c *Client) Close() { c.client.CloseIdleConnections() }
+
+// Render gives the messages and the tools of the request for p.
+func (c *Client) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
+	return c.wire.Render(p)
+}
+
+// Stream asks the endpoint; see the package's contract.
+func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	begun := false
+	note := func(piece core.Piece) {
+		begun = true
+		emit(piece)
+	}
+	for {
+		answer, err := c.attempt(ctx, p, note)
+		switch {
+		case err == nil:
+			return answer, nil
+		case ctx.Err() != nil:
+			return core.Answer{}, context.Cause(ctx)
+		case !begun && c.wire.Learn(p, err):
+			continue
+		}
+		return core.Answer{}, c.modelError(err)
+	}
+}
+
+// attempt sends the prompt once. Its errors are those that modelError knows.
+func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	if c.urlErr != nil {
+		return core.Answer{}, &requestError{c.urlErr}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	x := &exchange{provider: c, idle: newIdle(c.endpoint.IdleTimeout, cancel)}
+	defer x.close()
+	if err := c.wire.Send(ctx, x, p); err != nil {
+		return core.Answer{}, typed(err)
+	}
+	return x.collect(ctx, c.wire.Read(p, emit))
+}

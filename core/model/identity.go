@@ -1,0 +1,41 @@
+package model
+
+import (
+	"net/http"
+	"sync/atomic"
+)
+
+// Identity names the client that requests are made for. The first client that is set stays. It
+// is safe for concurrent use; a nil one names this program.
+type Identity struct {
+	client atomic.Pointer[identity]
+}
+
+type identity struct{ originator, userAgent string }
+
+// Set names the client, unless one is named already. Both must be values of HTTP headers.
+func (i *Identity) Set(originator, userAgent string) {
+	i.client.CompareAndSwap(nil, &identity{originator, userAgent})
+}
+
+// Originator returns the name that was set, or "".
+func (i *Identity) Originator() string {
+	if client := i.client.Load(); client != nil {
+		return client.originator
+	}
+	return ""
+}
+
+// sign puts the client's name on a request.
+func (i *Identity) sign(h http.Header) {
+	var client *identity
+	if i != nil {
+		client = i.client.Load()
+	}
+	if client == nil {
+		h.Set("User-Agent", "appserver")
+		return
+	}
+	h.Set("Originator", client.originator)
+	h.Set("User-Agent", client.userAgent)
+}

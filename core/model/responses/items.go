@@ -1,0 +1,91 @@
+package responses
+
+import (
+	"appserver/core"
+	"appserver/core/model"
+	"appserver/protocol"
+)
+
+// What is sent in place of an empty text: the API refuses an empty message of the user, and models
+// take an empty output for a tool that did not run.
+const (
+	emptyMessage = "(empty message)"
+	emptyOutput  = "(no output)"
+)
+
+// inputItems are the items of a prompt as the API takes them: without the members that this server
+// and the reference implementation add, and without ids, which name items that the provider does
+// not keep.
+func inputItems(p *core.Prompt, plain bool) []protocol.ResponseItem {
+	items := make([]protocol.ResponseItem, 0, len(p.Items))
+	custom := map[string]bool{}
+	for _, item := range p.Items {
+		if sent := inputItem(item.ResponseItemVariant, plain, custom); sent != nil {
+			items = append(items, protocol.ResponseItem{ResponseItemVariant: sent})
+		}
+	}
+	return items
+}
+
+// inputItem is an item as it is sent, nil for one that is left out. custom has the ids of the
+// custom calls that became functions, whose outputs change with them.
+func inputItem(item protocol.ResponseItemVariant, plain bool, custom map[string]bool) protocol.ResponseItemVariant {
+	switch i := item.(type) {
+	case *protocol.Message:
+		return inputMessage(i)
+	case *protocol.Reasoning:
+		return inputReasoning(i)
+	case *protocol.FunctionCall:
+		return &protocol.FunctionCall{Name: model.FunctionName(i.FullName()), Arguments: i.Arguments, CallID: i.CallID}
+	case *protocol.CustomToolCall:
+		if plain {
+			custom[i.CallID] = true
+			return &protocol.FunctionCall{Name: model.FunctionName(i.Name), Arguments: model.InputObject(i.Input), CallID: i.CallID}
+		}
+		return &protocol.CustomToolCall{Status: i.Status, CallID: i.CallID, Name: i.Name, Input: i.Input}
+	case *protocol.LocalShellCall:
+		return &protocol.LocalShellCall{CallID: i.CallID, Status: i.Status, Action: i.Action}
+	case *protocol.FunctionCallOutput:
+		return &protocol.FunctionCallOutput{CallID: i.CallID, Output: inputOutput(i.Output)}
+	case *protocol.CustomToolCallOutput:
+		if custom[i.CallID] {
+			return &protocol.FunctionCallOutput{CallID: i.CallID, Output: inputOutput(i.Output)}
+		}
+		return &protocol.CustomToolCallOutput{CallID: i.CallID, Output: inputOutput(i.Output)}
+	case *protocol.Unknown:
+		return i
+	}
+	return nil
+}
+
+// inputMessage leaves out an empty text of the assistant, and replaces any other.
+func inputMessage(m *protocol.Message) protocol.ResponseItemVariant {
+	content := m.Content
+	if len(content) == 0 || len(content) == 1 && content[0].Type != protocol.ContentInputImage && content[0].Text == "" && content[0].Raw == nil {
+		if m.Role == protocol.RoleAssistant {
+			return nil
+		}
+		content = []protocol.ContentItem{{Type: protocol.ContentInputText, Text: emptyMessage}}
+	}
+	return &protocol.Message{Role: m.Role, Content: content, Phase: m.Phase}
+}
+
+// inputReasoning is reasoning that the provider can read. Its raw text never goes back: the API
+// takes it from some providers only.
+func inputReasoning(r *protocol.Reasoning) protocol.ResponseItemVariant {
+	if r.EncryptedContent == nil {
+		return nil
+	}
+	summary := r.Summary
+	if summary == nil {
+		summary = []protocol.ReasoningText{}
+	}
+	return &protocol.Reasoning{Summary: summary, EncryptedContent: r.EncryptedContent}
+}
+
+func inputOutput(out protocol.ToolOutput) protocol.ToolOutput {
+	if out.Parts == nil && out.Text == "" {
+		out.Text = emptyOutput
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package responses
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"appserver/core"
+	"appserver/core/model"
+	"appserver/protocol"
+)
+
+// reading puts an answer together from its events, and emits text as it comes.
+type reading struct {
+	prompt *core.Prompt
+	emit   func(core.Piece)
+	size   model.Size
+	ids    model.CallIDs
+	answer core.Answer
+	// said and thought are set once the item under way had a delta of text or reasoning.
+	said, thought bool
+	summaryIndex  int
+	items         int // that are whole
+	end           string
+	reason        string // why the answer is incomplete
+}
+
+func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
+	return &reading{prompt: p, emit: emit}
+}
+
+// Add takes one event. It fails if the event is not JSON, if the provider reports an error, and if
+// the answer is too large.
+func (r *reading) Add(raw []byte) error {
+	e, err := decodeEvent(raw)
+	if err != nil {
+		return err
+	}
+	if err := r.size.Add(len(e.Delta) + len(e.Item)); err != nil {
+		return err
+	}
+	switch e.Type {
+	case eventText, eventRefusal:
+		r.text(e.Delta)
+	case eventSummaryPart, eventSummaryText:
+		r.summary(e.SummaryIndex, e.Delta)
+	case eventReasoningText:
+		r.reasoning(core.PieceReasoning, e.Delta)
+	case eventItemAdded:
+		r.said, r.thought, r.summaryIndex = false, false, 0
+	case eventItemDone:
+		r.item(e.Item)
+	case eventFailed:
+		return model.Reported(failure(e.Response.Error))
+	case eventError:
+		return model.Reported(raw)
+	case eventCompleted, eventDone, eventIncomplete:
+		r.finish(&e)
+	}
+	return nil
+}
+
+// failure is a document for an error that may be missing.
+func failure(raw json.RawMessage) []byte {
+	if !isSet(raw) {
+		return []byte(`{"message":"the provider ended the answer with response.failed and gave no reason"}`)
+	}
+	return raw
+}
+
+func (r *reading) text(delta string) {
+	if delta != "" {
+		r.said = true
+		r.emit(core.Piece{Kind: core.PieceText, Text: delta})
+	}
+}
+
+func (r *reading) reasoning(kind core.PieceKind, delta string) {
+	if delta != "" {
+		r.thought = true
+		r.emit(core.Piece{Kind: kind, Text: delta})
+	}
+}
+
+// summary emits a delta of a summary, and the beginning of each further part before it.
+func (r *reading) summary(index int, delta string) {
+	if index > r.summaryIndex && r.thought {
+		r.emit(core.Piece{Kind: core.PieceSummaryPart})
+	}
+	r.summaryIndex = max(index, r.summaryIndex)
+	r.reasoning(core.PieceReasoningSummary, delta)
+}
+
+// item takes an item that is whole. Text and reasoning that came without deltas are emitted first.
+func (r *reading) item(raw json.RawMessage) {
+	var item protocol.ResponseItem
+	if item.UnmarshalJSON(raw) != nil {
+		return
+	}
+	r.items++
+	switch i := item.ResponseItemVariant.(type) {
+	case *protocol.Message:
+		if !r.said {
+			r.text(protocol.JoinText(i.Content))
+		}
+		r.whole(item)
+	case *protocol.Reasoning:
+		r.undelivered(i)
+		r.whole(item)
+	case *protocol.FunctionCall:
+		r.call(core.ToolCall{ID: i.CallID, Name: i.FullName(), Arguments: i.Arguments})
+	case *protocol.CustomToolCall:
+		r.call(core.ToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Input, Custom: true})
+	case *protocol.LocalShellCall:
+		r.call(core.ToolCall{ID: i.CallID, Name: "shell", Arguments: shellArguments(i)})
+	default:
+		r.whole(item)
+	}
+	r.said, r.thought, r.summaryIndex = false, false, 0
+}
+
+// undelivered emits reasoning that came without deltas.
+func (r *reading) undelivered(i *protocol.Reasoning) {
+	if r.thought {
+		return
+	}
+	for n, part := range i.Summary {
+		r.summary(n, part.Text)
+	}
+	for _, part := range i.Content {
+		r.reasoning(core.PieceReasoning, part.Text)
+	}
+}
+
+func (r *reading) whole(item protocol.ResponseItem) {
+	r.emit(core.Piece{Kind: core.PieceItem, Item: &item})
+}
+
+func (r *reading) call(c core.ToolCall) {
+	c.ID = r.ids.Claim(r.prompt, c.ID)
+	r.answer.Calls = append(r.answer.Calls, c)
+}
+
+func shellArguments(c *protocol.LocalShellCall) string {
+	b, err := protocol.Marshal(map[string]any{"command": c.Action.Command})
+	if err != nil {
+		return "{}"
+	}
+	return string(b)
+}
+
+// finish takes the end of the answer. A provider that sends no events for items has them here.
+func (r *reading) finish(e *event) {
+	if r.items == 0 && !r.said {
+		for _, raw := range e.Response.Output {
+			r.item(raw)
+		}
+	}
+	r.answer.Usage = e.Response.Usage.breakdown()
+	r.end, r.reason = e.Type, e.Response.Details.Reason
+}
+
+// Done takes the end marker of other APIs, which says nothing here.
+func (r *reading) Done() {}
+
+// Progress is Complete after the event that ends the answer.
+func (r *reading) Progress() model.Progress {
+	if r.end == "" {
+		return model.Underway
+	}
+	return model.Complete
+}
+
+// cutReasons are why a provider ends an answer that the model had not ended.
+var cutReasons = map[string]string{
+	"max_output_tokens": "the provider's limit of output tokens was reached",
+	"content_filter":    "the provider's content filter stopped it",
+}
+
+// Answer ends the reading. An incomplete answer without any item is an error.
+func (r *reading) Answer() (core.Answer, error) {
+	if r.end != eventIncomplete {
+		return r.answer, nil
+	}
+	why := cutReasons[r.reason]
+	if why == "" {
+		why = fmt.Sprintf("the provider ended it as incomplete (reason %q)", r.reason)
+	}
+	if r.items == 0 && !r.said {
+		return core.Answer{}, model.Barren(errors.New(why))
+	}
+	r.answer.Cut = why
+	return r.answer, nil
+}

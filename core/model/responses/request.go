@@ -1,0 +1,95 @@
+package responses
+
+import (
+	"encoding/json"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// request is the body of a request. Its members are those that the reference implementation sends,
+// without client_metadata, which is for the vendor's statistics.
+type request struct {
+	Model             string                  `json:"model"`
+	Instructions      string                  `json:"instructions,omitempty"`
+	Input             []protocol.ResponseItem `json:"input"`
+	Tools             []tool                  `json:"tools,omitempty"`
+	ToolChoice        string                  `json:"tool_choice,omitempty"`
+	ParallelToolCalls *bool                   `json:"parallel_tool_calls,omitempty"`
+	Reasoning         *reasoning              `json:"reasoning,omitempty"`
+	Store             bool                    `json:"store"`
+	Stream            bool                    `json:"stream"`
+	Include           []string                `json:"include,omitempty"`
+	ServiceTier       string                  `json:"service_tier,omitempty"`
+	PromptCacheKey    string                  `json:"prompt_cache_key,omitempty"`
+	Text              *textOptions            `json:"text,omitempty"`
+}
+
+// reasoning asks for reasoning: effort is low, medium, high and so on, summary is auto, concise or
+// detailed.
+type reasoning struct {
+	Effort  string `json:"effort,omitempty"`
+	Summary string `json:"summary,omitempty"`
+}
+
+// textOptions are how long the text is, and in which form.
+type textOptions struct {
+	Verbosity string      `json:"verbosity,omitempty"`
+	Format    *textFormat `json:"format,omitempty"`
+}
+
+// textFormat is a JSON Schema for the text.
+type textFormat struct {
+	Type   string          `json:"type"`
+	Strict bool            `json:"strict"`
+	Schema json.RawMessage `json:"schema"`
+	Name   string          `json:"name"`
+}
+
+// Members of requests whose values never change.
+const (
+	encryptedReasoning = "reasoning.encrypted_content"
+	outputSchemaName   = "codex_output_schema"
+	noSummary          = "none"
+)
+
+// newRequest is the request for p. Plain models are offered functions only.
+func newRequest(p *core.Prompt, plain bool) *request {
+	r := &request{
+		Model: p.Model, Instructions: p.Instructions, Input: inputItems(p, plain), Tools: tools(p, plain),
+		Reasoning: reasoningOptions(p), Stream: true, Include: []string{encryptedReasoning},
+		ServiceTier: p.ServiceTier, Text: textOptionsOf(p),
+	}
+	if len(r.Tools) > 0 {
+		r.ToolChoice, r.ParallelToolCalls = "auto", new(true)
+	}
+	if p.ThreadID != "" {
+		r.PromptCacheKey = p.SessionID
+	}
+	return r
+}
+
+func reasoningOptions(p *core.Prompt) *reasoning {
+	r := reasoning{Effort: p.Effort}
+	if p.Summary != noSummary {
+		r.Summary = p.Summary
+	}
+	if r == (reasoning{}) {
+		return nil
+	}
+	return &r
+}
+
+func textOptionsOf(p *core.Prompt) *textOptions {
+	t := &textOptions{Verbosity: p.Verbosity}
+	if isSet(p.OutputSchema) {
+		t.Format = &textFormat{Type: "json_schema", Strict: true, Schema: p.OutputSchema, Name: outputSchemaName}
+	}
+	if *t == (textOptions{}) {
+		return nil
+	}
+	return t
+}
+
+// isSet tells a JSON value from none and from null.
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

@@ -1,0 +1,309 @@
+package responses_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/core"
+	"appserver/core/model"
+	"appserver/core/model/modeltest"
+	"appserver/core/model/responses"
+	"appserver/protocol"
+)
+
+const completed = `data: {"type":"response.completed","response":{"usage":{"input_tokens":10,"input_tokens_details":{"cached_tokens":4},` +
+	`"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":15}}}` + "\n\n"
+
+func data(event string) string { return "data: " + event + "\n\n" }
+
+func done(item string) string {
+	return data(`{"type":"response.output_item.done","item":` + item + `}`)
+}
+
+// answer is what a provider makes of a stream.
+func answer(t *testing.T, stream string) (pieces []core.Piece, a core.Answer, err error) {
+	t.Helper()
+	provider := modeltest.Serve(t, responses.New(), modeltest.Events(stream))
+	return modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
+}
+
+// sent is the body of the request for a prompt.
+func sent(t *testing.T, p *core.Prompt) (body string, req *http.Request) {
+	t.Helper()
+	provider := modeltest.Serve(t, responses.New(), func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		body, req = string(b), r
+		_, _ = io.WriteString(w, completed)
+	})
+	_, _, err := modeltest.Ask(t.Context(), provider, p)
+	require.NoError(t, err)
+	return body, req
+}
+
+func TestARequestHasTheMembersOfTheAPI(t *testing.T) {
+	body, req := sent(t, &core.Prompt{
+		ThreadID: "thread-1", SessionID: "session-1", Model: "gpt-5.4", Instructions: "Be <brief>.",
+		Effort: "high", Summary: "auto", Verbosity: "low", ServiceTier: "flex", OutputSchema: json.RawMessage(`{"type":"object"}`),
+		Tools: []core.ToolSpec{{Name: "shell", Description: "Runs.", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "apply_patch", Description: "Patches."}},
+		Items: modeltest.Items(
+			modeltest.Say(protocol.RoleUser, "list"),
+			&protocol.Reasoning{ID: "rs_1", Summary: []protocol.ReasoningText{{Type: "summary_text", Text: "think"}}, EncryptedContent: new("ENC")},
+			&protocol.FunctionCall{ID: "fc_1", CallID: "c1", Name: "shell", Arguments: `{"command":"ls"}`},
+			&protocol.FunctionCallOutput{CallID: "c1"},
+			&protocol.CustomToolCall{CallID: "c2", Name: "apply_patch", Input: "*** Begin Patch"},
+			&protocol.CustomToolCallOutput{CallID: "c2", Output: protocol.ToolOutput{Text: "no"}},
+		),
+	})
+	require.Equal(t, "POST /v1/responses", req.Method+" "+req.URL.String())
+	require.Equal(t, "Bearer "+modeltest.SecretKey, req.Header.Get("Authorization"))
+	var got map[string]any
+	require.NoError(t, json.Unmarshal([]byte(body), &got))
+	grammar := got["tools"].([]any)[1].(map[string]any)["format"].(map[string]any)["definition"].(string)
+	require.Contains(t, grammar, "*** Begin Patch")
+	require.JSONEq(t, `{"model":"gpt-5.4","instructions":"Be <brief>.","input":[
+		{"type":"message","role":"user","content":[{"type":"input_text","text":"list"}]},
+		{"type":"reasoning","summary":[{"type":"summary_text","text":"think"}],"encrypted_content":"ENC"},
+		{"type":"function_call","name":"shell","arguments":"{\"command\":\"ls\"}","call_id":"c1"},
+		{"type":"function_call_output","call_id":"c1","output":"(no output)"},
+		{"type":"custom_tool_call","call_id":"c2","name":"apply_patch","input":"*** Begin Patch"},
+		{"type":"custom_tool_call_output","call_id":"c2","output":"no"}],
+		"tools":[{"type":"function","name":"shell","description":"Runs.","strict":false,"parameters":{"type":"object"}},
+		{"type":"custom","name":"apply_patch","description":"Patches.","format":{"type":"grammar","syntax":"lark","definition":`+quoted(grammar)+`}}],
+		"tool_choice":"auto","parallel_tool_calls":true,"reasoning":{"effort":"high","summary":"auto"},"store":false,"stream":true,
+		"include":["reasoning.encrypted_content"],"service_tier":"flex","prompt_cache_key":"session-1",
+		"text":{"verbosity":"low","format":{"type":"json_schema","strict":true,"schema":{"type":"object"},"name":"codex_output_schema"}}}`, body)
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+func TestOtherModelsAreOfferedFunctionsOnly(t *testing.T) {
+	body, _ := sent(t, &core.Prompt{
+		Model: "qwen3-coder", Tools: []core.ToolSpec{{Name: "apply_patch"}},
+		Items: modeltest.Items(
+			&protocol.CustomToolCall{CallID: "c2", Name: "apply_patch", Input: "p"},
+			&protocol.CustomToolCallOutput{CallID: "c2", Output: protocol.ToolOutput{Text: "ok"}},
+		),
+	})
+	require.JSONEq(t, `{"model":"qwen3-coder","input":[
+		{"type":"function_call","name":"apply_patch","arguments":"{\"input\":\"p\"}","call_id":"c2"},
+		{"type":"function_call_output","call_id":"c2","output":"ok"}],
+		"tools":[{"type":"function","name":"apply_patch","strict":false,"parameters":{"type":"object","properties":{}}}],
+		"tool_choice":"auto","parallel_tool_calls":true,"store":false,"stream":true,"include":["reasoning.encrypted_content"]}`, body)
+}
+
+// TestReasoningWithoutEncryptedContentStaysBehind, since no provider reads the raw text of another.
+func TestReasoningWithoutEncryptedContentStaysBehind(t *testing.T) {
+	body, _ := sent(t, &core.Prompt{Model: "m", Items: modeltest.Items(
+		&protocol.Reasoning{Summary: []protocol.ReasoningText{{Type: "summary_text", Text: "think"}}},
+		modeltest.Say(protocol.RoleAssistant, ""),
+		modeltest.Say(protocol.RoleUser, ""),
+	)})
+	require.Contains(t, body, `"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"(empty message)"}]}]`)
+}
+
+func TestAnAnswerGivesPiecesItemsCallsAndUsage(t *testing.T) {
+	pieces, a, err := answer(t, strings.Join([]string{
+		data(`{"type":"response.created","response":{"id":"r1","error":null}}`),
+		data(`{"type":"response.output_item.added","item":{"type":"reasoning","id":"rs_1","summary":[]}}`),
+		data(`{"type":"response.reasoning_summary_part.added","item_id":"rs_1","summary_index":0}`),
+		data(`{"type":"response.reasoning_summary_text.delta","summary_index":0,"delta":"one"}`),
+		data(`{"type":"response.reasoning_summary_part.added","item_id":"rs_1","summary_index":1}`),
+		data(`{"type":"response.reasoning_summary_text.delta","summary_index":1,"delta":"two"}`),
+		data(`{"type":"response.reasoning_text.delta","content_index":0,"delta":"raw"}`),
+		done(`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"ENC"}`),
+		data(`{"type":"response.output_text.delta","delta":"h\u00e9"}`),
+		done(`{"type":"message","id":"m1","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"hé","annotations":[]}]}`),
+		done(`{"type":"function_call","name":"shell","arguments":"{}","call_id":"c1"}`),
+		done(`{"type":"custom_tool_call","name":"apply_patch","input":"p","call_id":"c2"}`),
+		done(`{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}`),
+		completed,
+	}, ""))
+	require.NoError(t, err)
+	require.Equal(t, []core.ToolCall{{ID: "c1", Name: "shell", Arguments: "{}"}, {ID: "c2", Name: "apply_patch", Arguments: "p", Custom: true}}, a.Calls)
+	require.Equal(t, &protocol.TokenUsageBreakdown{TotalTokens: 15, InputTokens: 10, CachedInputTokens: 4, OutputTokens: 5, ReasoningOutputTokens: 3}, a.Usage)
+	require.Equal(t, []string{"2:one", "3:", "2:two", "1:raw", "item *protocol.Reasoning", "0:hé", "item *protocol.Message", "item *protocol.Unknown"}, shown(pieces))
+	require.Equal(t, "ENC", *pieces[4].Item.ResponseItemVariant.(*protocol.Reasoning).EncryptedContent)
+	require.Equal(t, "final_answer", pieces[6].Item.ResponseItemVariant.(*protocol.Message).Phase)
+}
+
+// shown are pieces as kind and text.
+func shown(pieces []core.Piece) (list []string) {
+	for _, p := range pieces {
+		if p.Kind == core.PieceItem {
+			list = append(list, "item "+strings.TrimPrefix(typeName(p.Item.ResponseItemVariant), ""))
+			continue
+		}
+		list = append(list, string(rune('0'+int(p.Kind)))+":"+p.Text)
+	}
+	return list
+}
+
+func typeName(v any) string {
+	switch v.(type) {
+	case *protocol.Message:
+		return "*protocol.Message"
+	case *protocol.Reasoning:
+		return "*protocol.Reasoning"
+	}
+	return "*protocol.Unknown"
+}
+
+func TestTextWithoutDeltasIsEmitted(t *testing.T) {
+	message := `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`
+	for name, stream := range map[string]string{
+		"item without deltas":     done(message) + completed,
+		"items in the end alone":  data(`{"type":"response.completed","response":{"output":[` + message + `]}}`),
+		"the end of older models": done(message) + data(`{"type":"response.done","response":{}}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			pieces, _, err := answer(t, stream)
+			require.NoError(t, err)
+			text, _ := modeltest.Spoken(pieces)
+			require.Equal(t, "hi", text)
+		})
+	}
+}
+
+func TestFailuresAreToldByTheirCodes(t *testing.T) {
+	failed := func(code, message string) string {
+		return data(`{"type":"response.failed","response":{"error":{"code":"` + code + `","message":"` + message + `"}}}`)
+	}
+	for name, c := range map[string]struct {
+		stream, kind string
+		retry        bool
+	}{
+		"too long":      {failed("context_length_exceeded", "m"), protocol.ErrorContextWindowExceeded, false},
+		"no money":      {failed("insufficient_quota", "m"), protocol.ErrorUsageLimitExceeded, false},
+		"rate":          {failed("rate_limit_exceeded", "Please try again in 1.5s."), protocol.ErrorTooManyFailedAttempts, true},
+		"overloaded":    {failed("server_is_overloaded", "m"), protocol.ErrorServerOverloaded, true},
+		"prompt":        {failed("invalid_prompt", "m"), protocol.ErrorOther, false},
+		"unknown":       {failed("something_else", "m"), protocol.ErrorOther, true},
+		"no reason":     {data(`{"type":"response.failed","response":{"error":null}}`), protocol.ErrorOther, true},
+		"error event":   {data(`{"type":"error","code":"server_error","message":"boom"}`), protocol.ErrorInternalServer, true},
+		"error member":  {data(`{"type":"error","error":{"code":"rate_limit_exceeded","message":"x"}}`), protocol.ErrorTooManyFailedAttempts, true},
+		"no end":        {done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`), protocol.ErrorOther, true},
+		"[DONE] alone":  {"data: [DONE]\n\n", protocol.ErrorOther, true},
+		"garbage":       {data(`{"type":`), protocol.ErrorOther, true},
+		"cut to none":   {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), protocol.ErrorOther, false},
+		"another cause": {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"whim"}}}`), protocol.ErrorOther, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := answer(t, c.stream)
+			m := modeltest.Failed(t, err)
+			require.Equal(t, c.kind, m.Info.Kind, m.Message)
+			require.Equal(t, c.retry, m.Retry, m.Message)
+			require.True(t, m.Streaming, m.Message)
+		})
+	}
+}
+
+func TestAnIncompleteAnswerSaysWhy(t *testing.T) {
+	_, a, err := answer(t, data(`{"type":"response.output_text.delta","delta":"half"}`)+
+		data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`))
+	require.NoError(t, err)
+	require.Equal(t, "the provider's limit of output tokens was reached", a.Cut)
+}
+
+// TestRefusedMembersAreLeftOut covers providers that serve a part of the API.
+func TestRefusedMembersAreLeftOut(t *testing.T) {
+	var bodies []map[string]any
+	provider := modeltest.Serve(t, responses.New(), func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		bodies = append(bodies, body)
+		switch {
+		case body["include"] != nil:
+			http.Error(w, `{"error":{"message":"Unknown parameter: 'include'."}}`, http.StatusBadRequest)
+		case body["tools"].([]any)[0].(map[string]any)["type"] == "custom":
+			http.Error(w, `{"error":{"message":"Invalid value: 'custom'."}}`, http.StatusBadRequest)
+		default:
+			_, _ = io.WriteString(w, completed)
+		}
+	})
+	p := modeltest.UserSays("hi")
+	p.Model, p.Tools = "gpt-5", []core.ToolSpec{{Name: "apply_patch"}}
+	_, _, err := modeltest.Ask(t.Context(), provider, p)
+	require.NoError(t, err)
+	_, _, err = modeltest.Ask(t.Context(), provider, p)
+	require.NoError(t, err)
+	require.Len(t, bodies, 4, "three for the first prompt, one for the second")
+	require.Equal(t, "function", bodies[3]["tools"].([]any)[0].(map[string]any)["type"])
+}
+
+func TestAnswersWithoutEndAreCutOff(t *testing.T) {
+	stream := strings.Repeat(data(`{"type":"response.output_text.delta","delta":"`+strings.Repeat("x", 1<<20)+`"}`), 40)
+	_, _, err := answer(t, stream)
+	require.Contains(t, modeltest.Failed(t, err).Message, "more than 32 MiB")
+}
+
+// FuzzAnswer gives arbitrary bytes as the body of an answer.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(completed))
+	f.Add([]byte(done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"\ud800"}]}`) + completed))
+	f.Add([]byte(data(`{"type":"response.failed","response":{"error":{"code":7}}}`)))
+	f.Add([]byte("data: {\"type\":\"response.output_text.delta\",\"delta\":\"\xff\"}\n\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		e := model.Endpoint{BaseURL: "http://memory", Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: string(body)}}
+		provider := model.NewClient(e, responses.New())
+		pieces, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{})
+		for _, p := range pieces {
+			b, err := protocol.Marshal(p.Text)
+			require.NoError(t, err)
+			require.True(t, json.Valid(b))
+			if p.Item != nil {
+				b, err := protocol.Marshal(*p.Item)
+				require.NoError(t, err)
+				require.True(t, json.Valid(b))
+			}
+		}
+		if failed := new(core.ModelError); err != nil {
+			require.True(t, errors.As(err, &failed), "%T", err)
+			require.NotEmpty(t, failed.Message)
+		}
+	})
+}
+
+// BenchmarkStream reports what one text delta costs from the HTTP body to emit.
+func BenchmarkStream(b *testing.B) {
+	const deltas = 100_000
+	var body strings.Builder
+	for range deltas {
+		body.WriteString("event: response.output_text.delta\n" + data(`{"type":"response.output_text.delta","sequence_number":17,"item_id":"msg_0123456789abcdef",`+
+			`"output_index":1,"content_index":0,"delta":"token ","logprobs":[],"obfuscation":"abcdef0123"}`))
+	}
+	body.WriteString(completed)
+	e := model.Endpoint{BaseURL: "http://memory", Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: body.String()}}
+	provider := model.NewClient(e, responses.New())
+	b.ReportAllocs()
+	b.SetBytes(int64(body.Len()))
+	for b.Loop() {
+		n := 0
+		if _, err := provider.Stream(b.Context(), &core.Prompt{}, func(core.Piece) { n++ }); err != nil || n != deltas {
+			b.Fatal(n, err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/deltas, "ns/delta")
+}
+
+func TestARateLimitIsWaitedForAsItAsks(t *testing.T) {
+	for message, want := range map[string]time.Duration{
+		"Please try again in 11.5s. Visit":  11500 * time.Millisecond,
+		"try again in 300ms":                300 * time.Millisecond,
+		"Try again in 2 minutes.":           2 * time.Minute,
+		"Try again in 35 seconds.":          35 * time.Second,
+		"Rate limit reached, upgrade today": 0,
+	} {
+		_, _, err := answer(t, data(`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"`+message+`"}}}`))
+		require.Equal(t, want, modeltest.Failed(t, err).RetryAfter, message)
+	}
+}

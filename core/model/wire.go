@@ -1,0 +1,60 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"appserver/core"
+)
+
+// Wire is an API for model requests. A Client does what all of them share: the connection, its
+// time limits, the events of the stream, and errors. A Wire is safe for concurrent use.
+type Wire interface {
+	// Path is appended to the base URL of an endpoint.
+	Path() []string
+	// Send posts one request for the prompt, and leaves the answer to the Poster.
+	Send(ctx context.Context, to Poster, p *core.Prompt) error
+	// Learn takes note of what the failure of a request demands of later ones. It reports
+	// whether the next request for the prompt differs.
+	Learn(p *core.Prompt, err error) bool
+	// Read starts to read an answer. emit takes its pieces.
+	Read(p *core.Prompt, emit func(core.Piece)) Reading
+	// Terminal names the event that ends an answer, for messages.
+	Terminal() string
+	// Render gives the messages and the tools of a request, as they are sent.
+	Render(p *core.Prompt) (messages, tools []json.RawMessage, err error)
+}
+
+// Poster sends a request to an endpoint. It sets the URL, adds the configured headers, keeps
+// the answer, and fails for any status but 2xx.
+type Poster interface {
+	Do(*http.Request) (*http.Response, error)
+	// Endpoint is where the request goes. URL is with its query.
+	Endpoint() (e Endpoint, url string)
+}
+
+// Reading is an answer that is being read.
+type Reading interface {
+	// Add takes the data of one event.
+	Add(event []byte) error
+	// Done takes the end marker [DONE].
+	Done()
+	// Progress says how much of the answer has come.
+	Progress() Progress
+	// Answer is the answer. It is called once, when the answer is finished.
+	Answer() (core.Answer, error)
+}
+
+// Progress is how much of an answer has come.
+type Progress int
+
+// The steps of an answer.
+const (
+	// Underway is an answer without its terminal event.
+	Underway Progress = iota
+	// Finished is an answer that more events may follow, such as one with its usage.
+	Finished
+	// Complete is an answer that nothing of interest follows.
+	Complete
+)

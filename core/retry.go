@@ -1,0 +1,74 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"appserver/protocol"
+)
+
+// retry makes a failed model request again after a delay, and reports whether it does.
+//
+// A request that got no answer, or a server's error for one, is made again RequestMaxRetries
+// times without a word. After that, and where an answer broke off, the client is told, and the
+// next attempt has all of its silent retries again: StreamMaxRetries times. Where the provider
+// names the time to wait the client is told at once.
+func (s *step) retry(err *ModelError) bool {
+	t := s.active
+	rules := t.world.Provider
+	switch {
+	case !err.Retry:
+		return false
+	case !err.Streaming && !err.isLimit() && t.silent < rules.RequestMaxRetries:
+		t.silent++
+		s.retryAfter(Timer{Delay: retryDelay(t.silent), Spread: true})
+		return true
+	}
+	limit := rules.StreamMaxRetries
+	if !err.Streaming && err.isLimit() {
+		limit = rules.limitRetries(err)
+	}
+	if t.retries >= limit {
+		return false
+	}
+	t.retries++
+	t.silent = 0
+	notice := turnError(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), err)
+	notice.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorStreamDisconnected, HTTPStatus: err.Info.HTTPStatus}
+	notice.AdditionalDetails = &err.Message
+	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.id, TurnID: t.id})
+	if err.RetryAfter > 0 {
+		s.retryAfter(Timer{Delay: err.RetryAfter})
+	} else {
+		s.retryAfter(Timer{Delay: retryDelay(t.retries), Spread: true})
+	}
+	return true
+}
+
+func (s *step) retryAfter(wait Timer) {
+	wait.ID = s.newEffect()
+	s.active.retry = wait.ID
+	s.effect(wait)
+}
+
+// isLimit reports whether the provider asks to wait: by its status, or by a time.
+func (e *ModelError) isLimit() bool {
+	return e.RetryAfter > 0 || e.Info.HTTPStatus != nil && *e.Info.HTTPStatus == tooManyRequests
+}
+
+// limitRetries bounds retries of requests that the provider asked to wait with. A server's error
+// is retried if either kind of retries is allowed.
+func (p *ProviderInfo) limitRetries(err *ModelError) int {
+	if err.Info.HTTPStatus != nil && *err.Info.HTTPStatus == tooManyRequests {
+		return p.RequestMaxRetries
+	}
+	return max(p.RequestMaxRetries, p.StreamMaxRetries)
+}
+
+// tooManyRequests is the status of a rate limit.
+const tooManyRequests = 429
+
+// retryDelay doubles from 200 ms to at most 10 s.
+func retryDelay(attempt int) time.Duration {
+	return min(200*time.Millisecond<<min(attempt-1, 10), 10*time.Second)
+}

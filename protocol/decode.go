@@ -1,0 +1,37 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+
+	exact "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	v1 "github.com/go-json-experiment/json/v1"
+)
+
+// exactNames are the rules of encoding/json, but for names: they are case-sensitive.
+var exactNames = exact.JoinOptions(v1.DefaultOptionsV1(), exact.MatchCaseInsensitiveNames(false))
+
+// Unmarshal is json.Unmarshal that takes the exact names of members only: "Decision" is not
+// "decision". Of several members with one name the last counts. All JSON of others is decoded by
+// Unmarshal or DecodeParams.
+func Unmarshal(text []byte, v any) error { return standardError(exact.Unmarshal(text, v, exactNames)) }
+
+// UnmarshalKnown is Unmarshal that refuses members which v does not have.
+func UnmarshalKnown(text []byte, v any) error {
+	return standardError(exact.Unmarshal(text, v, exactNames, exact.RejectUnknownMembers(true)))
+}
+
+// standardError returns an error of a wrong type, or of syntax, as encoding/json words it.
+func standardError(err error) error {
+	var wrong *v1.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return &json.UnmarshalTypeError{Value: wrong.Value, Type: wrong.Type, Offset: wrong.Offset, Struct: wrong.Struct, Field: wrong.Field}
+	}
+	return err
+}
+
+// RepeatsName reports whether an object in JSON, at any depth, has two members of one name.
+func RepeatsName(text []byte) bool {
+	return json.Valid(text) && !jsontext.Value(text).IsValid(jsontext.AllowInvalidUTF8(true))
+}

@@ -1,0 +1,166 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// Latest is the current state of a thread that later lines of its rollout override: settings, repository and time.
+// Empty members were not found.
+type Latest struct {
+	Model    string `json:"model,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Cwd      string `json:"cwd,omitempty"`
+	// Effort counts if EffortKnown is set: a turn can have none.
+	Effort      *string `json:"effort,omitempty"`
+	EffortKnown bool    `json:"effortKnown,omitempty"`
+	// Written is the timestamp of the last line that has one.
+	Written string `json:"written,omitempty"`
+	// Metadata is the last thread_metadata, or nil.
+	Metadata *protocol.ThreadMetadata `json:"metadata,omitempty"`
+}
+
+// latestMarks occur in the lines that change a Latest, apart from its time.
+var latestMarks = [][]byte{
+	[]byte(`"` + protocol.LineTurnContext + `"`), []byte(`"` + protocol.EventSettings + `"`), []byte(`"` + protocol.LineThreadMetadata + `"`),
+}
+
+// Add applies the next line of the rollout.
+func (t *Latest) Add(l protocol.RolloutLine) {
+	if l.Timestamp != "" {
+		t.Written = l.Timestamp
+	}
+	switch l.Type {
+	case protocol.LineTurnContext:
+		t.addContext(l.Payload)
+	case protocol.LineEventMsg:
+		if gjson.GetBytes(l.Payload, "type").Str == protocol.EventSettings {
+			t.addSettings(l.Payload)
+		}
+	case protocol.LineThreadMetadata:
+		var m protocol.ThreadMetadata
+		if protocol.Unmarshal(l.Payload, &m) == nil {
+			t.Metadata = &m
+		}
+	}
+}
+
+// addContext ignores a line that cannot be decoded, as a loaded thread does. Approvals can have the words of other
+// versions.
+func (t *Latest) addContext(payload []byte) {
+	var c struct {
+		protocol.TurnContext
+		ApprovalPolicy    json.RawMessage `json:"approval_policy"`
+		ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
+	}
+	if protocol.Unmarshal(payload, &c) == nil {
+		t.Then(Latest{Model: c.Model, Provider: c.ModelProvider, Cwd: c.Cwd, Effort: c.Effort, EffortKnown: true})
+	}
+}
+
+func (t *Latest) addSettings(payload []byte) {
+	var e struct {
+		Settings struct {
+			protocol.StoredSettings
+			ApprovalPolicy    json.RawMessage `json:"approval_policy"`
+			ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
+		} `json:"thread_settings"`
+	}
+	if protocol.Unmarshal(payload, &e) == nil {
+		s := e.Settings
+		t.Then(Latest{
+			Model: s.Model, Provider: s.ModelProviderID, Cwd: s.Cwd,
+			Effort: s.CollaborationMode.Settings.ReasoningEffort, EffortKnown: s.CollaborationMode.Mode != "",
+		})
+	}
+}
+
+// Then applies the state that later lines give.
+func (t *Latest) Then(later Latest) {
+	override(&t.Model, later.Model)
+	override(&t.Provider, later.Provider)
+	override(&t.Cwd, later.Cwd)
+	override(&t.Written, later.Written)
+	if later.EffortKnown {
+		t.Effort, t.EffortKnown = later.Effort, true
+	}
+	if later.Metadata != nil {
+		t.Metadata = later.Metadata
+	}
+}
+
+func override(old *string, by string) {
+	if by != "" {
+		*old = by
+	}
+}
+
+// Update replaces what the begin of the file gave. The time of the file stays if no line has a readable one: a rewrite
+// changes the time of a file, and not when its thread was written to.
+func (t *Latest) Update(h *Head) {
+	if t.Metadata != nil {
+		h.Meta.Git = t.Metadata.Git
+	}
+	override(&h.Meta.Cwd, t.Cwd)
+	override(&h.Meta.ModelProvider, t.Provider)
+	if t.Model != "" || t.Effort != nil || h.Context != nil {
+		var context protocol.TurnContext
+		if h.Context != nil {
+			context = *h.Context
+		}
+		override(&context.Model, t.Model)
+		override(&context.ModelProvider, t.Provider)
+		override(&context.Cwd, t.Cwd)
+		if t.EffortKnown {
+			context.Effort = t.Effort
+		}
+		h.Context = &context
+	}
+	if at, err := time.Parse(time.RFC3339, t.Written); err == nil {
+		h.UpdatedAt = at
+	}
+}
+
+// latestIn reads lines up to the end of a file.
+func latestIn(data []byte) (t Latest) {
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+	for line := range bytes.Lines(data) {
+		if !hasLatest(line) {
+			continue
+		}
+		line, _ = trimLine(line)
+		if p, reason := parseLine(line); reason == "" {
+			t.Add(p.RolloutLine)
+		}
+	}
+	t.Written = lastTimestamp(data)
+	return t
+}
+
+func hasLatest(line []byte) bool {
+	for _, mark := range latestMarks {
+		if bytes.Contains(line, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastTimestamp is that of the last line that has one, or empty.
+func lastTimestamp(data []byte) string {
+	for len(data) > 0 {
+		data = bytes.TrimRight(data, "\n")
+		begin := bytes.LastIndexByte(data, '\n') + 1
+		line, _ := trimLine(data[begin:])
+		if p, reason := parseLine(line); reason == "" && p.Timestamp != "" {
+			return p.Timestamp
+		}
+		data = data[:begin]
+	}
+	return ""
+}

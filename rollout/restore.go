@@ -1,0 +1,65 @@
+package rollout
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// openFilled opens a rollout or, if that is empty and has a backup, the backup.
+func (s *Store) openFilled(path string) (File, fs.FileInfo, error) {
+	file, info, err := s.open(path, os.O_RDONLY)
+	if err != nil || info.Size() > 0 {
+		return file, info, err
+	}
+	backup, backupInfo, err := s.open(s.backupOf(path), os.O_RDONLY)
+	if err != nil {
+		return file, info, nil
+	}
+	return backup, backupInfo, file.Close()
+}
+
+// isEmptied reports whether a rollout is empty and has a backup that is not.
+func (s *Store) isEmptied(path string) bool {
+	info, err := s.disk.Stat(path)
+	if err != nil || info.Size() > 0 || !info.Mode().IsRegular() {
+		return false
+	}
+	info, err = s.disk.Stat(s.backupOf(path))
+	return err == nil && info.Size() > 0
+}
+
+// restore copies the backup of an empty rollout into its place, durably, unless another has the
+// thread's lock. Nothing can be lost by it: the file has no byte.
+func (s *Store) restore(path string) (restored bool, err error) {
+	if !s.isEmptied(path) || threadID(path) == "" {
+		return false, nil
+	}
+	lock, err := s.lock(threadID(path))
+	if held := new(LockedError); errors.As(err, &held) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	restored, err = s.restoreLocked(path)
+	return restored, first(err, lock.release())
+}
+
+// restoreLocked is restore for the one writer of the thread.
+func (s *Store) restoreLocked(path string) (restored bool, err error) {
+	if !s.isEmptied(path) {
+		return false, nil
+	}
+	backup, info, err := s.open(s.backupOf(path), os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	content, err := readAll(backup, info.Size())
+	if err = first(err, backup.Close()); err != nil {
+		return false, err
+	}
+	s.forget(threadID(path))
+	err = s.replace(path, content)
+	return err == nil, err
+}
