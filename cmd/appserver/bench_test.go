@@ -127,7 +127,7 @@ func providerOf(home string) string {
 
 func providerHome(b testing.TB, url string) string {
 	home := b.TempDir()
-	config := fmt.Sprintf("model = \"bench\"\n[model_providers.bench]\nbase_url = %q\n", url+"/v1")
+	config := fmt.Sprintf("model = \"bench\"\n[model_providers.bench]\nbase_url = %q\nwire_api = \"chat\"\n", url+"/v1")
 	require.NoError(b, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
 	return home
 }

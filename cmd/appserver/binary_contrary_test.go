@@ -109,7 +109,7 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			home := t.TempDir()
-			writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n"+
+			writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n"+
 				"request_max_retries = 0\nstream_max_retries = 0\nstream_idle_timeout_ms = 2000\n", server.URL+"/v1"))
 			s := startServer(t, home)
 			s.initialize()
@@ -175,7 +175,7 @@ func homeOfStreams(t *testing.T, release <-chan struct{}) string {
 	}))
 	t.Cleanup(server.Close)
 	home := t.TempDir()
-	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n", server.URL+"/v1"))
+	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", server.URL+"/v1"))
 	return home
 }
 

@@ -25,7 +25,7 @@ func namedAs(t *testing.T) (home string, seen func() (originator, userAgent stri
 	}))
 	t.Cleanup(srv.Close)
 	home = t.TempDir()
-	writeConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\n", srv.URL+"/v1"))
+	writeConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\n", srv.URL+"/v1"))
 	return home, func() (string, string) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -137,7 +137,7 @@ func TestBinaryListsModelsOfBadProviders(t *testing.T) {
 			t.Parallel()
 			m := newModelServer(t, tt.list)
 			home := m.home(t, "model = \"b\"\n")
-			writeConfig(t, home, fmt.Sprintf("model = \"b\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nexperimental_bearer_token = \"hidden-key\"\n", m.URL+"/v1"))
+			writeConfig(t, home, fmt.Sprintf("model = \"b\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\nexperimental_bearer_token = \"hidden-key\"\n", m.URL+"/v1"))
 			c := startServer(t, home)
 			c.initialize()
 			begun := time.Now()
@@ -201,6 +201,7 @@ func TestBinaryModelsKeepTheKey(t *testing.T) {
 model_provider = "mine"
 [model_providers.mine]
 base_url = %q
+wire_api = "chat"
 experimental_bearer_token = "hidden-key"
 http_headers = { "X-Api-Key" = "hidden-key-2" }
 query_params = { key = "hidden-key-3" }

@@ -48,6 +48,7 @@ model_provider = "test"
 compat.turn_completed_floor_ms = 0
 [model_providers.test]
 base_url = %q
+wire_api = "chat"
 request_max_retries = 1
 stream_max_retries = 0
 `, m.server.URL+"/v1"))

@@ -40,7 +40,7 @@ func newModelServer(t *testing.T, list func(w http.ResponseWriter, r *http.Reque
 
 func (m *modelServer) home(t *testing.T, model string) string {
 	home := t.TempDir()
-	writeConfig(t, home, fmt.Sprintf("%smodel_provider = \"mine\"\n[model_providers.mine]\nname = \"Mine\"\nbase_url = %q\n", model, m.URL+"/v1"))
+	writeConfig(t, home, fmt.Sprintf("%smodel_provider = \"mine\"\n[model_providers.mine]\nname = \"Mine\"\nbase_url = %q\nwire_api = \"chat\"\n", model, m.URL+"/v1"))
 	return home
 }
 

@@ -95,7 +95,7 @@ func (p *provider) home(t *testing.T) string {
 
 // configure has the configuration of a home name the provider.
 func (p *provider) configure(t *testing.T, home string) {
-	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\n", p.server.URL+"/v1"))
+	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", p.server.URL+"/v1"))
 }
 
 func writeConfig(t *testing.T, home, text string) {

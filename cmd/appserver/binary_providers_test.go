@@ -223,10 +223,20 @@ func (p *played) requests() []gjson.Result {
 	return append([]gjson.Result{}, p.taken...)
 }
 
+// configuration is the first documented one of the provider that asks by Chat Completions.
+func (p *played) configuration(t *testing.T) (string, *config.Config, config.Provider) {
+	for _, text := range documented(t)[p.section] {
+		if c, found := documentedProvider(t, text); found.WireAPI == config.WireChat {
+			return text, c, found
+		}
+	}
+	require.Fail(t, "no documented configuration with Chat Completions", p.section)
+	return "", nil, config.Provider{}
+}
+
 // client is that of a server with the documented configuration, whose provider is played.
 func (p *played) client(t *testing.T, home string, args ...string) *client {
-	text := documented(t)[p.section][0]
-	c, documented := documentedProvider(t, text)
+	text, c, documented := p.configuration(t)
 	base, err := url.Parse(documented.BaseURL)
 	require.NoError(t, err)
 	writeConfig(t, home, text)

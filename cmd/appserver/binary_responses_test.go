@@ -217,3 +217,35 @@ func TestResponsesFailuresOfTheStreamFailTheTurn(t *testing.T) {
 		})
 	}
 }
+
+func TestResponsesIsTheAPIOfProvidersThatNameNone(t *testing.T) {
+	for name, settings := range map[string]string{
+		"custom":          "model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"%s/v1\"\n",
+		"openai":          "[model_providers.openai]\nbase_url = \"%s/v1\"\n",
+		"openai_base_url": "openai_base_url = \"%s/v1\"\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newResponsesProvider(t, eventStream(itemDone(saidHello)))
+			home := t.TempDir()
+			writeConfig(t, home, "model = \"gpt-5\"\n"+fmt.Sprintf(settings, p.server.URL))
+			cmd := serverCommand(t, home)
+			cmd.Env = append(cmd.Env, "OPENAI_API_KEY=key")
+			c := dial(t, cmd)
+			c.initialize()
+			ended := c.turn(c.startTrusted(), "hello")
+			require.Equal(t, "completed", ended.Status, "%+v", ended.Error)
+		})
+	}
+}
+
+func TestResponsesWithoutTheAPINamesTheSettingForChat(t *testing.T) {
+	provider := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(provider.Close)
+	home := t.TempDir()
+	writeConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"%s/v1\"\n", provider.URL))
+	c := startServer(t, home)
+	c.initialize()
+	ended := c.turn(c.startTrusted(), "hello")
+	require.Equal(t, "failed", ended.Status)
+	require.Contains(t, ended.Error.Message, `set wire_api = "chat" in [model_providers.mine]`)
+}

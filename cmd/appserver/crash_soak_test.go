@@ -120,6 +120,7 @@ recall_tool = true
 turn_completed_floor_ms = 0
 [model_providers.test]
 base_url = %q
+wire_api = "chat"
 `
 
 // soakModel is an obedient model that remembers nothing.

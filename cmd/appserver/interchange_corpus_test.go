@@ -17,7 +17,7 @@ func TestReferenceInterchangeCorpus(t *testing.T) {
 	x := newInterchange(t)
 	config, err := os.ReadFile(filepath.Join(x.home, "config.toml"))
 	require.NoError(t, err)
-	writeConfig(t, x.home, string(config)+fmt.Sprintf("[model_providers.mock]\nname = \"mock\"\nbase_url = %q\n", x.model.server.URL+"/v1"))
+	writeConfig(t, x.home, string(config)+fmt.Sprintf("[model_providers.mock]\nname = \"mock\"\nbase_url = %q\nwire_api = \"chat\"\n", x.model.server.URL+"/v1"))
 	ids := putCorpus(t, x.home)
 	told := map[string][]string{}
 	c := x.ours()

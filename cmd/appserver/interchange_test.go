@@ -33,6 +33,7 @@ sandbox_mode = "danger-full-access"
 [model_providers.test]
 name = "test"
 base_url = %q
+wire_api = "chat"
 `, x.model.server.URL+"/v1"))
 	return x
 }

@@ -95,7 +95,7 @@ func FuzzOutbox(f *testing.F) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, stored, 0o600))
 		writeConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"p\"\nindex.enabled = false\n[compat]\nturn_completed_floor_ms = 0\n"+
-			"[model_providers.p]\nbase_url = %q\nrequest_max_retries = 0\nstream_max_retries = 0\n", provider.URL))
+			"[model_providers.p]\nbase_url = %q\nwire_api = \"chat\"\nrequest_max_retries = 0\nstream_max_retries = 0\n", provider.URL))
 		h := newHearing(t, home)
 		h.converse()
 		requireWellFormed(t, h.end())

@@ -25,7 +25,7 @@ func cells(t *testing.T, test func(t *testing.T, c cell)) {
 		j.close()
 		o := newObedient(t)
 		test(t, cell{newJail(t, plain, "-c", "model_provider=test", "-c", "model=test",
-			"-c", fmt.Sprintf("model_providers.test.base_url=%q", o.server.URL+"/v1")), o})
+			"-c", "model_providers.test.wire_api=chat", "-c", fmt.Sprintf("model_providers.test.base_url=%q", o.server.URL+"/v1")), o})
 	})
 }
 

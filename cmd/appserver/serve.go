@@ -304,7 +304,8 @@ func providers(c *config.Config, home string, client *model.Identity) (*model.Ro
 			continue
 		}
 		router.Providers[name] = model.NewClient(model.Endpoint{
-			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p), IdleTimeout: p.StreamIdleTimeout, Identity: client,
+			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p),
+			IdleTimeout: p.StreamIdleTimeout, NotFound: otherWire(p), Identity: client,
 		}, wireOf(p))
 	}
 	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
@@ -321,6 +322,14 @@ func wireOf(p config.Provider) model.Wire {
 		return responses.New()
 	}
 	return chat.New()
+}
+
+// otherWire is the advice for a provider that does not have its API.
+func otherWire(p config.Provider) string {
+	if p.WireAPI == config.WireResponses {
+		return fmt.Sprintf("If the provider has Chat Completions only, set wire_api = %q in [model_providers.%s].", config.WireChat, p.ID)
+	}
+	return ""
 }
 
 // offlineScript reads the script of the provider offline; nil without one.

@@ -116,7 +116,7 @@ func soakHost(t *testing.T) *daemon {
 	require.NoError(t, err)
 	home := t.TempDir()
 	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\nthread_unload_delay_secs = 1\n"+
-		"[memory]\nsummarize_on_prune = true\ninject = true\n[model_providers.test]\nbase_url = %q\n[mcp_servers.docs]\ncommand = %q\n", model.URL+"/v1", program))
+		"[memory]\nsummarize_on_prune = true\ninject = true\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n[mcp_servers.docs]\ncommand = %q\n", model.URL+"/v1", program))
 	h := launchHost(t, serverCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
 	require.NotEmpty(t, h.url)
 	return h

@@ -193,7 +193,7 @@ func requireTopLevel(t *testing.T, c *config.Config, home string) {
 func requireLocalProvider(t *testing.T, c *config.Config) {
 	t.Helper()
 	require.Equal(t, config.Provider{
-		ID: "local", Name: "Local", BaseURL: "http://127.0.0.1:8000/v1", EnvKey: "LOCAL_KEY", WireAPI: "chat",
+		ID: "local", Name: "Local", BaseURL: "http://127.0.0.1:8000/v1", EnvKey: "LOCAL_KEY", WireAPI: "responses",
 		QueryParams:       map[string]string{"api-version": "2024-10-21"},
 		HTTPHeaders:       map[string]string{"X-Team": "a"},
 		EnvHTTPHeaders:    map[string]string{"X-User": "USER_HEADER"},
@@ -361,12 +361,14 @@ command = "x"
 	require.Empty(t, c.Warnings)
 }
 
-func TestProvidersSpeakTheWireThatIsSet(t *testing.T) {
-	c := load(t, "[model_providers.x]\nwire_api = \"responses\"\nbase_url = \"http://h/v1\"\n[model_providers.y]\nbase_url = \"http://h/v1\"\n")
+func TestProvidersSpeakTheWireThatIsSetOrTheirDefault(t *testing.T) {
+	c := load(t, "[model_providers.x]\nwire_api = \"chat\"\nbase_url = \"http://h/v1\"\n[model_providers.y]\nbase_url = \"http://h/v1\"\n")
 	require.Empty(t, c.Warnings)
-	require.NoError(t, c.Ready("x"))
-	require.True(t, c.Offers("x", "m").Responses)
-	require.False(t, c.Offers("y", "m").Responses)
+	for provider, responses := range map[string]bool{
+		"x": false, "y": true, "openai": true, "ollama": false, "lmstudio": false, "openrouter": false, "offline": false,
+	} {
+		require.Equal(t, responses, c.Offers(provider, "m").Responses, provider)
+	}
 }
 
 func TestHomeOfTheUserInPaths(t *testing.T) {

@@ -43,7 +43,8 @@ type Provider struct {
 	EnvKeyInstructions string `key:"env_key_instructions"`
 	// BearerToken is an API key in the file itself; EnvKey comes first.
 	BearerToken string `key:"experimental_bearer_token"`
-	// WireAPI is the API of the provider: WireResponses or WireChat.
+	// WireAPI is the API of the provider: WireResponses or WireChat. Of a provider that is
+	// not built in it is WireResponses, as in the reference implementation.
 	WireAPI     string            `key:"wire_api" oneof:"chat responses"`
 	QueryParams map[string]string `key:"query_params"`
 	HTTPHeaders map[string]string `key:"http_headers"`
@@ -59,9 +60,9 @@ type Provider struct {
 	Script string `key:"script" path:""`
 }
 
-func newProvider(id, name, baseURL, envKey string) Provider {
+func newProvider(id, name, baseURL, envKey, wireAPI string) Provider {
 	return Provider{
-		ID: id, Name: name, BaseURL: baseURL, EnvKey: envKey, WireAPI: "chat",
+		ID: id, Name: name, BaseURL: baseURL, EnvKey: envKey, WireAPI: wireAPI,
 		RequestMaxRetries: 4, StreamMaxRetries: 5, StreamIdleTimeout: 5 * time.Minute,
 	}
 }
@@ -69,11 +70,11 @@ func newProvider(id, name, baseURL, envKey string) Provider {
 func builtinProviders() Providers {
 	providers := Providers{}
 	for _, p := range []Provider{
-		newProvider(ProviderOpenAI, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-		newProvider(ProviderOllama, "Ollama", "http://127.0.0.1:11434/v1", ""),
-		newProvider(ProviderLMStudio, "LM Studio", "http://127.0.0.1:1234/v1", ""),
-		newProvider(ProviderOpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-		newProvider(ProviderOffline, "Offline", "", ""),
+		newProvider(ProviderOpenAI, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", WireResponses),
+		newProvider(ProviderOllama, "Ollama", "http://127.0.0.1:11434/v1", "", WireChat),
+		newProvider(ProviderLMStudio, "LM Studio", "http://127.0.0.1:1234/v1", "", WireChat),
+		newProvider(ProviderOpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", WireChat),
+		newProvider(ProviderOffline, "Offline", "", "", WireChat),
 	} {
 		providers[p.ID] = p
 	}
@@ -90,7 +91,7 @@ func (d *decoder) providers(to Providers, n *node, path []string) {
 	for _, name := range sortedKeys(n.table) {
 		p, builtin := to[name]
 		if !builtin {
-			p = newProvider(name, name, "", "")
+			p = newProvider(name, name, "", "", WireResponses)
 		}
 		d.fields(reflect.ValueOf(&p).Elem(), n.table[name], below(path, name))
 		to[name] = p

@@ -35,7 +35,6 @@ func TestBuiltinProviders(t *testing.T) {
 		require.Equal(t, name, p.ID)
 		require.Equal(t, want.url, p.BaseURL)
 		require.Equal(t, want.key, p.EnvKey)
-		require.Equal(t, "chat", p.WireAPI)
 		require.Equal(t, 4, p.RequestMaxRetries)
 		require.Equal(t, 5, p.StreamMaxRetries)
 		require.Equal(t, 5*time.Minute, p.StreamIdleTimeout)

@@ -29,6 +29,9 @@ type Endpoint struct {
 	// IdleTimeout is how long a request may show no life; 0 means
 	// five minutes.
 	IdleTimeout time.Duration
+	// NotFound is what to do if the endpoint does not have the API. It is added to the message
+	// of status 404 and 405; "" adds nothing.
+	NotFound string
 	// Identity names the client of requests; nil names this program.
 	Identity *Identity
 	// Transport replaces the HTTP transport; nil means one of the provider's own,

@@ -114,9 +114,18 @@ func (c *Client) modelError(err error) *core.ModelError {
 		f = &requestError{err}
 	}
 	m := f.modelError(source{c.endpoint.Name, c.shown})
+	if c.endpoint.NotFound != "" && lacksPath(err) && m.Info.Kind != protocol.ErrorModelNotFound {
+		m.Message += ". " + c.endpoint.NotFound
+	}
 	m.Message = c.redact.Replace(m.Message)
 	m.Details = c.redact.Replace(m.Details)
 	return m
+}
+
+// lacksPath reports whether an error is the status of a path that the endpoint does not serve.
+func lacksPath(err error) bool {
+	var answer *statusError
+	return errors.As(err, &answer) && (answer.status == http.StatusNotFound || answer.status == http.StatusMethodNotAllowed)
 }
 
 func (e *requestError) modelError(source) *core.ModelError {
