@@ -99,13 +99,19 @@ func (p project) copied() project {
 // takes checks that git makes of the project, by a diff, what another one holds.
 func (p project) takes(diff string, want map[string]string) {
 	p.t.Helper()
+	require.Equal(p.t, want, p.applies(diff).files(), diff)
+}
+
+// applies is a copy to which git has applied a diff.
+func (p project) applies(diff string) project {
+	p.t.Helper()
 	other := p.copied()
 	name := filepath.Join(p.t.TempDir(), "diff")
 	require.NoError(p.t, os.WriteFile(name, []byte(diff), 0o600))
 	if diff != "" {
 		other.git("apply", name)
 	}
-	require.Equal(p.t, want, other.files(), diff)
+	return other
 }
 
 // gitState is what git keeps beside the objects.
@@ -120,20 +126,28 @@ func (p project) gitState() []string {
 	return state
 }
 
-// changes is a turn whose command changes files. Each diff that is told on the way is one that git
-// takes.
+// changes is a turn whose commands change files. Git applies each diff that is sent on the way;
+// the last one gives the files of the end. The files may be ahead of an earlier one.
 func (p project) changes(c *client, thread, words string) (turn string, end message) {
 	p.t.Helper()
 	before := p.copied()
 	turn = c.beginTurn(thread, words)
+	var diffs []string
 	end = c.until(func(m message) bool {
 		if m.Method == "turn/diff/updated" {
 			require.Equal(p.t, turn, gjson.GetBytes(m.Params, "turnId").Str)
-			before.takes(gjson.GetBytes(m.Params, "diff").Str, p.files())
+			diffs = append(diffs, gjson.GetBytes(m.Params, "diff").Str)
 		}
 		return m.Method == "turn/completed"
 	})
 	require.Equal(p.t, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
+	for i, diff := range diffs {
+		if i < len(diffs)-1 {
+			before.applies(diff)
+		} else {
+			before.takes(diff, p.files())
+		}
+	}
 	return turn, end
 }
 
