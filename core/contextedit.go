@@ -46,8 +46,8 @@ type ContextChanged struct {
 	New     int
 	// All is set where every item may have changed. Then the others are empty.
 	All bool
-	// model is the one of the thread; the step may go on with another.
-	model string
+	// to is the destination of the thread; the step may go on with another.
+	to destination
 }
 
 func (ContextChanged) message() {}
@@ -215,14 +215,14 @@ func (s *step) endStep() {
 	if !s.tells {
 		return
 	}
-	told := ContextChanged{New: s.toldItems, model: s.settings.Model}
-	told.All = s.allChanged || hides(s.changes) || s.toldItems > 0 && s.toldFor != s.settings.Model // hiding changes pairs, too
+	told := ContextChanged{New: s.toldItems, to: s.destination()}
+	told.All = s.allChanged || hides(s.changes) || s.toldItems > 0 && s.toldFor != s.destination() // hiding changes pairs, too
 	if !told.All {
 		told.Places, told.Removed = s.placesOf(s.changes), s.removedBy(s.changes)
 	}
 	s.say(told)
 	s.rememberGone(s.changes)
-	s.toldItems, s.toldFor, s.allChanged = len(s.items), s.settings.Model, false
+	s.toldItems, s.toldFor, s.allChanged = len(s.items), s.destination(), false
 }
 
 // removedBy are the ids of the items that left the list with changes, or with their

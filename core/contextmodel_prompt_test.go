@@ -17,7 +17,7 @@ func (m *contextModel) inPrompt(i modelItem) bool {
 	case i.isOutput():
 		return m.called(i) && i.sound
 	}
-	return i.kind == "message" || i.kind == "reasoning" && m.goesBack(i)
+	return i.kind == "message" || i.kind == "reasoning" && !i.sealed && m.goesBack(i)
 }
 
 // goesBack tells whether the reasoning's answer is in the prompt, with what wants it back.

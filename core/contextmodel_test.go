@@ -31,6 +31,7 @@ type modelItem struct {
 	body                   string
 	sound                  bool // it can be decoded
 	carries                bool // reasoning goes back with it
+	sealed                 bool // it is encrypted reasoning
 	place                  int
 	call, output           int
 	ordinal                int64
@@ -102,6 +103,7 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	if item.isCall() || item.isOutput() {
 		item.callID = p.Get("call_id").Str
 	}
+	item.sealed = item.kind == "reasoning" && p.Get("encrypted_content").Str != ""
 	item.carries, item.place = p.Get("provider_echo.reasoning_member").Str != "", len(m.items)
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
 	m.remind()

@@ -16,7 +16,7 @@ func (t *Thread) ContextItems() protocol.ContextItemsNotification {
 
 // ContextChanges is the same for clients that keep the list: what has changed of it.
 func (t *Thread) ContextChanges(c ContextChanged) protocol.ContextItemsNotification {
-	if c.All || c.model != t.settings.Model {
+	if c.All || c.to != t.destination() {
 		return t.ContextItems()
 	}
 	places := t.list()
@@ -49,10 +49,10 @@ func (t *Thread) views(places []int, index int) []protocol.ContextItem {
 
 // view shows an item. Its texts are those of the history, which never change.
 func (t *Thread) view(index, place int) protocol.ContextItem {
-	c, about := &t.items[place], t.describe(place)
+	c, about, why := &t.items[place], t.describe(place), t.notSent(place)
 	v := protocol.ContextItem{
 		Index: index, ID: about.id, Category: about.category, Preview: about.preview,
-		Included: !c.fate.excluded, InPrompt: t.inPrompt(place), Pinned: c.fate.pinned, Replaced: c.fate.text != nil,
+		Included: !c.fate.excluded, InPrompt: why == "", NotSentReason: why, Pinned: c.fate.pinned, Replaced: c.fate.text != nil,
 		Tokens: t.scaled(about.tokens), Bytes: about.bytes,
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),
 	}

@@ -61,7 +61,7 @@ type contextItem struct {
 	// those in the role of the user.
 	message, ofUser bool
 	// thought is set for reasoning, sealed for reasoning that is encrypted. carries is set for the
-	// call or the text with which reasoning goes back to its provider.
+	// call or the text with which the provider marked that its reasoning goes back.
 	thought, sealed, carries bool
 	// native is set for an item that only the API of its provider knows, such as a web search.
 	native bool
@@ -177,7 +177,6 @@ func (h *history) join(c contextItem) {
 	c.sealed = c.thought && gjson.GetBytes(c.raw, "encrypted_content").Str != ""
 	c.size = int32(min(len(c.raw), math.MaxInt32))
 	c.search()
-	c.carries = c.carries || c.role != anOutput && !c.ofUser && !c.thought && h.endsSealed()
 	place := int32(len(h.items))
 	if c.role != unpaired {
 		c.callID = peek(c.raw, "call_id")
@@ -205,29 +204,32 @@ var (
 	textOutputMark = []byte(`"output":"`)
 )
 
-// thoughts are the places of the reasoning that goes back with an item: all since the last
-// output or words of the user, or since what other reasoning goes back with.
-func (h *history) thoughts(carrier int) (places []int) {
-	if !h.items[carrier].carries {
-		return nil
+// carrierOf is the place of the item with which reasoning goes back, or none. It is in the same
+// answer: after encrypted reasoning the next item that is no reasoning, because the provider demands
+// the two together; else the next one that the provider marked.
+func (h *history) carrierOf(thought int) int {
+	sealed := h.items[thought].sealed
+	for i := thought + 1; i < len(h.items) && !h.items[i].endsAnswer(); i++ {
+		if c := &h.items[i]; sealed && !c.thought || !sealed && c.carries {
+			return i
+		}
 	}
-	for i := carrier - 1; i >= 0 && !h.items[i].endsAnswer() && !h.items[i].carries; i-- {
-		if h.items[i].thought {
+	return none
+}
+
+// thoughts are the places of the reasoning that goes back with an item.
+func (h *history) thoughts(carrier int) (places []int) {
+	for i := carrier - 1; i >= 0 && !h.items[i].endsAnswer(); i-- {
+		if h.items[i].thought && h.carrierOf(i) == carrier {
 			places = append(places, i)
 		}
 	}
 	return places
 }
 
-// endsSealed reports whether the last item is encrypted reasoning. Its provider demands the item
-// that follows it in the answer.
-func (h *history) endsSealed() bool {
-	return len(h.items) > 0 && h.items[len(h.items)-1].sealed
-}
-
 // nativeKinds are the items that go back to the API that gave them and to no other.
 var nativeKinds = map[string]bool{
-	"web_search_call": true, "image_generation_call": true, "compaction": true, "compaction_summary": true,
+	"web_search_call": true, "image_generation_call": true, "compaction": true, "compaction_summary": true, "context_compaction": true,
 }
 
 // makerOf is the place of a model in makers.
@@ -237,26 +239,6 @@ func (h *history) makerOf(m maker) int32 {
 		i, h.makers = len(h.makers), append(h.makers, m)
 	}
 	return int32(i)
-}
-
-// goesBack reports whether reasoning goes back to its provider. It does if the item does that it
-// goes back with.
-func (t *Thread) goesBack(thought int) bool {
-	for i := thought + 1; i < len(t.items) && !t.items[i].endsAnswer(); i++ {
-		if t.items[i].carries {
-			return t.inPrompt(i)
-		}
-	}
-	return false
-}
-
-// readable reports whether the next request goes to the model that made reasoning or a native item,
-// by an API that takes it back.
-func (t *Thread) readable(c *contextItem) bool {
-	if int(c.maker) >= len(t.makers) || t.makers[c.maker] != (maker{t.settings.Provider, t.settings.Model}) {
-		return false
-	}
-	return t.offers.Responses == (c.sealed || c.native) && (!c.sealed || c.fate.text == nil)
 }
 
 // endsAnswer tells of an item that no answer goes on behind it.
@@ -308,23 +290,6 @@ func (h *history) pairAgain() {
 func (h *history) knowsCall(id string) bool {
 	_, known := h.latest[id]
 	return known
-}
-
-// inPrompt tells whether the next request holds the item: it is kept, goes to models at
-// all, and is no output whose call is left out.
-func (t *Thread) inPrompt(place int) bool {
-	c := &t.items[place]
-	switch {
-	case !c.kept():
-		return false
-	case c.role == aCall:
-		return c.callID != "" && c.sound()
-	case c.role == anOutput:
-		return t.called(c) && c.sound()
-	case c.thought:
-		return t.readable(c) && t.goesBack(place)
-	}
-	return c.message || c.native && t.readable(c)
 }
 
 // called tells whether the call of an output is in the prompt.

@@ -13,7 +13,7 @@ import (
 const (
 	// snapshotForm changes whenever a snapshot is written otherwise, or lines are applied
 	// otherwise than before.
-	snapshotForm = 6
+	snapshotForm = 7
 	// snapshotBlock is how many entries of a list are in memory a second time.
 	snapshotBlock = 1 << 14
 )

@@ -32,10 +32,10 @@ type Thread struct {
 	// told is the turn that clients were told has failed because its lines could not
 	// be appended. The rollout does not say so before the next line.
 	told *toldEnd
-	// toldItems counts the context items that clients were told of, toldFor is the model
-	// that their tokens were told for, and allChanged is set when these hold no more.
+	// toldItems counts the context items that clients were told of, toldFor is the destination
+	// that they were told for, and allChanged is set when these hold no more.
 	toldItems  int
-	toldFor    string
+	toldFor    destination
 	allChanged bool
 	// offers are the tools of the last turn's world.
 	offers Offers
@@ -106,7 +106,7 @@ func (l *Loading) Thread(o Options) *Thread {
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
-	t.toldItems, t.toldFor = len(t.items), t.settings.Model
+	t.toldItems, t.toldFor = len(t.items), t.destination()
 	return t
 }
 

@@ -222,6 +222,7 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 			return []protocol.ThreadItemCursor{{Page: "page"}, {ItemID: "item"}}[b.one(2)]
 		},
 		reflect.TypeFor[protocol.ContextCategory]():        oneOf("toolOutput", "userMessage", "other"),
+		reflect.TypeFor[protocol.NotSentReason]():          oneOf("", "excluded", "otherModel"),
 		reflect.TypeFor[protocol.ApprovalsReviewer]():      oneOf("user", "auto_review", "guardian_subagent"),
 		reflect.TypeFor[protocol.SandboxMode]():            oneOf("read-only", "workspace-write", "danger-full-access"),
 		reflect.TypeFor[protocol.MemoryMode]():             oneOf("enabled", "disabled"),

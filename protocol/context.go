@@ -4,24 +4,57 @@ package protocol
 // list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a
 // compacted line. Preview is one line of at most 80 graphemes. Included is what the
 // user wants, InPrompt what comes of it: the output of a call that is left out is
-// left out too, and no provider is sent reasoning. Tokens and Bytes are what the item
-// costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and
+// left out too, and what only another model, provider or API can read is left out.
+// NotSentReason tells why an item is not in the prompt, and is absent of one that is.
+// Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and
 // ToolName are null where there is none.
 type ContextItem struct {
-	Index    int             `json:"index"`
-	ID       string          `json:"id"`
-	Category ContextCategory `json:"category"`
-	Preview  string          `json:"preview"`
-	Included bool            `json:"included"`
-	InPrompt bool            `json:"inPrompt"`
-	Pinned   bool            `json:"pinned"`
-	Replaced bool            `json:"replaced"`
-	Tokens   int64           `json:"tokens"`
-	Bytes    int64           `json:"bytes"`
-	TurnID   *string         `json:"turnId"`
-	ItemID   *string         `json:"itemId"`
-	CallID   *string         `json:"callId"`
-	ToolName *string         `json:"toolName"`
+	Index         int             `json:"index"`
+	ID            string          `json:"id"`
+	Category      ContextCategory `json:"category"`
+	Preview       string          `json:"preview"`
+	Included      bool            `json:"included"`
+	InPrompt      bool            `json:"inPrompt"`
+	NotSentReason NotSentReason   `json:"notSentReason,omitempty"`
+	Pinned        bool            `json:"pinned"`
+	Replaced      bool            `json:"replaced"`
+	Tokens        int64           `json:"tokens"`
+	Bytes         int64           `json:"bytes"`
+	TurnID        *string         `json:"turnId"`
+	ItemID        *string         `json:"itemId"`
+	CallID        *string         `json:"callId"`
+	ToolName      *string         `json:"toolName"`
+}
+
+// NotSentReason is why a ContextItem is not in the prompt.
+type NotSentReason string
+
+// The reasons.
+const (
+	// NotSentExcluded is for an item that the user took out.
+	NotSentExcluded NotSentReason = "excluded"
+	// NotSentCallNotSent is for an output whose call is not sent, or that has none.
+	NotSentCallNotSent NotSentReason = "callNotSent"
+	// NotSentAnswerNotSent is for reasoning whose text or call is not sent, or never came.
+	NotSentAnswerNotSent NotSentReason = "answerNotSent"
+	// NotSentNotTakenBack is for reasoning whose provider does not take it back.
+	NotSentNotTakenBack NotSentReason = "notTakenBack"
+	// NotSentReplaced is for encrypted reasoning whose text was replaced.
+	NotSentReplaced NotSentReason = "replaced"
+	// The item is of another model, another provider, or another API than the next request's.
+	NotSentOtherModel    NotSentReason = "otherModel"
+	NotSentOtherProvider NotSentReason = "otherProvider"
+	NotSentOtherAPI      NotSentReason = "otherApi"
+	// NotSentUnreadable is for an item of an unknown type, or one that cannot be decoded.
+	NotSentUnreadable NotSentReason = "unreadable"
+)
+
+// NotSentReasons are all reasons.
+func NotSentReasons() []NotSentReason {
+	return []NotSentReason{
+		NotSentExcluded, NotSentCallNotSent, NotSentAnswerNotSent, NotSentNotTakenBack, NotSentReplaced,
+		NotSentOtherModel, NotSentOtherProvider, NotSentOtherAPI, NotSentUnreadable,
+	}
 }
 
 // ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are

@@ -72,6 +72,9 @@ func (i *ContextItem) append(b []byte) []byte {
 	b = AppendString(append(b, `,"preview":`...), i.Preview)
 	b = strconv.AppendBool(append(b, `,"included":`...), i.Included)
 	b = strconv.AppendBool(append(b, `,"inPrompt":`...), i.InPrompt)
+	if i.NotSentReason != "" {
+		b = AppendString(append(b, `,"notSentReason":`...), string(i.NotSentReason))
+	}
 	b = strconv.AppendBool(append(b, `,"pinned":`...), i.Pinned)
 	b = strconv.AppendBool(append(b, `,"replaced":`...), i.Replaced)
 	b = appendInt(append(b, `,"tokens":`...), i.Tokens)

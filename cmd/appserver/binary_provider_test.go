@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,13 +11,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// chatRequest is a Chat Completions request: as it was sent, and its messages.
+// chatRequest is a model request: as it was sent, and its messages. Those of the Responses API are
+// rewritten as messages of Chat Completions.
 type chatRequest struct {
 	Body     string            `json:"-"`
 	Messages []json.RawMessage `json:"messages"`
@@ -35,9 +38,10 @@ func (r chatRequest) last(t *testing.T) (m chatMessage) {
 	return m
 }
 
-// provider is a Chat Completions server that keeps the requests.
+// provider is a server of both APIs that keeps the requests.
 type provider struct {
 	server *httptest.Server
+	wire   wireAPI // that configurations name, chat by default
 
 	mu       sync.Mutex
 	requests []chatRequest
@@ -54,12 +58,20 @@ func newProvider(t *testing.T, answers ...func(w io.Writer)) *provider {
 			return
 		}
 		request.Body = string(body)
+		responses := strings.HasSuffix(r.URL.Path, "/responses")
+		if responses {
+			request.Messages = asMessages(body)
+		}
 		n := p.keep(request)
 		if n >= len(answers) {
 			http.Error(w, "no more answers", http.StatusTeapot)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
+		if responses {
+			byResponses(w, answers[n])
+			return
+		}
 		answers[n](w)
 	}))
 	t.Cleanup(p.server.Close)
@@ -95,7 +107,7 @@ func (p *provider) home(t *testing.T) string {
 
 // configure has the configuration of a home name the provider.
 func (p *provider) configure(t *testing.T, home string) {
-	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", p.server.URL+"/v1"))
+	writeConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = %q\n", p.server.URL+"/v1", cmp.Or(p.wire, chatWire)))
 }
 
 func writeConfig(t *testing.T, home, text string) {

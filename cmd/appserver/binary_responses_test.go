@@ -93,8 +93,8 @@ const (
 
 // listedItem is an item of context/getItems.
 type listedItem struct {
-	ID, Category string
-	InPrompt     bool
+	ID, Category, NotSentReason string
+	InPrompt                    bool
 }
 
 // thoughtItem is the reasoning in a thread's context.

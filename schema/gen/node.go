@@ -106,7 +106,13 @@ func (n *Node) isAnything() bool {
 
 func kind(name string) *Node { return &Node{Type: Kinds{name}} }
 
-func words(w ...string) *Node { return &Node{Type: Kinds{"string"}, Enum: w} }
+func words[W ~string](w ...W) *Node {
+	n := &Node{Type: Kinds{"string"}}
+	for _, word := range w {
+		n.Enum = append(n.Enum, string(word))
+	}
+	return n
+}
 
 func list(items *Node) *Node { return &Node{Type: Kinds{"array"}, Items: items} }
 

@@ -41,6 +41,7 @@ func shapes() map[reflect.Type]shape {
 			action("listFiles", Property{"path", nullable(kind("string"))}),
 			action("search", Property{"query", nullable(kind("string"))}, Property{"path", nullable(kind("string"))}),
 			action("unknown"))),
+		reflect.TypeFor[protocol.NotSentReason]():   fixed(words(protocol.NotSentReasons()...)),
 		reflect.TypeFor[protocol.ContextCategory](): fixed(words(categoryWords()...)),
 		reflect.TypeFor[protocol.PruneRange](): fixed(either(
 			words(protocol.RangeAll),

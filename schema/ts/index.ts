@@ -641,7 +641,7 @@ export interface ContextGetUsageResponse {
   usage: ContextUsage;
 }
 
-/** ContextItem is one entry of the model's input history. Index is its place in the list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is what the user wants, InPrompt what comes of it: the output of a call that is left out is left out too, and no provider is sent reasoning. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and ToolName are null where there is none. */
+/** ContextItem is one entry of the model's input history. Index is its place in the list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is what the user wants, InPrompt what comes of it: the output of a call that is left out is left out too, and what only another model, provider or API can read is left out. NotSentReason tells why an item is not in the prompt, and is absent of one that is. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and ToolName are null where there is none. */
 export interface ContextItem {
   index: number;
   id: string;
@@ -649,6 +649,7 @@ export interface ContextItem {
   preview: string;
   included: boolean;
   inPrompt: boolean;
+  notSentReason?: NotSentReason;
   pinned: boolean;
   replaced: boolean;
   tokens: number;
@@ -1749,6 +1750,9 @@ export interface ModelProviderSummary {
   baseUrl: string | null;
   settings: ProviderSettings;
 }
+
+/** NotSentReason is why a ContextItem is not in the prompt. */
+export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "unreadable";
 
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
