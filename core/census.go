@@ -33,7 +33,7 @@ func (c *census) add(t *Thread, place int) {
 	about := t.describe(place)
 	row := &c.rows[about.kind]
 	if t.items[place].listed() {
-		price := scaled(about.tokens, c.scale)
+		price := about.price(c.scale)
 		row.Count++
 		row.Tokens += price
 		row.Bytes += about.bytes
@@ -65,7 +65,7 @@ func (t *Thread) sentSize(place int, scale float64) (tokens, bytes int64) {
 	switch {
 	case t.inPrompt(place):
 		about := t.describe(place)
-		return scaled(about.tokens, scale), about.bytes
+		return about.price(scale), about.bytes
 	case t.standsFor(place):
 		return scaled(placeholderTokens, scale), int64(len(placeholder(t.items[place].fate.says)))
 	}

@@ -206,7 +206,7 @@ func (t *Thread) wordsBefore(place int, budget int64) (kept []int) {
 			all = append(all, i)
 		}
 	}
-	price := func(i int) int64 { return t.scaled(t.describe(i).tokens) }
+	price := func(i int) int64 { return t.describe(i).price(t.scale()) }
 	if len(all) > 0 && price(all[0]) <= budget/2 {
 		budget -= price(all[0])
 		kept, all = append(kept, all[0]), all[1:]

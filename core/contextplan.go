@@ -181,7 +181,7 @@ func (t *Thread) line(p plan) protocol.StoredContextEdit {
 		c := &t.items[place]
 		e.IDs = append(e.IDs, c.id())
 		if takesOut && c.role == anOutput {
-			tokens[i], outputs = t.scaled(t.describe(place).tokens), true
+			tokens[i], outputs = t.describe(place).price(t.scale()), true
 		}
 	}
 	if outputs {

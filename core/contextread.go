@@ -190,7 +190,7 @@ func (t *Thread) tokensFrom(place int) int64 {
 	n, behind := int64(0), false
 	for i := range t.inOrder() {
 		if behind = behind || i == place; behind && t.inPrompt(i) {
-			n += t.scaled(t.describe(i).tokens)
+			n += t.describe(i).price(t.scale())
 		}
 	}
 	return n

@@ -53,7 +53,7 @@ func (t *Thread) view(index, place int) protocol.ContextItem {
 	v := protocol.ContextItem{
 		Index: index, ID: about.id, Category: about.category, Preview: about.preview,
 		Included: !c.fate.excluded, InPrompt: why == "", NotSentReason: why, Pinned: c.fate.pinned, Replaced: c.fate.text != nil,
-		Tokens: t.scaled(about.tokens), Bytes: about.bytes,
+		Tokens: about.price(t.scale()), Bytes: about.bytes,
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),
 	}
 	if shown := t.shownAs[int32(place)]; shown != "" {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,24 @@ type description struct {
 	images bool
 	// tokens are those of the model that history.countedFor names, before its scale.
 	tokens int64
+	// reported is set if tokens are the provider's own, or an estimate of them. No scale applies.
+	reported bool
+}
+
+// price is what the item costs as the provider would report it.
+func (d *description) price(scale float64) int64 {
+	if d.reported {
+		return d.tokens
+	}
+	return scaled(d.tokens, scale)
+}
+
+// beforeScale is the price that a scale is still applied to.
+func (d *description) beforeScale(scale float64) int64 {
+	if d.reported {
+		return int64(float64(d.tokens) / scale)
+	}
+	return d.tokens
 }
 
 // content is what an item brings into a request.
@@ -96,6 +115,10 @@ func (t *Thread) describe(place int) *description {
 	about := &description{
 		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)), preview: preview(what.text), id: c.id(), tool: toolName(item), itemID: ownID(item),
 		bytes: int64(len(what.text)), tokens: t.count(what),
+	}
+	if c.price > 0 && c.fate.text == nil {
+		about.tokens, about.reported, about.bytes = int64(c.price), true, int64(c.size)
+		about.preview = cmp.Or(about.preview, "[encrypted]")
 	}
 	for _, image := range what.images {
 		about.bytes += int64(len(image.ImageURL))

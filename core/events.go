@@ -168,6 +168,7 @@ func (l *log) applyUsage(payload json.RawMessage) {
 	var e protocol.TokenCount
 	if protocol.Unmarshal(payload, &e) == nil && e.Info != nil {
 		l.calibrate(l.settings.Model, e.Info)
+		l.applyPrices(e.Info)
 		l.usage.Total = e.Info.TotalTokenUsage.Breakdown()
 		l.usage.Last = e.Info.LastTokenUsage.Breakdown()
 		l.usage.ModelContextWindow = e.Info.ModelContextWindow

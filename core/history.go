@@ -73,6 +73,10 @@ type contextItem struct {
 	summary, ofPoint bool
 	// outdated is set for a reminder that another one took the place of.
 	outdated bool
+	// price is what an item with encrypted content costs, in the provider's tokens. billed is set if
+	// the provider reported it; else it is an estimate.
+	price  int32
+	billed bool
 	// size is that of the JSON, in bytes, images counts its images.
 	size   int32
 	images int32
@@ -160,7 +164,7 @@ var imageMark = []byte(`"input_image"`)
 // atMost bounds what the item costs, in tokens before the model's scale, without counting:
 // no text has more tokens than bytes.
 func (c *contextItem) atMost() int64 {
-	bytes := int64(c.size) + int64(c.images)*imageTokens
+	bytes := int64(c.size) + int64(c.price) + int64(c.images)*imageTokens
 	if c.fate.text != nil {
 		bytes += int64(len(*c.fate.text))
 	}
@@ -174,7 +178,9 @@ func (h *history) join(c contextItem) {
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
 	c.ofUser = c.message && peek(c.raw, "role") == protocol.RoleUser
 	c.thought, c.native = kind == "reasoning", nativeKinds[kind]
-	c.sealed = c.thought && gjson.GetBytes(c.raw, "encrypted_content").Str != ""
+	if encrypted := len(gjson.GetBytes(c.raw, "encrypted_content").Str); encrypted > 0 && (c.thought || c.native) {
+		c.sealed, c.price = c.thought, estimate(encrypted)
+	}
 	c.size = int32(min(len(c.raw), math.MaxInt32))
 	c.search()
 	place := int32(len(h.items))

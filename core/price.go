@@ -77,7 +77,7 @@ func (t *Thread) counted(n int) int64 {
 		case t.inPrompt(i) && t.describe(i).images:
 			return 0
 		case t.inPrompt(i):
-			sum += t.describe(i).tokens
+			sum += t.describe(i).beforeScale(t.scale())
 		case t.standsFor(i):
 			sum += placeholderTokens
 		}

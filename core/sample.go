@@ -313,9 +313,9 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 	if s.active != nil && s.active.review != nil { // the last request of the thread itself stays its last
 		info.LastTokenUsage = s.usage.Last.Stored()
 	}
-	scale := s.scales[s.settings.Model]
+	scale, reasoning := s.scales[s.settings.Model], s.unbilled()
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
-	s.allChanged = s.allChanged || s.scales[s.settings.Model] != scale
+	s.allChanged = s.allChanged || s.scales[s.settings.Model] != scale || reasoning < s.toldItems
 }
 
 func (s *step) notifyUsage(turnID string) {

@@ -17,8 +17,9 @@ type itemColumns struct {
 	Line, Part, Pair  []int32
 	Size, Images, Say []int32
 	Flags             []uint32
-	// Maker is by place in the block: few items have one.
+	// Maker and Price are by place in the block: few items have one.
 	Maker map[int32]storedMaker
+	Price map[int32]int32
 	// Turn is a number of Turns.
 	Turn  []int32
 	Turns []string
@@ -55,10 +56,11 @@ const (
 	flagCarries
 	flagSealed
 	flagNative
+	flagBilled
 )
 
 func (l *log) writeItems(out *gob.Encoder, first, end int) error {
-	c := itemColumns{Calls: map[int32]string{}, Texts: map[int32]string{}, Raw: map[int32][]byte{}, Shown: map[int32]string{}, Maker: map[int32]storedMaker{}}
+	c := itemColumns{Calls: map[int32]string{}, Texts: map[int32]string{}, Raw: map[int32][]byte{}, Shown: map[int32]string{}, Maker: map[int32]storedMaker{}, Price: map[int32]int32{}}
 	turns := map[string]int32{}
 	for place := first; place < end; place++ {
 		item := &l.items[place]
@@ -89,6 +91,9 @@ func (c *itemColumns) add(item *contextItem, flags uint32) error {
 	c.Line, c.Part, c.Pair = append(c.Line, item.line), append(c.Part, item.part), append(c.Pair, item.pair)
 	c.Size, c.Images, c.Say = append(c.Size, item.size), append(c.Images, item.images), append(c.Say, item.fate.says)
 	c.Flags = append(c.Flags, flags|item.flags())
+	if item.price > 0 {
+		c.Price[at] = item.price
+	}
 	if item.callID != "" {
 		c.Calls[at] = item.callID
 	}
@@ -108,7 +113,7 @@ func (c *contextItem) flags() uint32 {
 		bitOf(flagChecked, c.checked) | bitOf(flagUnsound, c.unsound) | bitOf(flagMessage, c.message) | bitOf(flagOfUser, c.ofUser) |
 		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagOwn, c.from == nil) |
 		bitOf(flagOutdated, c.outdated) | bitOf(flagThought, c.thought) | bitOf(flagCarries, c.carries) |
-		bitOf(flagSealed, c.sealed) | bitOf(flagNative, c.native)
+		bitOf(flagSealed, c.sealed) | bitOf(flagNative, c.native) | bitOf(flagBilled, c.billed)
 }
 
 func (f *fate) flags() uint32 {
@@ -186,7 +191,7 @@ func (c *itemColumns) item(i int32, from *backing) contextItem {
 		role: pairRole(flags & bits), tells: subject(flags >> flagBits & bits),
 		checked: flags&flagChecked != 0, unsound: flags&flagUnsound != 0,
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0, thought: flags&flagThought != 0, carries: flags&flagCarries != 0,
-		sealed: flags&flagSealed != 0, native: flags&flagNative != 0,
+		sealed: flags&flagSealed != 0, native: flags&flagNative != 0, price: c.Price[i], billed: flags&flagBilled != 0,
 		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0, outdated: flags&flagOutdated != 0,
 		size: c.Size[i], images: c.Images[i], fate: fateOf(flags, c.Say[i], c.Texts[i]),
 	}
