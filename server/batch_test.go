@@ -74,7 +74,7 @@ func TestAnswersOfBatchesAreBounded(t *testing.T) {
 				require.Empty(t, p.hear())
 			}
 		}
-		require.Less(t, heap()-before, 2*maxCollected)
+		require.Less(t, heap()-before, 2*maxBatchedBytes)
 		p.server.Reply(p.handler.held[0], "last")
 		p.server.Reply(p.handler.held[requests/2], "last")
 		heard := p.hear()

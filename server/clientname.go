@@ -23,9 +23,9 @@ func checkName(c protocol.ClientInfo) error {
 }
 
 // originator is the name of a client for rollouts and providers.
-func (l Lobby) originator(c protocol.ClientInfo) string {
-	if l.Override != "" {
-		return l.Override
+func (h ServerHandlers) originator(c protocol.ClientInfo) string {
+	if h.OriginatorOverride != "" {
+		return h.OriginatorOverride
 	}
 	return c.Name
 }

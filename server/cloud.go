@@ -16,8 +16,8 @@ var cloudMethods = []string{
 }
 
 func methodNotFound(name string) *protocol.Error {
-	message := "Method not found: " + string(clip([]byte(name)))
-	if ofCloud(name) {
+	message := "Method not found: " + string(quote([]byte(name)))
+	if isCloudMethod(name) {
 		message += " (this server does not offer it: it belongs to the vendor's cloud)"
 	}
 	return &protocol.Error{
@@ -26,7 +26,7 @@ func methodNotFound(name string) *protocol.Error {
 	}
 }
 
-func ofCloud(name string) bool {
+func isCloudMethod(name string) bool {
 	for _, method := range cloudMethods {
 		if name == method || (strings.HasSuffix(method, "/") && strings.HasPrefix(name, method)) {
 			return true

@@ -20,32 +20,32 @@ type conn struct {
 	server *Server
 	log    *zap.Logger
 
-	stream *stream
-	rpc    *jsonrpc2.Conn // set by serve before the writer starts, who is its user
-	ledger ledger
-	out    *outbox
-	lost   error                  // of the write that failed; to be read once out is drained
-	client atomic.Pointer[client] // nil before initialize
+	stream   *stream
+	rpc      *jsonrpc2.Conn // set by serve before the writer starts, who is its user
+	pending  pendingRequests
+	out      *outbox
+	writeErr error                  // of the write that failed; to be read once out is drained
+	client   atomic.Pointer[client] // nil before initialize
 
 	// ended is told that input or output is at its end.
-	ended       func()
+	onEOF       func()
 	released    chan struct{} // closed when the connection is to end for good
 	releaseOnce sync.Once
 
-	mu        sync.Mutex
-	err       error                // what ended input or output, if not its plain end
-	questions map[uint64]*question // asked, and neither answered nor resolved
-	unasked   uint64               // no question has had this id, or a higher one
+	mu             sync.Mutex
+	err            error                     // what ended input or output, if not its plain end
+	serverRequests map[uint64]*serverRequest // asked, and neither answered nor resolved
+	nextRequestID  uint64                    // no question has had this id, or a higher one
 }
 
 func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
 	c := &conn{
 		id: id, server: s, log: s.log.With(zap.Uint64("conn", id)),
-		out:       newOutbox(s.limits.congestion),
-		released:  make(chan struct{}),
-		questions: map[uint64]*question{},
+		out:            newOutbox(s.limits.congestion),
+		released:       make(chan struct{}),
+		serverRequests: map[uint64]*serverRequest{},
 	}
-	c.ended = s.ended
+	c.onEOF = s.signalEOF
 	c.stream = &stream{conn: c, out: out, encoder: newEncoder(), source: in}
 	return c
 }
@@ -53,7 +53,7 @@ func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
 // serve runs the connection until it is released or ctx ends.
 func (c *conn) serve(ctx context.Context) error {
 	c.rpc = jsonrpc2.NewConn(ctx, c.stream, c, jsonrpc2.OnRecv(c.stream.restore), jsonrpc2.SetLogger(rpcLog{c.log}))
-	go c.write()
+	go c.runWriter()
 	<-c.released // by drain, or by jsonrpc2 when ctx ends
 	if err := ctx.Err(); err != nil {
 		c.end(err)
@@ -71,7 +71,7 @@ func (c *conn) end(err error) {
 		c.log.Warn("connection broken", zap.Error(err))
 	}
 	c.mu.Unlock()
-	c.ended()
+	c.onEOF()
 }
 
 func (c *conn) failure() error {
@@ -99,32 +99,32 @@ func (c *conn) admit(m *incoming) []byte {
 		return c.admitRequest(*m)
 	case kindNotification:
 		return notificationStub(m.method)
-	case kindAnswer:
-		return c.admitAnswer(m)
+	case kindResponse:
+		return c.admitResponse(m)
 	}
-	c.refuse(*m)
-	if m.object && (m.method == nil || present(m.result) || present(m.failure)) {
-		return c.admitAnswer(m) // it may be meant as one
+	c.rejectMessage(*m)
+	if m.object && (m.method == nil || isSet(m.result) || isSet(m.errorMember)) {
+		return c.admitResponse(m) // it may be meant as one
 	}
 	return nil
 }
 
 func (c *conn) admitRequest(m incoming) []byte {
 	limits := c.server.limits
-	request := &call{id: m.echo(), batch: m.batch}
-	accepted := !c.isBehind() && c.ledger.accept(request, limits.unanswered)
-	if !accepted && !(c.isUrgent(m) && c.ledger.accept(request, limits.unanswered+urgentRoom)) {
+	request := &request{id: m.responseID(), batch: m.batch}
+	accepted := !c.hasBacklog() && c.pending.add(request, limits.pendingRequests)
+	if !accepted && !(c.isUrgent(m) && c.pending.add(request, limits.pendingRequests+maxUrgentExtra)) {
 		m.err = &protocol.Error{
 			Code: protocol.CodeOverloaded, Message: "Server overloaded; retry later.",
 			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded},
 		}
-		c.refuse(m)
+		c.rejectMessage(m)
 		return nil
 	}
 	return requestStub(m.method, request.number)
 }
 
-func (c *conn) isBehind() bool { return c.out.backlog() > c.server.limits.backlog }
+func (c *conn) hasBacklog() bool { return c.out.backlog() > c.server.limits.backlog }
 
 func (c *conn) isUrgent(m incoming) bool {
 	var method string
@@ -133,11 +133,11 @@ func (c *conn) isUrgent(m incoming) bool {
 
 // awaitRoom waits while a client sends on without reading what it is told: refusals
 // take room, too. Meanwhile the end of its input is not seen; that of its output is.
-func (c *conn) awaitRoom() {
+func (c *conn) waitWhileFlooded() {
 	if c.out.backlog() <= c.server.limits.flood {
 		return
 	}
-	if room := c.out.room(); room != nil {
+	if room := c.out.congestion(); room != nil {
 		select {
 		case <-room:
 		case <-c.released:
@@ -146,29 +146,29 @@ func (c *conn) awaitRoom() {
 }
 
 // refuse answers a message that did not become a request.
-func (c *conn) refuse(m incoming) {
-	c.answer(&call{id: m.echo(), batch: m.batch}, nil, m.err)
+func (c *conn) rejectMessage(m incoming) {
+	c.queueResponse(&request{id: m.responseID(), batch: m.batch}, nil, m.err)
 }
 
 // settle answers a request. A second answer is dropped.
-func (c *conn) settle(number uint64, result any, err *protocol.Error) {
-	request := c.ledger.take(number)
+func (c *conn) respond(number uint64, result any, err *protocol.Error) {
+	request := c.pending.remove(number)
 	if request == nil {
 		c.log.Warn("answer to a request that has one", zap.Uint64("request", number))
 		return
 	}
-	c.answer(request, result, err)
-	c.ledger.settled()
+	c.queueResponse(request, result, err)
+	c.pending.responded()
 }
 
-func (c *conn) answer(request *call, result any, err *protocol.Error) {
+func (c *conn) queueResponse(request *request, result any, err *protocol.Error) {
 	size := entryOverhead + len(request.id)
 	if err != nil {
 		size += len(err.Message)
 	} else {
 		size += estimate(result, c.server.limits.congestion)
 	}
-	c.out.add(&reply{call: request, result: result, err: err, bytes: size})
+	c.out.add(&response{request: request, result: result, err: err, bytes: size})
 }
 
 func (c *conn) notify(n protocol.Notification) {
@@ -180,7 +180,7 @@ func (c *conn) notify(n protocol.Notification) {
 		c.out.addDelta(d)
 		return
 	}
-	c.out.add(&notice{n, entryOverhead + estimate(n, c.server.limits.congestion), time.Now()})
+	c.out.add(&queuedNotification{n, entryOverhead + estimate(n, c.server.limits.congestion), time.Now()})
 }
 
 // rpcLog takes what jsonrpc2 has to say: answers that nobody waits for.

@@ -13,10 +13,10 @@ import (
 // ServerDiagnostics tells how the server is, at once.
 func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnosticsParams) error {
 	threads, index := m.Diagnose()
-	m.Lobby.Outbox.Reply(to, protocol.ServerDiagnosticsResponse{
+	m.ServerHandlers.Outbox.Reply(to, protocol.ServerDiagnosticsResponse{
 		Version: m.Version, ProtocolLevel: protocol.Level, Pid: os.Getpid(),
 		StartedAt: m.Started.Unix(), UptimeMs: time.Since(m.Started).Milliseconds(), CodexHome: m.Home,
-		Threads: threads, Connections: m.Lobby.Outbox.diagnose(), Memory: memory(), Goroutines: runtime.NumGoroutine(),
+		Threads: threads, Connections: m.ServerHandlers.Outbox.diagnose(), Memory: memoryDiagnostics(), Goroutines: runtime.NumGoroutine(),
 		Index: index, Sandbox: m.Sandbox(),
 	})
 	return nil
@@ -28,7 +28,7 @@ func (s *Server) diagnose() []protocol.ConnectionDiagnostics {
 	for _, id := range s.Clients() {
 		if c := s.conn(id); c != nil {
 			all = append(all, protocol.ConnectionDiagnostics{
-				ClientName: c.client.Load().Info.Name, Unanswered: c.ledger.count(), QueuedBytes: c.out.backlog(), Congested: c.out.room() != nil,
+				ClientName: c.client.Load().Info.Name, Unanswered: c.pending.count(), QueuedBytes: c.out.backlog(), Congested: c.out.congestion() != nil,
 			})
 		}
 	}
@@ -42,7 +42,7 @@ const (
 )
 
 // memory does not stop the program, as other ways to count its memory do.
-func memory() (m protocol.MemoryDiagnostics) {
+func memoryDiagnostics() (m protocol.MemoryDiagnostics) {
 	samples := []metrics.Sample{{Name: heapObjects}, {Name: heapLive}}
 	metrics.Read(samples)
 	m.HeapBytes, m.LiveBytes = bytesOf(samples[0].Value), bytesOf(samples[1].Value)

@@ -19,7 +19,7 @@ const (
 )
 
 // methodTable is the method table by name.
-func methodTable() map[string]protocol.Method {
+func methodsByName() map[string]protocol.Method {
 	table := map[string]protocol.Method{}
 	for _, m := range protocol.Methods() {
 		table[m.Name] = m
@@ -32,17 +32,17 @@ func methodTable() map[string]protocol.Method {
 func (c *conn) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	if req.Notif {
 		if req.Method != methodInitialized {
-			c.log.Debug("unknown notification", zap.ByteString("method", clip([]byte(req.Method))))
+			c.log.Debug("unknown notification", zap.ByteString("method", quote([]byte(req.Method))))
 		}
 		return
 	}
 	if err := c.dispatch(req.ID.Num, req.Method, *req.Params); err != nil {
-		c.settle(req.ID.Num, nil, coded(err))
+		c.respond(req.ID.Num, nil, asProtocolError(err))
 	}
 }
 
 func (c *conn) dispatch(number uint64, method string, params json.RawMessage) error {
-	m, err := c.gate(method)
+	m, err := c.lookUp(method)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (c *conn) dispatch(number uint64, method string, params json.RawMessage) er
 }
 
 // gate finds the row of a method that may be called now.
-func (c *conn) gate(name string) (protocol.Method, error) {
+func (c *conn) lookUp(name string) (protocol.Method, error) {
 	m, known := c.server.methods[name]
 	initialized := c.client.Load() != nil
 	switch {
@@ -72,7 +72,7 @@ func (c *conn) gate(name string) (protocol.Method, error) {
 // checkParams refuses params that are no object, and experimental methods and members of a
 // client without the capability experimentalApi.
 func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
-	if present(params) && params[0] != '{' {
+	if isSet(params) && params[0] != '{' {
 		return protocol.InvalidParams("", "`params` must be an object")
 	}
 	if state := c.client.Load(); state != nil && state.ExperimentalAPI {
@@ -81,12 +81,12 @@ func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
 	if m.Gated {
 		return needsExperimental(m.Name)
 	}
-	if !present(params) {
+	if !isSet(params) {
 		return nil
 	}
-	for name, value := range members(params) {
+	for name, value := range objectMembers(params) {
 		switch {
-		case !present(value) || string(value) == "false":
+		case !isSet(value) || string(value) == "false":
 		case slices.Contains(m.Experimental, name):
 			return needsExperimental(m.Name + "." + name)
 		case name == "approvalPolicy" && isGranular(value):
@@ -101,7 +101,7 @@ func isGranular(policy json.RawMessage) bool {
 	if policy[0] != '{' {
 		return false
 	}
-	for name := range members(policy) {
+	for name := range objectMembers(policy) {
 		if name == protocol.ApprovalGranular {
 			return true
 		}
@@ -126,7 +126,7 @@ func (c *conn) call(m protocol.Method, to protocol.Caller, params json.RawMessag
 
 // coded is err as an answer: a *protocol.Error as it is, anything else an internal
 // error.
-func coded(err error) *protocol.Error {
+func asProtocolError(err error) *protocol.Error {
 	var e *protocol.Error
 	switch {
 	case !errors.As(err, &e):
@@ -144,11 +144,11 @@ func coded(err error) *protocol.Error {
 	if e.Data != nil {
 		*full.Data = *e.Data
 	}
-	full.Data.Kind = kindOf(full.Code)
+	full.Data.Kind = kindOfCode(full.Code)
 	return &full
 }
 
-func kindOf(code int) protocol.Kind {
+func kindOfCode(code int) protocol.Kind {
 	switch code {
 	case protocol.CodeParseError:
 		return protocol.KindParseError

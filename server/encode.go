@@ -15,7 +15,7 @@ type encoder struct {
 	buf  []byte
 	json *json.Encoder
 	// collected is how many bytes of answers wait in batches.
-	collected int
+	batchedBytes int
 }
 
 func newEncoder() *encoder {
@@ -78,7 +78,7 @@ func (e *encoder) emitted(at time.Time) {
 // reset makes room for the next messages.
 func (e *encoder) reset() {
 	e.buf = e.buf[:0]
-	if cap(e.buf) > keptBuffer {
+	if cap(e.buf) > maxRetainedBuffer {
 		e.buf = nil
 	}
 }

@@ -111,7 +111,7 @@ func TestUnencodableNotification(t *testing.T) {
 
 func TestEncoderKeepsNoGiantBuffer(t *testing.T) {
 	e := newEncoder()
-	require.NoError(t, e.value(string(make([]byte, 2*keptBuffer))))
+	require.NoError(t, e.value(string(make([]byte, 2*maxRetainedBuffer))))
 	e.reset()
 	require.Zero(t, cap(e.buf))
 	require.NoError(t, e.value(1))

@@ -15,15 +15,15 @@ const (
 	kindMalformed kind = iota
 	kindRequest
 	kindNotification
-	kindAnswer
+	kindResponse
 )
 
 // envelope holds the raw members of a message of the client, nil where absent.
 // They alias the line.
 type envelope struct {
-	id, method, params, result, failure json.RawMessage
+	id, method, params, result, errorMember json.RawMessage
 	// repeats is set if one of the names occurs twice.
-	repeats bool
+	duplicate bool
 }
 
 // incoming is a message of the client.
@@ -79,9 +79,9 @@ func readMessage(raw json.RawMessage) incoming {
 // does. Members that it does not know, jsonrpc among them, are not looked at.
 func readEnvelope(object []byte) envelope {
 	var e envelope
-	for name, value := range members(object) {
+	for name, value := range objectMembers(object) {
 		if member := e.member(name); member != nil {
-			e.repeats = e.repeats || *member != nil
+			e.duplicate = e.duplicate || *member != nil
 			*member = value
 		}
 	}
@@ -100,7 +100,7 @@ func (e *envelope) member(name string) *json.RawMessage {
 	case "result":
 		return &e.result
 	case "error":
-		return &e.failure
+		return &e.errorMember
 	}
 	return nil
 }
@@ -113,27 +113,27 @@ func (e envelope) classify() (kind, *protocol.Error) {
 		return kindMalformed, protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: %s", reason)
 	}
 	switch {
-	case e.method == nil && e.result == nil && e.failure == nil:
+	case e.method == nil && e.result == nil && e.errorMember == nil:
 		return refuse("missing field `method`")
 	case e.method == nil:
-		return kindAnswer, nil
+		return kindResponse, nil
 	case e.method[0] != '"':
 		return refuse("`method` must be a string")
-	case present(e.result) || present(e.failure):
+	case isSet(e.result) || isSet(e.errorMember):
 		return refuse("`method` together with `result` or `error`")
 	case e.id == nil:
 		return kindNotification, nil
-	case !readableID(e.id):
+	case !isValidID(e.id):
 		return refuse("`id` must be a string or a number")
 	}
 	return kindRequest, nil
 }
 
 // present tells whether a member is there and not null.
-func present(raw json.RawMessage) bool { return raw != nil && string(raw) != "null" }
+func isSet(raw json.RawMessage) bool { return raw != nil && string(raw) != "null" }
 
 // readableID tells whether an id can be echoed as it came.
-func readableID(id json.RawMessage) bool {
+func isValidID(id json.RawMessage) bool {
 	if len(id) == 0 {
 		return false
 	}
@@ -142,8 +142,8 @@ func readableID(id json.RawMessage) bool {
 }
 
 // echo is a copy of the id as the client wrote it, null where it cannot be read.
-func (e envelope) echo() json.RawMessage {
-	if !readableID(e.id) {
+func (e envelope) responseID() json.RawMessage {
+	if !isValidID(e.id) {
 		return json.RawMessage("null")
 	}
 	return bytes.Clone(e.id)

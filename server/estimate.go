@@ -16,11 +16,11 @@ func estimate(v any, limit int) int {
 		return min(a.JSONSize(), limit)
 	}
 	left := limit
-	spend(reflect.ValueOf(v), &left, estimateDepth)
+	subtract(reflect.ValueOf(v), &left, estimateDepth)
 	return limit - max(left, 0)
 }
 
-func spend(v reflect.Value, left *int, depth int) {
+func subtract(v reflect.Value, left *int, depth int) {
 	if *left <= 0 || depth == 0 {
 		return
 	}
@@ -28,32 +28,32 @@ func spend(v reflect.Value, left *int, depth int) {
 	case reflect.String:
 		*left -= v.Len() + scalarSize
 	case reflect.Slice, reflect.Array:
-		spendElements(v, left, depth-1)
+		subtractElements(v, left, depth-1)
 	case reflect.Map:
 		for entries := v.MapRange(); *left > 0 && entries.Next(); {
-			spend(entries.Key(), left, depth-1)
-			spend(entries.Value(), left, depth-1)
+			subtract(entries.Key(), left, depth-1)
+			subtract(entries.Value(), left, depth-1)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if field := v.Field(i); field.CanInterface() {
 				*left -= scalarSize
-				spend(field, left, depth-1)
+				subtract(field, left, depth-1)
 			}
 		}
 	case reflect.Pointer, reflect.Interface:
-		spend(v.Elem(), left, depth-1)
+		subtract(v.Elem(), left, depth-1)
 	default:
 		*left -= scalarSize
 	}
 }
 
-func spendElements(v reflect.Value, left *int, depth int) {
+func subtractElements(v reflect.Value, left *int, depth int) {
 	if v.Type().Elem().Kind() == reflect.Uint8 {
 		*left -= v.Len()
 		return
 	}
 	for i := 0; i < v.Len() && *left > 0; i++ {
-		spend(v.Index(i), left, depth)
+		subtract(v.Index(i), left, depth)
 	}
 }

@@ -16,15 +16,17 @@ import (
 // the lobby those that need none, the machine those that act on it without a thread.
 type Methods struct {
 	*engine.Engine
-	Lobby
-	Machine
+	ServerHandlers
+	LocalOps
 }
 
 // NewMethods serves with these parts.
-func NewMethods(e *engine.Engine, l Lobby, m Machine) protocol.Handler { return Methods{e, l, m} }
+func NewMethods(e *engine.Engine, l ServerHandlers, m LocalOps) protocol.Handler {
+	return Methods{e, l, m}
+}
 
 // Machine is where files and commands are.
-type Machine interface {
+type LocalOps interface {
 	FsReadFile(to protocol.Caller, p *protocol.FsReadFileParams) error
 	FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) error
 	FsCreateDirectory(to protocol.Caller, p *protocol.FsCreateDirectoryParams) error
@@ -61,7 +63,7 @@ type Catalog interface {
 }
 
 // Lobby serves what a connection can ask without a thread.
-type Lobby struct {
+type ServerHandlers struct {
 	Outbox  *Server
 	Catalog Catalog
 	// Warnings are about settings without effect; each new client is told.
@@ -71,11 +73,11 @@ type Lobby struct {
 	// Started is when the server began.
 	Started time.Time
 	// Aside answers a request away from the connection's goroutine.
-	Aside func(to protocol.Caller, answer func() (any, error)) error
+	RunInBackground func(to protocol.Caller, answer func() (any, error)) error
 	// Override takes the place of client names in rollouts and for providers; "" is none.
-	Override string
+	OriginatorOverride string
 	// Identify is called with what each new client is named for providers; nil is not.
-	Identify func(originator, userAgent string)
+	OnClient func(originator, userAgent string)
 	// Cwd is the server's working directory.
 	Cwd string
 	// Sandbox tells whether commands are confined.
@@ -87,27 +89,27 @@ type Lobby struct {
 
 // Initialize opens the connection and tells what of the configuration has no
 // effect. The answer is first: an open connection is told what all clients are.
-func (l Lobby) Initialize(to protocol.Caller, p *protocol.InitializeParams) error {
+func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializeParams) error {
 	if err := checkName(p.ClientInfo); err != nil {
 		return err
 	}
-	state, agent := ClientState{Info: p.ClientInfo}, l.userAgent(p.ClientInfo)
+	state, agent := ClientState{Info: p.ClientInfo}, h.userAgent(p.ClientInfo)
 	if c := p.Capabilities; c != nil {
 		state.ExperimentalAPI, state.OptOut, state.ContextItemsDelta = c.ExperimentalAPI, c.OptOutNotificationMethods, c.ContextItemsDelta
 		if c.SlashCommands != nil {
 			state.SlashCommands = *c.SlashCommands
 		}
 	}
-	l.Outbox.Reply(to, protocol.InitializeResponse{
-		UserAgent: agent, CodexHome: l.Home,
+	h.Outbox.Reply(to, protocol.InitializeResponse{
+		UserAgent: agent, CodexHome: h.Home,
 		PlatformFamily: "unix", PlatformOs: runtime.GOOS,
 	})
-	l.Outbox.Initialized(to.Conn, state)
-	if l.Identify != nil {
-		l.Identify(l.originator(p.ClientInfo), agent)
+	h.Outbox.Initialized(to.Conn, state)
+	if h.OnClient != nil {
+		h.OnClient(h.originator(p.ClientInfo), agent)
 	}
-	for _, w := range l.Warnings {
-		l.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
+	for _, w := range h.Warnings {
+		h.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}
 	return nil
 }
@@ -117,10 +119,10 @@ var versionInName = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
 // userAgent names the client, the protocol's level, the machine and this server.
 // Clients take the first version in it for the level.
-func (l Lobby) userAgent(c protocol.ClientInfo) string {
-	name := versionInName.ReplaceAllStringFunc(l.originator(c), func(v string) string { return strings.ReplaceAll(v, ".", "_") })
+func (h ServerHandlers) userAgent(c protocol.ClientInfo) string {
+	name := versionInName.ReplaceAllStringFunc(h.originator(c), func(v string) string { return strings.ReplaceAll(v, ".", "_") })
 	agent := fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
-		strings.ReplaceAll(name, "/", "_"), protocol.Level, l.Platform, l.Terminal, c.Name, c.Version, l.Version)
+		strings.ReplaceAll(name, "/", "_"), protocol.Level, h.Platform, h.Terminal, c.Name, c.Version, h.Version)
 	return strings.Map(func(r rune) rune {
 		if isControl(r) {
 			return '_'
@@ -130,39 +132,39 @@ func (l Lobby) userAgent(c protocol.ClientInfo) string {
 }
 
 // ConfigRead shows the configuration in force.
-func (l Lobby) ConfigRead(to protocol.Caller, p *protocol.ConfigReadParams) error {
-	view, err := l.Catalog.View(l.absolute(p.Cwd), p.IncludeLayers)
+func (h ServerHandlers) ConfigRead(to protocol.Caller, p *protocol.ConfigReadParams) error {
+	view, err := h.Catalog.View(h.absolute(p.Cwd), p.IncludeLayers)
 	if err != nil {
 		return err
 	}
-	l.Outbox.Reply(to, view)
+	h.Outbox.Reply(to, view)
 	return nil
 }
 
 // absolute returns the directory that a client names, or "" if it names none.
-func (l Lobby) absolute(cwd *string) string {
+func (h ServerHandlers) absolute(cwd *string) string {
 	switch {
 	case cwd == nil || *cwd == "":
 		return ""
 	case filepath.IsAbs(*cwd):
 		return filepath.Clean(*cwd)
 	}
-	return filepath.Join(l.Cwd, *cwd)
+	return filepath.Join(h.Cwd, *cwd)
 }
 
 // ConfigValueWrite sets a value of the user's configuration.
-func (l Lobby) ConfigValueWrite(to protocol.Caller, p *protocol.ConfigValueWriteParams) error {
-	return l.ConfigBatchWrite(to, &protocol.ConfigBatchWriteParams{
+func (h ServerHandlers) ConfigValueWrite(to protocol.Caller, p *protocol.ConfigValueWriteParams) error {
+	return h.ConfigBatchWrite(to, &protocol.ConfigBatchWriteParams{
 		Edits:    []protocol.ConfigEdit{{KeyPath: p.KeyPath, Value: p.Value, MergeStrategy: p.MergeStrategy}},
 		FilePath: p.FilePath, ExpectedVersion: p.ExpectedVersion,
 	})
 }
 
 // ConfigBatchWrite sets values of the user's configuration.
-func (l Lobby) ConfigBatchWrite(to protocol.Caller, p *protocol.ConfigBatchWriteParams) error {
-	answer, err := l.Catalog.Write(p)
+func (h ServerHandlers) ConfigBatchWrite(to protocol.Caller, p *protocol.ConfigBatchWriteParams) error {
+	answer, err := h.Catalog.Write(p)
 	if err == nil {
-		l.Outbox.Reply(to, answer)
+		h.Outbox.Reply(to, answer)
 	}
 	return err
 }

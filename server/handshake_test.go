@@ -84,13 +84,13 @@ func TestOptOut(t *testing.T) {
 // TestMethodTable checks that no method that is served is said to be of the cloud.
 func TestMethodTable(t *testing.T) {
 	for _, m := range protocol.Methods() {
-		require.False(t, ofCloud(m.Name), m.Name)
+		require.False(t, isCloudMethod(m.Name), m.Name)
 	}
 	for _, name := range []string{"plugin/list", "account/logout", "thread/realtime/start", "windowsSandbox/readiness"} {
-		require.True(t, ofCloud(name), name)
+		require.True(t, isCloudMethod(name), name)
 	}
 	for _, name := range []string{"account/logouts", "account/read", "app", "thread/realtimes"} {
-		require.False(t, ofCloud(name), name)
+		require.False(t, isCloudMethod(name), name)
 	}
 	require.False(t, strings.Contains(methodNotFound("x/y").Message, "cloud"))
 }

@@ -10,8 +10,8 @@ const (
 	initialBuffer = 64 << 10
 	// keptBuffer is the largest buffer that is kept after the line or the chunk
 	// that made it grow.
-	keptBuffer    = 1 << 20
-	maxEmptyReads = 100
+	maxRetainedBuffer = 1 << 20
+	maxEmptyReads     = 100
 )
 
 const byteOrderMark = "\xef\xbb\xbf"
@@ -30,7 +30,7 @@ type lineReader struct {
 	buf        []byte
 	start, end int // buf[start:end] was read and not yet handed out
 	scanned    int // buf[start:scanned] holds no LF
-	begun      bool
+	started    bool
 	err        error // what the input ended with
 }
 
@@ -38,30 +38,30 @@ type lineReader struct {
 // is too long is skipped to its end and reported by errLineTooLong; the call after
 // that goes on behind it. Every other error is the input's, and final.
 func (r *lineReader) next() ([]byte, error) {
-	r.shrink()
+	r.reset()
 	for {
 		if i := bytes.IndexByte(r.buf[r.scanned:r.end], '\n'); i >= 0 {
-			return r.take(r.scanned+i, len("\n"))
+			return r.cutLine(r.scanned+i, len("\n"))
 		}
 		r.scanned = r.end
 		switch {
 		case r.err != nil && r.start == r.end:
 			return nil, r.err
 		case r.err != nil:
-			return r.take(r.end, 0)
+			return r.cutLine(r.end, 0)
 		case r.end-r.start > r.max+lineSlack:
 			return nil, r.skip()
 		}
-		r.fill()
+		r.read()
 	}
 }
 
-func (r *lineReader) take(end, terminator int) ([]byte, error) {
+func (r *lineReader) cutLine(end, terminator int) ([]byte, error) {
 	line := r.buf[r.start:end]
 	r.start = end + terminator
 	r.scanned = r.start
-	if !r.begun {
-		r.begun = true
+	if !r.started {
+		r.started = true
 		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 	}
 	line = bytes.TrimSuffix(line, []byte("\r"))
@@ -73,13 +73,13 @@ func (r *lineReader) take(end, terminator int) ([]byte, error) {
 
 // skip drops everything up to the next LF.
 func (r *lineReader) skip() error {
-	r.begun = true
+	r.started = true
 	for {
 		r.start, r.end, r.scanned = 0, 0, 0
 		if r.err != nil {
 			return errLineTooLong
 		}
-		r.fill()
+		r.read()
 		if i := bytes.IndexByte(r.buf[:r.end], '\n'); i >= 0 {
 			r.start, r.scanned = i+1, i+1
 			return errLineTooLong
@@ -87,7 +87,7 @@ func (r *lineReader) skip() error {
 	}
 }
 
-func (r *lineReader) fill() {
+func (r *lineReader) read() {
 	if r.end == len(r.buf) {
 		r.makeRoom()
 	}
@@ -115,12 +115,12 @@ func (r *lineReader) makeRoom() {
 	r.buf, r.start, r.end = to, 0, n
 }
 
-func (r *lineReader) shrink() {
+func (r *lineReader) reset() {
 	if r.start != r.end {
 		return
 	}
 	r.start, r.end, r.scanned = 0, 0, 0
-	if len(r.buf) > keptBuffer {
+	if len(r.buf) > maxRetainedBuffer {
 		r.buf = nil
 	}
 }

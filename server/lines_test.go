@@ -98,7 +98,7 @@ func TestBufferGrowsByDoubling(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.next()
 	require.Equal(t, io.EOF, err)
-	require.LessOrEqual(t, len(r.buf), keptBuffer)
+	require.LessOrEqual(t, len(r.buf), maxRetainedBuffer)
 }
 
 func FuzzLineReader(f *testing.F) {

@@ -25,18 +25,18 @@ func TestPage(t *testing.T) {
 		{new("3"), nil, []string{}, nil},
 		{new("1"), new(uint32(1 << 31)), []string{"b", "c"}, nil},
 	} {
-		rows, next, err := page(all, tt.cursor, tt.limit)
+		rows, next, err := listPage(all, tt.cursor, tt.limit)
 		require.Nil(t, err)
 		require.Equal(t, tt.rows, rows)
 		require.Equal(t, tt.next, next)
 	}
 	for _, cursor := range []string{"", "x", "-1", "4", "1.5", "99999999999999999999"} {
-		_, _, err := page(all, &cursor, nil)
+		_, _, err := listPage(all, &cursor, nil)
 		require.NotNil(t, err, cursor)
 		require.Equal(t, "invalid cursor: "+cursor+" (use the nextCursor of a page of the same list)", err.Message)
 		require.Equal(t, protocol.KindInvalidParams, err.Data.Kind)
 	}
-	rows, next, err := page([]string{}, nil, new(uint32(5)))
+	rows, next, err := listPage([]string{}, nil, new(uint32(5)))
 	require.Nil(t, err)
 	require.NotNil(t, rows, "an empty list is not null")
 	require.Nil(t, next)
@@ -52,7 +52,7 @@ func TestPagesJoin(t *testing.T) {
 		var joined []int
 		var cursor *string
 		for range 40 {
-			rows, next, err := page(all, cursor, &limit)
+			rows, next, err := listPage(all, cursor, &limit)
 			require.Nil(t, err)
 			joined = append(joined, rows...)
 			if cursor = next; cursor == nil {

@@ -23,19 +23,19 @@ type message interface {
 }
 
 // notice is a notification as it is.
-type notice struct {
+type queuedNotification struct {
 	notification protocol.Notification
 	bytes        int
 	emittedAt    time.Time
 }
 
-func (n *notice) size() int { return n.bytes }
+func (n *queuedNotification) size() int { return n.bytes }
 
-func (n *notice) transmit(c *conn) error {
+func (n *queuedNotification) transmit(c *conn) error {
 	return c.rpc.Notify(context.Background(), n.notification.NotificationMethod(), nil)
 }
 
-func (n *notice) encode(e *encoder) error {
+func (n *queuedNotification) encode(e *encoder) error {
 	e.method(n.notification.NotificationMethod())
 	err := e.value(n.notification)
 	e.emitted(n.emittedAt)
@@ -43,7 +43,7 @@ func (n *notice) encode(e *encoder) error {
 }
 
 // endsMerging tells whether deltas behind the notice must stay behind it.
-func (n *notice) endsMerging() bool {
+func (n *queuedNotification) endsMerging() bool {
 	switch n.notification.NotificationMethod() {
 	case "item/started", "item/completed":
 		return true
@@ -52,34 +52,34 @@ func (n *notice) endsMerging() bool {
 }
 
 // piece is one delta, or several of the same text that were merged.
-type piece struct {
+type queuedDelta struct {
 	delta protocol.Delta
 	// merged holds the whole text once there is more than the delta's own.
 	merged    strings.Builder
 	emittedAt time.Time // of the first delta
 }
 
-func (p *piece) size() int { return entryOverhead + len(p.text()) }
+func (p *queuedDelta) size() int { return entryOverhead + len(p.text()) }
 
-func (p *piece) text() string {
+func (p *queuedDelta) text() string {
 	if p.merged.Len() > 0 {
 		return p.merged.String()
 	}
 	return p.delta.DeltaText()
 }
 
-func (p *piece) merge(text string) {
+func (p *queuedDelta) merge(text string) {
 	if p.merged.Len() == 0 {
 		p.merged.WriteString(p.delta.DeltaText())
 	}
 	p.merged.WriteString(text)
 }
 
-func (p *piece) transmit(c *conn) error {
+func (p *queuedDelta) transmit(c *conn) error {
 	return c.rpc.Notify(context.Background(), p.delta.NotificationMethod(), nil)
 }
 
-func (p *piece) encode(e *encoder) error {
+func (p *queuedDelta) encode(e *encoder) error {
 	e.method(p.delta.NotificationMethod())
 	err := e.delta(p.delta, p.text())
 	e.emitted(p.emittedAt)
@@ -87,22 +87,22 @@ func (p *piece) encode(e *encoder) error {
 }
 
 // reply answers a call: with err where it is set, else with result.
-type reply struct {
-	*call
+type response struct {
+	*request
 	result any
 	err    *protocol.Error
 	bytes  int
 }
 
-func (r *reply) size() int { return r.bytes }
+func (r *response) size() int { return r.bytes }
 
-func (r *reply) transmit(c *conn) error {
+func (r *response) transmit(c *conn) error {
 	return c.rpc.SendResponse(context.Background(), &jsonrpc2.Response{ID: jsonrpc2.ID{Num: r.number}})
 }
 
-func (r *reply) encode(e *encoder) error {
+func (r *response) encode(e *encoder) error {
 	if r.batch != nil && r.err == nil && r.batch.isFull(e) {
-		r.err = withheld()
+		r.err = batchOverflow()
 	}
 	start := len(e.buf)
 	e.text(`{"jsonrpc":"2.0","id":`)
@@ -112,14 +112,14 @@ func (r *reply) encode(e *encoder) error {
 	}
 	e.text("}")
 	if r.batch != nil {
-		r.batch.collect(e, start)
+		r.batch.add(e, start)
 	} else {
 		e.text("\n")
 	}
 	return nil
 }
 
-func (r *reply) encodeOutcome(e *encoder) error {
+func (r *response) encodeOutcome(e *encoder) error {
 	if r.err != nil {
 		e.text(`,"error":`)
 		return e.value(r.err)
@@ -129,41 +129,41 @@ func (r *reply) encodeOutcome(e *encoder) error {
 }
 
 // question is a request of the server to the client.
-type question struct {
-	id      uint64
-	method  string
-	params  any
-	bytes   int
-	answer  func(json.RawMessage, error)
-	repeats int // for answers that named no question
+type serverRequest struct {
+	id         uint64
+	method     string
+	params     any
+	bytes      int
+	onResponse func(json.RawMessage, error)
+	resent     int // for answers that named no question
 	// ctx ends when nobody waits for the answer any more.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-func (q *question) size() int { return q.bytes }
+func (q *serverRequest) size() int { return q.bytes }
 
 // transmit registers the question with jsonrpc2 under its id as a string: a number
 // 0 would be replaced there.
-func (q *question) transmit(c *conn) error {
-	id := jsonrpc2.PickID(jsonrpc2.ID{Str: questionID(q.id), IsString: true})
+func (q *serverRequest) transmit(c *conn) error {
+	id := jsonrpc2.PickID(jsonrpc2.ID{Str: serverRequestID(q.id), IsString: true})
 	waiter, err := c.rpc.DispatchCall(context.Background(), q.method, nil, id)
 	if err == nil {
-		go c.await(q, waiter)
+		go c.awaitResponse(q, waiter)
 	}
 	return err
 }
 
 // repeat is a question that is sent once more.
-type repeat struct{ *question }
+type resentRequest struct{ *serverRequest }
 
 // transmit sends it without a call, since jsonrpc2 waits for the answer already.
-func (r repeat) transmit(c *conn) error {
+func (r resentRequest) transmit(c *conn) error {
 	return c.rpc.Notify(context.Background(), r.method, nil)
 }
 
-func (q *question) encode(e *encoder) error {
-	e.text(`{"jsonrpc":"2.0","id":` + questionID(q.id) + `,"method":`)
+func (q *serverRequest) encode(e *encoder) error {
+	e.text(`{"jsonrpc":"2.0","id":` + serverRequestID(q.id) + `,"method":`)
 	e.buf = protocol.AppendString(e.buf, q.method)
 	e.text(`,"params":`)
 	err := e.value(q.params)

@@ -14,7 +14,7 @@ import (
 // TestNothingPrecedesTheAnswerToInitialize, whatever all clients are told meanwhile.
 func TestNothingPrecedesTheAnswerToInitialize(t *testing.T) {
 	s := New(zap.NewNop())
-	s.Handle(Methods{Lobby: Lobby{Outbox: s}})
+	s.Handle(Methods{ServerHandlers: ServerHandlers{Outbox: s}})
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -32,7 +32,7 @@ func TestNothingPrecedesTheAnswerToInitialize(t *testing.T) {
 	for range 3000 {
 		f := &firstSaid{in: make(chan string, 1), first: make(chan string, 1)}
 		served := make(chan error, 1)
-		go func() { served <- s.ServeFrames(context.Background(), f) }()
+		go func() { served <- s.ServeTransport(context.Background(), f) }()
 		f.in <- initializeLine
 		require.Regexp(t, `^{"jsonrpc":"2.0","id":0,"result"`, <-f.first)
 		close(f.in)

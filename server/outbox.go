@@ -16,26 +16,26 @@ const chunkBytes = 256 << 10
 type outbox struct {
 	// congestion is the number of bytes above which the outbox is congested. It is
 	// not congested any more below half of that.
-	congestion int
+	congestionLimit int
 	// drained is closed by the writer when it ends.
 	drained chan struct{}
 	wake    chan struct{} // holds a token when the writer has something to look at
 
 	mu        sync.Mutex
 	queue     []message
-	merging   map[protocol.DeltaKey]*piece // the queued pieces that deltas join
-	bytes     int                          // queued, or taken and not yet written
-	congested chan struct{}                // closed when there is room; nil while there is
-	finishing bool                         // the writer ends once the queue is empty
-	closed    bool                         // what comes in is dropped
+	merging   map[protocol.DeltaKey]*queuedDelta // the queued pieces that deltas join
+	bytes     int                                // queued, or taken and not yet written
+	congested chan struct{}                      // closed when there is room; nil while there is
+	finishing bool                               // the writer ends once the queue is empty
+	closed    bool                               // what comes in is dropped
 }
 
 func newOutbox(congestion int) *outbox {
 	return &outbox{
-		congestion: congestion,
-		drained:    make(chan struct{}),
-		wake:       make(chan struct{}, 1),
-		merging:    map[protocol.DeltaKey]*piece{},
+		congestionLimit: congestion,
+		drained:         make(chan struct{}),
+		wake:            make(chan struct{}, 1),
+		merging:         map[protocol.DeltaKey]*queuedDelta{},
 	}
 }
 
@@ -45,7 +45,7 @@ func (o *outbox) add(m message) {
 	if o.closed {
 		return
 	}
-	if n, ok := m.(*notice); ok && n.endsMerging() {
+	if n, ok := m.(*queuedNotification); ok && n.endsMerging() {
 		clear(o.merging)
 	}
 	o.pushLocked(m)
@@ -63,7 +63,7 @@ func (o *outbox) addDelta(d protocol.Delta) {
 		o.growLocked(len(d.DeltaText()))
 		return
 	}
-	p := &piece{delta: d, emittedAt: time.Now()}
+	p := &queuedDelta{delta: d, emittedAt: time.Now()}
 	o.merging[key] = p
 	o.pushLocked(p)
 }
@@ -71,17 +71,17 @@ func (o *outbox) addDelta(d protocol.Delta) {
 func (o *outbox) pushLocked(m message) {
 	o.queue = append(o.queue, m)
 	o.growLocked(m.size())
-	o.notify()
+	o.wakeWriter()
 }
 
 func (o *outbox) growLocked(n int) {
 	o.bytes += n
-	if o.bytes > o.congestion && o.congested == nil {
+	if o.bytes > o.congestionLimit && o.congested == nil {
 		o.congested = make(chan struct{})
 	}
 }
 
-func (o *outbox) notify() {
+func (o *outbox) wakeWriter() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -90,9 +90,9 @@ func (o *outbox) notify() {
 
 // take waits for messages and gives some of the oldest, with their size: one, or as many as
 // chunkBytes hold. It gives none when the writer is to end.
-func (o *outbox) take() ([]message, int) {
+func (o *outbox) nextChunk() ([]message, int) {
 	for {
-		chunk, size, end := o.tryTake()
+		chunk, size, end := o.tryNextChunk()
 		if len(chunk) > 0 || end {
 			return chunk, size
 		}
@@ -100,7 +100,7 @@ func (o *outbox) take() ([]message, int) {
 	}
 }
 
-func (o *outbox) tryTake() (chunk []message, size int, end bool) {
+func (o *outbox) tryNextChunk() (chunk []message, size int, end bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := 0
@@ -123,7 +123,7 @@ func (o *outbox) stopMergingLocked(chunk []message) {
 		return
 	}
 	for _, m := range chunk {
-		if p, ok := m.(*piece); ok && o.merging[p.delta.DeltaKey()] == p {
+		if p, ok := m.(*queuedDelta); ok && o.merging[p.delta.DeltaKey()] == p {
 			delete(o.merging, p.delta.DeltaKey())
 		}
 	}
@@ -137,7 +137,7 @@ func (o *outbox) written(size int) {
 		return
 	}
 	o.bytes -= size
-	if o.congested != nil && o.bytes < o.congestion/2 {
+	if o.congested != nil && o.bytes < o.congestionLimit/2 {
 		close(o.congested)
 		o.congested = nil
 	}
@@ -148,7 +148,7 @@ func (o *outbox) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finishing = true
-	o.notify()
+	o.wakeWriter()
 }
 
 // close drops what is queued. The writer ends as soon as it can.
@@ -161,11 +161,11 @@ func (o *outbox) close() {
 		close(o.congested)
 		o.congested = nil
 	}
-	o.notify()
+	o.wakeWriter()
 }
 
 // room is nil while there is room, else a channel that is closed when there is.
-func (o *outbox) room() <-chan struct{} {
+func (o *outbox) congestion() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.congested

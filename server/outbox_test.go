@@ -27,7 +27,7 @@ func completed(item string) protocol.ItemCompletedNotification {
 
 // drainQueue encodes what is queued, up to one chunk, as the writer does.
 func drainQueue(t require.TestingT, o *outbox, e *encoder) {
-	chunk, size, _ := o.tryTake()
+	chunk, size, _ := o.tryNextChunk()
 	for _, m := range chunk {
 		require.NoError(t, m.encode(e))
 	}
@@ -67,13 +67,13 @@ func TestMergedDeltasLoseNothing(t *testing.T) {
 			case 0:
 				drainQueue(t, o, e)
 			case 1:
-				o.add(&notice{notification: completed(item), bytes: 1})
+				o.add(&queuedNotification{notification: completed(item), bytes: 1})
 				finals = append(finals, "completed "+item)
 				wholes = append(wholes, said[item])
 				said[item] = ""
 			case 2:
 				message := fmt.Sprint("warning ", len(finals))
-				o.add(&notice{notification: protocol.WarningNotification{Message: message}, bytes: 1})
+				o.add(&queuedNotification{notification: protocol.WarningNotification{Message: message}, bytes: 1})
 				finals = append(finals, message)
 			default:
 				text := rapid.String().Draw(t, "text")
@@ -113,11 +113,11 @@ func TestMergingSavesLines(t *testing.T) {
 	o.addDelta(textDelta("a", "1"))
 	o.addDelta(textDelta("b", "x"))
 	o.addDelta(textDelta("a", "2"))
-	o.add(&notice{notification: protocol.WarningNotification{Message: "w"}, bytes: 1})
+	o.add(&queuedNotification{notification: protocol.WarningNotification{Message: "w"}, bytes: 1})
 	o.addDelta(textDelta("a", "3"))
 	o.addDelta(&protocol.ReasoningTextDeltaNotification{ThreadID: "t", ItemID: "a", Delta: "r", ContentIndex: 1})
 	o.addDelta(&protocol.ReasoningTextDeltaNotification{ThreadID: "t", ItemID: "a", Delta: "s", ContentIndex: 2})
-	o.add(&notice{notification: completed("a"), bytes: 1})
+	o.add(&queuedNotification{notification: completed("a"), bytes: 1})
 	o.addDelta(textDelta("a", "4"))
 	o.addDelta(textDelta("a", "5"))
 	drainQueue(t, o, e)
@@ -146,21 +146,21 @@ func TestMergingIsLinear(t *testing.T) {
 func TestCongestion(t *testing.T) {
 	o, e := newOutbox(4*entryOverhead), newEncoder()
 	for range 4 {
-		o.add(&notice{notification: protocol.WarningNotification{}, bytes: entryOverhead})
+		o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: entryOverhead})
 	}
-	require.Nil(t, o.room(), "full to the brim")
-	o.add(&notice{notification: protocol.WarningNotification{}, bytes: 1})
-	room := o.room()
+	require.Nil(t, o.congestion(), "full to the brim")
+	o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: 1})
+	room := o.congestion()
 	require.NotNil(t, room)
 	o.written(2 * entryOverhead)
-	require.Equal(t, room, o.room(), "not yet below half")
+	require.Equal(t, room, o.congestion(), "not yet below half")
 	o.written(entryOverhead)
-	require.Nil(t, o.room())
+	require.Nil(t, o.congestion())
 	<-room
 
 	o.addDelta(textDelta("a", "x"))
 	o.addDelta(textDelta("a", strings.Repeat("x", 4*entryOverhead)))
-	room = o.room()
+	room = o.congestion()
 	require.NotNil(t, room, "merged text counts")
 	drainQueue(t, o, e)
 	<-room
@@ -171,9 +171,9 @@ func TestCongestion(t *testing.T) {
 func TestChunks(t *testing.T) {
 	o := newOutbox(1 << 30)
 	for range 3 {
-		o.add(&notice{notification: protocol.WarningNotification{}, bytes: chunkBytes})
+		o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: chunkBytes})
 	}
-	chunk, size, _ := o.tryTake()
+	chunk, size, _ := o.tryNextChunk()
 	require.Len(t, chunk, 1)
 	require.Equal(t, chunkBytes, size)
 	require.Equal(t, 3*chunkBytes, o.backlog(), "what is being written counts")
@@ -184,11 +184,11 @@ func TestChunks(t *testing.T) {
 func TestWhatIsReadyDoesNotWaitForWhatIsLarge(t *testing.T) {
 	o := newOutbox(1 << 20)
 	for _, size := range []int{100, 200, 2 * chunkBytes, 300} {
-		o.add(&notice{notification: protocol.WarningNotification{}, bytes: size})
+		o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: size})
 	}
 	var sizes []int
 	for range 3 {
-		_, size := o.take()
+		_, size := o.nextChunk()
 		sizes = append(sizes, size)
 	}
 	require.Equal(t, []int{300, 2 * chunkBytes, 300}, sizes)
@@ -196,15 +196,15 @@ func TestWhatIsReadyDoesNotWaitForWhatIsLarge(t *testing.T) {
 
 func TestClosedOutboxTakesNothing(t *testing.T) {
 	o := newOutbox(1)
-	o.add(&notice{notification: protocol.WarningNotification{}, bytes: 10})
-	room := o.room()
+	o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: 10})
+	room := o.congestion()
 	o.close()
 	<-room
-	o.add(&notice{notification: protocol.WarningNotification{}, bytes: 10})
+	o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: 10})
 	o.addDelta(textDelta("a", "x"))
 	o.written(10)
 	require.Zero(t, o.backlog())
-	require.Nil(t, o.room())
-	chunk, _ := o.take()
+	require.Nil(t, o.congestion())
+	chunk, _ := o.nextChunk()
 	require.Empty(t, chunk)
 }

@@ -23,7 +23,7 @@ func TestOverload(t *testing.T) {
 	}
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
-		for i := range maxUnanswered {
+		for i := range maxPending {
 			p.say(held(i))
 		}
 		require.Empty(t, p.hear())
@@ -77,14 +77,14 @@ func TestSlowClient(t *testing.T) {
 		synctest.Wait()
 		out := p.server.conn(1).out
 		require.NotNil(t, p.server.Congested(1), "the producer waits")
-		require.LessOrEqual(t, out.backlog(), maxQueued+2*finalSize)
+		require.LessOrEqual(t, out.backlog(), maxCongestion+2*finalSize)
 
 		queued := len(out.queue)
 		for range 100_000 {
 			p.server.Notify(1, textDelta("a", "x"))
 		}
 		require.Len(t, out.queue, queued+1, "deltas join")
-		require.Less(t, out.backlog(), maxQueued+2*finalSize+200_000)
+		require.Less(t, out.backlog(), maxCongestion+2*finalSize+200_000)
 
 		go p.listen()
 		heard := strings.Join(p.hear(), "\n")
@@ -185,7 +185,7 @@ func TestOutputClosed(t *testing.T) {
 		p.say(initializeLine)
 		require.NoError(t, p.out.Close())
 		<-p.server.EOF()
-		large := strings.Repeat("x", maxQueued)
+		large := strings.Repeat("x", maxCongestion)
 		for range 10 {
 			p.server.Notify(1, protocol.WarningNotification{Message: large})
 		}

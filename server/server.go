@@ -16,22 +16,22 @@ import (
 
 // limits bound what a client can make the server hold.
 type limits struct {
-	line       int // bytes of a line, without its end
-	batch      int // messages in a batch
-	unanswered int // requests without an answer, per connection
-	backlog    int // bytes that the client has not read; above, requests are refused
-	flood      int // bytes that the client has not read; above, nothing is read of it
-	congestion int // bytes that the client has not read; above, Congested says so
+	line            int // bytes of a line, without its end
+	batch           int // messages in a batch
+	pendingRequests int // requests without an answer, per connection
+	backlog         int // bytes that the client has not read; above, requests are refused
+	flood           int // bytes that the client has not read; above, nothing is read of it
+	congestion      int // bytes that the client has not read; above, Congested says so
 }
 
 const (
-	maxLine       = 64 << 20
-	maxBatch      = 1 << 16
-	maxUnanswered = 1024
-	urgentRoom    = 64 // urgent requests above maxUnanswered
-	maxBacklog    = 32 << 20
-	maxFlood      = 64 << 20
-	maxQueued     = 8 << 20
+	maxLine        = 64 << 20
+	maxBatch       = 1 << 16
+	maxPending     = 1024
+	maxUrgentExtra = 64 // urgent requests above maxUnanswered
+	maxBacklog     = 32 << 20
+	maxFlood       = 64 << 20
+	maxCongestion  = 8 << 20
 )
 
 var errShutDown = errors.New("server: shut down")
@@ -47,7 +47,7 @@ type Server struct {
 	eof     chan struct{} // closed at the first end of an input or output
 	eofOnce sync.Once
 
-	left func(conn uint64) // set by OnLeave; nil where nobody wants to know
+	onDisconnect func(conn uint64) // set by OnLeave; nil where nobody wants to know
 
 	mu      sync.RWMutex
 	last    uint64
@@ -59,8 +59,8 @@ type Server struct {
 func New(log *zap.Logger) *Server {
 	return &Server{
 		log:     log,
-		limits:  limits{line: maxLine, batch: maxBatch, unanswered: maxUnanswered, backlog: maxBacklog, flood: maxFlood, congestion: maxQueued},
-		methods: methodTable(),
+		limits:  limits{line: maxLine, batch: maxBatch, pendingRequests: maxPending, backlog: maxBacklog, flood: maxFlood, congestion: maxCongestion},
+		methods: methodsByName(),
 		eof:     make(chan struct{}),
 		conns:   map[uint64]*conn{},
 	}
@@ -87,14 +87,14 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // to a request counts.
 func (s *Server) Reply(to protocol.Caller, result any) {
 	if c := s.conn(to.Conn); c != nil {
-		c.settle(to.Request, result, nil)
+		c.respond(to.Request, result, nil)
 	}
 }
 
 // Refuse answers a request with an error, under the conditions of Reply.
 func (s *Server) Refuse(to protocol.Caller, err *protocol.Error) {
 	if c := s.conn(to.Conn); c != nil {
-		c.settle(to.Request, nil, coded(err))
+		c.respond(to.Request, nil, asProtocolError(err))
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *Server) Notify(conn uint64, n protocol.Notification) {
 // with the same id, only the later answer function is called.
 func (s *Server) Ask(conn uint64, id uint64, method string, params any, answer func(result json.RawMessage, err error)) {
 	if c := s.conn(conn); c != nil {
-		c.ask(id, method, params, answer)
+		c.sendServerRequest(id, method, params, answer)
 	}
 }
 
@@ -124,13 +124,13 @@ func (s *Server) Congested(conn uint64) <-chan struct{} {
 	if c == nil {
 		return nil
 	}
-	return c.out.room()
+	return c.out.congestion()
 }
 
 // Behind tells whether a client leaves so much unread that its requests are refused.
 func (s *Server) Behind(conn uint64) bool {
 	c := s.conn(conn)
-	return c != nil && c.isBehind()
+	return c != nil && c.hasBacklog()
 }
 
 // Initialized opens a connection for all methods. The handler of initialize calls
@@ -189,7 +189,7 @@ func (s *Server) disconnect(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c.id)
 	s.mu.Unlock()
-	if s.left != nil {
-		s.left(c.id)
+	if s.onDisconnect != nil {
+		s.onDisconnect(c.id)
 	}
 }

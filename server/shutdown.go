@@ -14,7 +14,7 @@ import (
 // its end handed to the handlers; or when its output cannot be written any more.
 func (s *Server) EOF() <-chan struct{} { return s.eof }
 
-func (s *Server) ended() { s.eofOnce.Do(func() { close(s.eof) }) }
+func (s *Server) signalEOF() { s.eofOnce.Do(func() { close(s.eof) }) }
 
 // StopIntake refuses all requests from now on.
 func (s *Server) StopIntake() { s.stopped.Store(true) }
@@ -22,9 +22,9 @@ func (s *Server) StopIntake() { s.stopped.Store(true) }
 // Quiesce waits until every request has its answer, at most until ctx ends. It is
 // of use after StopIntake.
 func (s *Server) Quiesce(ctx context.Context) error {
-	for _, c := range s.all() {
+	for _, c := range s.allConns() {
 		select {
-		case <-c.ledger.quiet():
+		case <-c.pending.empty():
 		case <-ctx.Done():
 			return fmt.Errorf("server: requests of client %d are unanswered: %w", c.id, ctx.Err())
 		}
@@ -41,9 +41,9 @@ func (s *Server) Drain(ctx context.Context) error {
 	s.mu.Lock()
 	s.drained = true
 	s.mu.Unlock()
-	conns := s.all()
+	conns := s.allConns()
 	for _, c := range conns {
-		c.refuseRest()
+		c.rejectPending()
 		c.out.finish()
 	}
 	var errs []error
@@ -53,15 +53,15 @@ func (s *Server) Drain(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (s *Server) all() []*conn {
+func (s *Server) allConns() []*conn {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Collect(maps.Values(s.conns))
 }
 
-func (c *conn) refuseRest() {
-	for _, number := range c.ledger.rest() {
-		c.settle(number, nil, protocol.Refuse(protocol.KindShuttingDown, "Server shut down before it could answer"))
+func (c *conn) rejectPending() {
+	for _, number := range c.pending.numbers() {
+		c.respond(number, nil, protocol.Refuse(protocol.KindShuttingDown, "Server shut down before it could answer"))
 	}
 }
 
@@ -70,7 +70,7 @@ func (c *conn) drain(ctx context.Context) error {
 	defer c.release()
 	select {
 	case <-c.out.drained:
-		return c.lost
+		return c.writeErr
 	case <-ctx.Done():
 		return fmt.Errorf("server: client %d does not read, %d bytes are lost: %w", c.id, c.out.backlog(), ctx.Err())
 	}

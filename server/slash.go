@@ -9,21 +9,21 @@ import (
 )
 
 // SlashCommandList lists the slash commands.
-func (l Lobby) SlashCommandList(to protocol.Caller, _ *protocol.SlashCommandListParams) error {
-	l.Outbox.Reply(to, protocol.SlashCommandListResponse(slash.List()))
+func (h ServerHandlers) SlashCommandList(to protocol.Caller, _ *protocol.SlashCommandListParams) error {
+	h.Outbox.Reply(to, protocol.SlashCommandListResponse(slash.List()))
 	return nil
 }
 
 // SlashCommandParse tells which slash command a text is.
-func (l Lobby) SlashCommandParse(to protocol.Caller, p *protocol.SlashCommandParseParams) error {
+func (h ServerHandlers) SlashCommandParse(to protocol.Caller, p *protocol.SlashCommandParseParams) error {
 	var call *protocol.SlashCommandCall
 	if typed, found := slash.Find(p.Text); found {
 		if _, err := typed.Params(""); err != nil {
-			return misused("text", err)
+			return invalidSlashCommand("text", err)
 		}
 		call = new(typed.Call())
 	}
-	l.Outbox.Reply(to, protocol.SlashCommandParseResponse(call))
+	h.Outbox.Reply(to, protocol.SlashCommandParseResponse(call))
 	return nil
 }
 
@@ -31,29 +31,29 @@ func (l Lobby) SlashCommandParse(to protocol.Caller, p *protocol.SlashCommandPar
 func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashCommandExecuteParams) error {
 	typed, found := slash.Find(p.Text)
 	if !found {
-		return protocol.InvalidParams("text", "`text` is no slash command, expected one of %s", usages())
+		return protocol.InvalidParams("text", "`text` is no slash command, expected one of %s", usageList())
 	}
 	return m.execute(to, p.ThreadID, "text", typed, engine.Errand{
 		InTurn: typed.AvailableDuringTurn,
-		Answer: func(result any, _ protocol.Turn) any { return executed(typed, result) },
+		Answer: func(result any, _ protocol.Turn) any { return slashResponse(typed, result) },
 	})
 }
 
 // TurnStart gives a thread input, unless that is a slash command, and the client said what
 // is to become of it.
 func (m Methods) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
-	client, _ := m.Lobby.Outbox.Client(to.Conn)
+	client, _ := m.ServerHandlers.Outbox.Client(to.Conn)
 	typed, found := slash.Find(onlyText(p.Input))
 	switch {
 	case client.SlashCommands == "" || !found:
 		return m.Engine.TurnStart(to, p)
 	case client.SlashCommands == protocol.SlashRefuse:
-		return notForModel(typed)
+		return rejectSlashCommand(typed)
 	}
 	return m.execute(to, p.ThreadID, "input.0.text", typed, engine.Errand{
 		InTurn: typed.AvailableDuringTurn, TurnOf: p.ThreadID,
 		Answer: func(result any, turn protocol.Turn) any {
-			return protocol.TurnStartResponse{Turn: turn, SlashCommand: new(executed(typed, result))}
+			return protocol.TurnStartResponse{Turn: turn, SlashCommand: new(slashResponse(typed, result))}
 		},
 	})
 }
@@ -69,7 +69,7 @@ func onlyText(input []protocol.UserInput) string {
 	return ""
 }
 
-func notForModel(typed slash.Typed) error {
+func rejectSlashCommand(typed slash.Typed) error {
 	err := protocol.Refuse(protocol.KindSlashCommand, "%s is a slash command, which is not sent to the model: execute it with slashCommand/execute, or call %s",
 		typed.Usage, typed.Method)
 	err.Data.Field, err.Data.Method = "input.0.text", typed.Method
@@ -80,25 +80,25 @@ func notForModel(typed slash.Typed) error {
 func (m Methods) execute(to protocol.Caller, threadID, field string, typed slash.Typed, errand engine.Errand) error {
 	params, err := typed.Params(threadID)
 	if err != nil {
-		return misused(field, err)
+		return invalidSlashCommand(field, err)
 	}
 	raw, err := protocol.Marshal(params)
 	if err != nil {
 		return err
 	}
-	row := m.Lobby.Outbox.methods[typed.Method]
+	row := m.ServerHandlers.Outbox.methods[typed.Method]
 	return m.Engine.Run(to, errand, func() error { return row.Serve(m, to, raw) })
 }
 
-func executed(typed slash.Typed, result any) protocol.SlashCommandExecuteResponse {
+func slashResponse(typed slash.Typed, result any) protocol.SlashCommandExecuteResponse {
 	return protocol.SlashCommandExecuteResponse{SlashCommandCall: typed.Call(), Result: result}
 }
 
-func misused(field string, err error) error {
+func invalidSlashCommand(field string, err error) error {
 	return protocol.InvalidParams(field, "`%s`: %v", field, err)
 }
 
-func usages() string {
+func usageList() string {
 	var list []string
 	for _, c := range slash.List() {
 		list = append(list, c.Usage)

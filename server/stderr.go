@@ -26,10 +26,10 @@ func NewLogger(w io.Writer, level string, json bool) *zap.Logger {
 	}
 	config := zap.NewProductionEncoderConfig()
 	config.EncodeTime = zapcore.ISO8601TimeEncoder
-	sink := &dropWriter{w: w, notice: "%d log lines dropped\n"}
+	sink := &dropWriter{w: w, droppedFormat: "%d log lines dropped\n"}
 	encoder := zapcore.NewConsoleEncoder(config)
 	if json {
-		sink.notice = `{"level":"warn","msg":"%d log lines dropped"}` + "\n"
+		sink.droppedFormat = `{"level":"warn","msg":"%d log lines dropped"}` + "\n"
 		encoder = zapcore.NewJSONEncoder(config)
 	}
 	log := zap.New(zapcore.NewCore(encoder, sink, parsed), zap.ErrorOutput(sink))
@@ -56,8 +56,8 @@ func parseLevel(level string) (parsed zapcore.Level, off bool, err error) {
 // dropWriter writes to w in a goroutine that lives only while there is something to
 // write. It is safe for concurrent use.
 type dropWriter struct {
-	w      io.Writer
-	notice string // format of the line that tells how many were dropped
+	w             io.Writer
+	droppedFormat string // format of the line that tells how many were dropped
 
 	mu      sync.Mutex
 	buf     []byte
@@ -74,13 +74,13 @@ func (d *dropWriter) Write(line []byte) (int, error) {
 		return len(line), nil
 	}
 	if d.dropped > 0 {
-		d.buf = fmt.Appendf(d.buf, d.notice, d.dropped)
+		d.buf = fmt.Appendf(d.buf, d.droppedFormat, d.dropped)
 		d.dropped = 0
 	}
 	d.buf = append(d.buf, line...)
 	if d.idle == nil {
 		d.idle = make(chan struct{})
-		go d.drain()
+		go d.flush()
 	}
 	return len(line), nil
 }
@@ -101,9 +101,9 @@ func (d *dropWriter) Sync() error {
 	}
 }
 
-func (d *dropWriter) drain() {
+func (d *dropWriter) flush() {
 	for {
-		buf := d.take()
+		buf := d.swapBuffer()
 		if len(buf) == 0 {
 			return
 		}
@@ -111,7 +111,7 @@ func (d *dropWriter) drain() {
 	}
 }
 
-func (d *dropWriter) take() []byte {
+func (d *dropWriter) swapBuffer() []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	buf := d.buf

@@ -27,7 +27,7 @@ type stream struct {
 
 	// Of the goroutine that reads.
 	source  source
-	waiting []incoming // messages of the last line that jsonrpc2 has not seen
+	unread  []incoming // messages of the last line that jsonrpc2 has not seen
 	current envelope   // the message that jsonrpc2 saw last
 
 	// Of the writer.
@@ -40,16 +40,16 @@ type stream struct {
 // of the input is held back until the connection is released.
 func (s *stream) ReadObject(v any) error {
 	for {
-		for len(s.waiting) > 0 {
-			m := s.waiting[0]
-			s.waiting[0] = incoming{} // it would hold the line until the next one
-			s.waiting = s.waiting[1:]
+		for len(s.unread) > 0 {
+			m := s.unread[0]
+			s.unread[0] = incoming{} // it would hold the line until the next one
+			s.unread = s.unread[1:]
 			if stub := s.conn.admit(&m); stub != nil {
 				s.current = m.envelope
 				return json.Unmarshal(stub, v)
 			}
 		}
-		s.conn.awaitRoom()
+		s.conn.waitWhileFlooded()
 		if err := s.readLine(); err != nil {
 			s.conn.end(err)
 			<-s.conn.released
@@ -70,12 +70,12 @@ func (s *stream) readLine() error {
 	case errors.Is(err, errLineTooLong):
 		refusal = protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a line of more than %d bytes", limits.line)
 	case err == nil:
-		s.waiting, refusal = unpack(line, limits.batch, s.waiting[:0])
+		s.unread, refusal = unpack(line, limits.batch, s.unread[:0])
 	case !errors.As(err, &refusal):
 		return err
 	}
 	if refusal != nil {
-		s.conn.refuse(incoming{err: refusal})
+		s.conn.rejectMessage(incoming{err: refusal})
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (s *stream) restore(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	case resp == nil:
 		req.Params = (*json.RawMessage)(&s.current.params)
 	case resp.Error != nil:
-		*resp.Error = readRefusal(s.current.failure)
+		*resp.Error = readResponseError(s.current.errorMember)
 	default:
 		result := bytes.Clone(s.current.result)
 		resp.Result = (*json.RawMessage)(&result)
@@ -130,7 +130,7 @@ func notificationStub(method json.RawMessage) []byte {
 	return fmt.Appendf(nil, `{"method":%s}`, method)
 }
 
-func answerStub(id uint64, refused bool) []byte {
+func responseStub(id uint64, refused bool) []byte {
 	if refused {
 		return fmt.Appendf(nil, `{"id":"%d","error":{}}`, id)
 	}
@@ -138,4 +138,4 @@ func answerStub(id uint64, refused bool) []byte {
 }
 
 // questionID is the id of a question, on the wire and (as a string) in jsonrpc2.
-func questionID(id uint64) string { return strconv.FormatUint(id, 10) }
+func serverRequestID(id uint64) string { return strconv.FormatUint(id, 10) }

@@ -11,10 +11,10 @@ import (
 
 // write is the writer: the only goroutine that sends through jsonrpc2 and writes to
 // the output. It ends when the outbox is drained or closed, or a write fails.
-func (c *conn) write() {
+func (c *conn) runWriter() {
 	defer close(c.out.drained)
 	for {
-		chunk, size := c.out.take()
+		chunk, size := c.out.nextChunk()
 		if len(chunk) == 0 {
 			return
 		}
@@ -23,7 +23,7 @@ func (c *conn) write() {
 		}
 		clear(chunk) // the queue behind it may keep its memory
 		if err := c.stream.flush(); err != nil {
-			c.lost = err
+			c.writeErr = err
 			c.out.close()
 			c.end(err)
 			return
@@ -41,7 +41,7 @@ func (c *conn) send(m message) {
 		return
 	}
 	c.log.Error("message not sent", zap.Error(err))
-	if r, ok := m.(*reply); ok && r.err == nil {
+	if r, ok := m.(*response); ok && r.err == nil {
 		r.err = protocol.Internal(protocol.KindInternal, "The answer could not be encoded: %v", err)
 		c.send(r)
 	}

@@ -50,7 +50,7 @@ func openDesk(o *options, log *zap.Logger) (*desk, error) {
 	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, d, protocol.Level
 	parts.Originator = func(uint64) string { return "appserver" }
 	d.engine = engine.New(parts)
-	d.handler = server.NewMethods(d.engine, server.Lobby{}, nil)
+	d.handler = server.NewMethods(d.engine, server.ServerHandlers{}, nil)
 	return d, nil
 }
 

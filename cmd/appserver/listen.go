@@ -88,10 +88,10 @@ func (t *transport) listener(srv *server.Server, errs io.Writer) (*listen.Listen
 	if err != nil {
 		return nil, usageError{err}
 	}
-	o := listen.Options{Address: address, Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeFrames(ctx, c) }}
+	o := listen.Options{Address: address, Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }}
 	var how string
 	if address.Path == "" {
-		if o.Bearer, how, err = t.bearer(home); err != nil {
+		if o.TokenCheck, how, err = t.bearer(home); err != nil {
 			return nil, err
 		}
 	}
@@ -104,32 +104,32 @@ func (t *transport) listener(srv *server.Server, errs io.Writer) (*listen.Listen
 
 // announce tells where the server listens. A client can wait for it.
 func announce(to io.Writer, l *listen.Listener, how string) {
-	fmt.Fprintf(to, "appserver app-server\n  listening on: %s\n", l.Where())
-	if at := l.Health(); at != "" {
+	fmt.Fprintf(to, "appserver app-server\n  listening on: %s\n", l.URL())
+	if at := l.HealthURL(); at != "" {
 		fmt.Fprintf(to, "  readyz: %s/readyz\n  healthz: %s/healthz\n  token: %s\n", at, at, how)
 	}
 }
 
 // bearer decides about tokens; how says where clients have theirs from.
-func (t *transport) bearer(home string) (b listen.Bearer, how string, err error) {
+func (t *transport) bearer(home string) (b listen.TokenCheck, how string, err error) {
 	switch {
 	case t.auth == authSigned:
 		key, err := listen.ReadSecret(t.secretFile)
 		if err != nil {
 			return nil, "", err
 		}
-		b, err = listen.Signed(listen.Claims{Key: key, Issuer: t.issuer, Audience: t.audience, Skew: time.Duration(t.skew) * time.Second, Now: time.Now})
+		b, err = listen.SignedToken(listen.Claims{Key: key, Issuer: t.issuer, Audience: t.audience, Skew: time.Duration(t.skew) * time.Second, Now: time.Now})
 		return b, "signed, by the key in " + t.secretFile, err
 	case t.tokenDigest != "":
 		digest, err := listen.ParseDigest(t.tokenDigest)
 		return listen.TokenDigest(digest), "the one of --ws-token-sha256", err
 	case t.tokenFile != "":
 		token, err := listen.ReadSecret(t.tokenFile)
-		return listen.Token(token), "in " + t.tokenFile, err
+		return listen.StaticToken(token), "in " + t.tokenFile, err
 	}
 	path := filepath.Join(listen.ControlDir(home), "ws-token")
-	token, err := listen.KeptToken(path)
-	return listen.Token(token), "in " + path, err
+	token, err := listen.LoadOrCreateToken(path)
+	return listen.StaticToken(token), "in " + path, err
 }
 
 func (p *process) stopListening() error {

@@ -150,7 +150,7 @@ func newHearing(t *testing.T, home string) *hearing {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	h := &hearing{t: t, in: toServer, out: bufio.NewReader(fromServer), frames: &frames{incoming: make(chan string)}, ended: make(chan error, 2)}
-	go func() { h.ended <- proc.server.ServeFrames(context.Background(), h.frames) }()
+	go func() { h.ended <- proc.server.ServeTransport(context.Background(), h.frames) }()
 	go func() {
 		err := proc.run(streams{in, out, io.Discard}, nil)
 		_ = out.Close()

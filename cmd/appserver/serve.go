@@ -213,14 +213,14 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 	}
 	e.Retain(retentionOf(c.History))
 	machine := machineOf(srv, live, own, p.Tools)
-	srv.OnLeave(func(conn uint64) {
+	srv.OnDisconnect(func(conn uint64) {
 		e.Leave(conn)
 		machine.Gone(conn)
 	})
-	srv.Handle(server.NewMethods(e, server.Lobby{
-		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, Aside: e.Aside, Warnings: own.startWarnings(), Home: own.home, Cwd: own.cwd, Version: version,
+	srv.Handle(server.NewMethods(e, server.ServerHandlers{
+		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Aside, Warnings: own.startWarnings(), Home: own.home, Cwd: own.cwd, Version: version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-		Override: originatorOverride(), Identify: own.identity.Set,
+		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set,
 	}, machine))
 	unwatch := own.skills.watch(func() {
 		for _, conn := range srv.Clients() {

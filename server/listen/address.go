@@ -48,7 +48,7 @@ func parseUnix(path, home string) (Address, error) {
 	if err != nil {
 		return Address{}, err
 	}
-	if max(len(path), len(filepath.Dir(path))+madePath) > maxSocketPath {
+	if max(len(path), len(filepath.Dir(path))+tempNameLen) > maxSocketPath {
 		return Address{}, fmt.Errorf("the path of a socket has %d bytes at most: %s is too long", maxSocketPath, path)
 	}
 	return Address{Path: path}, nil

@@ -17,12 +17,12 @@ import (
 
 // Bearer decides about tokens. Its error is nil for one that opens the server, and
 // otherwise tells the client what is wrong.
-type Bearer func(token string) error
+type TokenCheck func(token string) error
 
 var errInvalidToken = errors.New("invalid websocket bearer token")
 
 // TokenDigest opens to the one token with this SHA-256.
-func TokenDigest(digest [sha256.Size]byte) Bearer {
+func TokenDigest(digest [sha256.Size]byte) TokenCheck {
 	return func(token string) error {
 		if given := sha256.Sum256([]byte(token)); subtle.ConstantTimeCompare(given[:], digest[:]) != 1 {
 			return errInvalidToken
@@ -32,7 +32,7 @@ func TokenDigest(digest [sha256.Size]byte) Bearer {
 }
 
 // Token opens to one token.
-func Token(token []byte) Bearer { return TokenDigest(sha256.Sum256(token)) }
+func StaticToken(token []byte) TokenCheck { return TokenDigest(sha256.Sum256(token)) }
 
 // ParseDigest reads a SHA-256 in hexadecimal digits.
 func ParseDigest(text string) (digest [sha256.Size]byte, err error) {
@@ -57,19 +57,19 @@ func ReadSecret(path string) ([]byte, error) {
 
 // KeptToken is the token in a file that its owner alone can read; without the file it is
 // made. So a client that knows the file finds its way in, also after a restart.
-func KeptToken(path string) ([]byte, error) {
+func LoadOrCreateToken(path string) ([]byte, error) {
 	token, err := ReadSecret(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return token, err
 	}
-	if err := makeToken(path); err != nil {
+	if err := createToken(path); err != nil {
 		return nil, fmt.Errorf("make a token for clients: %w", err)
 	}
 	return ReadSecret(path)
 }
 
 // makeToken leaves a file alone that another server has made meanwhile.
-func makeToken(path string) error {
+func createToken(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func makeToken(path string) error {
 
 // admit looks at the token of a request. Its words are those of the reference
 // implementation.
-func (b Bearer) admit(header http.Header) error {
+func (b TokenCheck) authorize(header http.Header) error {
 	given := header.Get("Authorization")
 	scheme, token, _ := strings.Cut(given, " ")
 	switch {

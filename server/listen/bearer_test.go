@@ -31,7 +31,7 @@ func sign(header, payload, key string) string {
 // TestSignedTokens open where all that was asked for holds, and say what does not.
 func TestSignedTokens(t *testing.T) {
 	const hs256 = `{"alg":"HS256","typ":"JWT"}`
-	b, err := Signed(Claims{Key: []byte(key), Issuer: "me", Audience: "app", Skew: 30 * time.Second, Now: now})
+	b, err := SignedToken(Claims{Key: []byte(key), Issuer: "me", Audience: "app", Skew: 30 * time.Second, Now: now})
 	require.NoError(t, err)
 	good := sign(hs256, `{"exp":1000001,"iss":"me","aud":"app"}`, key)
 	for _, c := range []struct{ token, says string }{
@@ -69,11 +69,11 @@ func TestSignedTokens(t *testing.T) {
 
 // TestSignedTokensOfAnybody are checked for what was asked for only.
 func TestSignedTokensOfAnybody(t *testing.T) {
-	b, err := Signed(Claims{Key: []byte(key), Now: now})
+	b, err := SignedToken(Claims{Key: []byte(key), Now: now})
 	require.NoError(t, err)
 	require.NoError(t, b(sign(`{"alg":"HS256"}`, `{"exp":1000000}`, key)))
 	require.Error(t, b(sign(`{"alg":"HS256"}`, `{"exp":999999}`, key)))
-	_, err = Signed(Claims{Key: []byte(key[1:]), Now: now})
+	_, err = SignedToken(Claims{Key: []byte(key[1:]), Now: now})
 	require.ErrorContains(t, err, "31 bytes")
 }
 
@@ -82,7 +82,7 @@ func FuzzSigned(f *testing.F) {
 	for _, seed := range []string{"", "..", "a.b.c", "eyJhbGciOiJIUzI1NiJ9.e30.", sign(`{"alg":"HS256"}`, `{"exp":1}`, "other key")} {
 		f.Add(seed)
 	}
-	b, err := Signed(Claims{Key: []byte(key), Now: now})
+	b, err := SignedToken(Claims{Key: []byte(key), Now: now})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -95,14 +95,14 @@ func FuzzSigned(f *testing.F) {
 
 // TestAdmit reads the header that a token comes in.
 func TestAdmit(t *testing.T) {
-	b := Token([]byte("secret"))
+	b := StaticToken([]byte("secret"))
 	for header, says := range map[string]string{
 		"Bearer secret": "", "bearer secret": "", "BEARER  secret ": "",
 		"": "missing websocket bearer token", "secret": "invalid authorization header", "Basic secret": "invalid authorization header",
 		"Bearer": "invalid websocket bearer token", "Bearer Secret": "invalid websocket bearer token", "Bearer secret x": "invalid websocket bearer token",
 	} {
 		said := ""
-		if err := b.admit(http.Header{"Authorization": {header}}); err != nil {
+		if err := b.authorize(http.Header{"Authorization": {header}}); err != nil {
 			said = err.Error()
 		}
 		require.Equal(t, says, said, "%q", header)
@@ -128,7 +128,7 @@ func TestKeptToken(t *testing.T) {
 	tokens := make(chan string, 8)
 	for range cap(tokens) {
 		go func() {
-			token, err := KeptToken(path)
+			token, err := LoadOrCreateToken(path)
 			tokens <- fmt.Sprint(string(token), err)
 		}()
 	}
@@ -141,12 +141,12 @@ func TestKeptToken(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 1, "what was made on the way is gone")
 	require.NoError(t, os.WriteFile(path, []byte(" \n"), 0o600))
-	_, err = KeptToken(path)
+	_, err = LoadOrCreateToken(path)
 	require.ErrorContains(t, err, "must not be empty", "a token of nothing would let everybody in")
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
-	_, err = KeptToken(path)
+	_, err = LoadOrCreateToken(path)
 	require.Error(t, err)
-	_, err = KeptToken(filepath.Join(os.DevNull, "token"))
+	_, err = LoadOrCreateToken(filepath.Join(os.DevNull, "token"))
 	require.Error(t, err)
 }

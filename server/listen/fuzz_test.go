@@ -188,11 +188,11 @@ func FuzzUpgrade(f *testing.F) {
 		f.Add(seed)
 	}
 	var served atomic.Int32
-	l := serving(f, Options{Bearer: Token([]byte("secret")), Serve: func(context.Context, *Client) error {
+	l := serving(f, Options{TokenCheck: StaticToken([]byte("secret")), Serve: func(context.Context, *Client) error {
 		served.Add(1)
 		return nil
 	}})
-	address := strings.TrimPrefix(l.Where(), schemeWS)
+	address := strings.TrimPrefix(l.URL(), schemeWS)
 	f.Fuzz(func(t *testing.T, sent string) {
 		before := served.Load()
 		in := talk(t, "tcp", address, sent)

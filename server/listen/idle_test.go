@@ -13,7 +13,7 @@ import (
 // TestWhoIsNoClientIsNotKept: whoever asks for the server's health, or is refused, holds a
 // connection no longer than one who says nothing, whatever is sent with the request.
 func TestWhoIsNoClientIsNotKept(t *testing.T) {
-	l := echoes(t, Options{Bearer: Token([]byte("secret"))}, hurry)
+	l := echoes(t, Options{TokenCheck: StaticToken([]byte("secret"))}, hurry)
 	for _, request := range []string{
 		"", "GET /readyz", "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
 		"POST /readyz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf", "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -44,7 +44,7 @@ const hurried = 100 * time.Millisecond
 
 func hurry(l *Listener) {
 	for _, limit := range []*time.Duration{&l.http.ReadTimeout, &l.http.ReadHeaderTimeout, &l.http.IdleTimeout} {
-		if *limit == handshakeTime {
+		if *limit == handshakeTimeout {
 			*limit = hurried
 		}
 	}

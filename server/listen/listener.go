@@ -17,26 +17,26 @@ import (
 const (
 	// handshakeTime is how long a client may take to say what it wants, and whoever is none
 	// may keep a connection without doing so.
-	handshakeTime  = 10 * time.Second
-	maxHeaderBytes = 16 << 10
+	handshakeTimeout = 10 * time.Second
+	maxHeaderBytes   = 16 << 10
 	// Patience is how long a client may take nothing.
-	Patience = 10 * time.Second
+	DefaultWriteTimeout = 10 * time.Second
 	// farewellTime is how long a client may take to close its end.
-	farewellTime = 250 * time.Millisecond
+	closeTimeout = 250 * time.Millisecond
 	// unfragmentedHeader tells clients of the reference implementation how long a message
 	// may be in one frame. Here any may; they need to be told a number.
-	unfragmentedHeader = "X-Codex-Websocket-Max-Unfragmented-Message-Bytes"
+	maxUnfragmentedHeader = "X-Codex-Websocket-Max-Unfragmented-Message-Bytes"
 )
 
 // Options are what a Listener is made of.
 type Options struct {
 	Address Address
 	// Bearer is asked for the token of each client of a port. It must be set there.
-	Bearer Bearer
+	TokenCheck TokenCheck
 	// Serve runs one connection, until the client leaves or is not to be served any more.
 	Serve func(context.Context, *Client) error
 	// Patience is how long a client may take nothing; 0 stands for Patience.
-	Patience time.Duration
+	WriteTimeout time.Duration
 }
 
 // Listener accepts clients from New on, and serves them in Serve.
@@ -45,22 +45,22 @@ type Listener struct {
 	accept net.Listener
 	http   http.Server
 
-	mu    sync.Mutex
-	here  int           // clients
-	empty chan struct{} // closed when the last of them has gone; nil where nobody waits
+	mu        sync.Mutex
+	clients   int           // clients
+	noClients chan struct{} // closed when the last of them has gone; nil where nobody waits
 }
 
 // New takes the address.
 func New(o Options) (*Listener, error) {
-	if o.Patience == 0 {
-		o.Patience = Patience
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = DefaultWriteTimeout
 	}
 	l := &Listener{Options: o}
 	var err error
 	switch {
 	case o.Address.Path != "":
 		l.accept, err = listenUnix(o.Address.Path)
-	case o.Bearer == nil:
+	case o.TokenCheck == nil:
 		return nil, errors.New("listen: a port without a bearer token")
 	default:
 		l.accept, err = net.Listen("tcp", o.Address.Port.String())
@@ -69,7 +69,7 @@ func New(o Options) (*Listener, error) {
 		return nil, err
 	}
 	l.http = http.Server{
-		Handler: l, ReadTimeout: handshakeTime, MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: l, ReadTimeout: handshakeTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, rawConn{}, c) },
 	}
 	return l, nil
@@ -79,7 +79,7 @@ func New(o Options) (*Listener, error) {
 type rawConn struct{}
 
 // Where is the address as clients write it.
-func (l *Listener) Where() string {
+func (l *Listener) URL() string {
 	if l.Address.Path != "" {
 		return schemeUnix + l.Address.Path
 	}
@@ -88,8 +88,8 @@ func (l *Listener) Where() string {
 
 // Serve accepts until Stop. Its error is what else ended it.
 func (l *Listener) Serve() error {
-	if err := l.http.Serve(patientListener{l.accept, l.Patience}); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("accept clients on %s: %w", l.Where(), err)
+	if err := l.http.Serve(timeoutListener{l.accept, l.WriteTimeout}); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("accept clients on %s: %w", l.URL(), err)
 	}
 	return nil
 }
@@ -107,10 +107,10 @@ func (l *Listener) Stop() error {
 // Wait waits until all clients are gone, at most until ctx ends.
 func (l *Listener) Wait(ctx context.Context) error {
 	l.mu.Lock()
-	if l.here > 0 && l.empty == nil {
-		l.empty = make(chan struct{})
+	if l.clients > 0 && l.noClients == nil {
+		l.noClients = make(chan struct{})
 	}
-	empty, here := l.empty, l.here
+	empty, here := l.noClients, l.clients
 	l.mu.Unlock()
 	if here == 0 {
 		return nil
@@ -134,36 +134,36 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if port {
-		if err := l.Bearer.admit(r.Header); err != nil {
+		if err := l.TokenCheck.authorize(r.Header); err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
 		}
 	}
-	l.open(w, r)
+	l.serveWebSocket(w, r)
 }
 
-func (l *Listener) come() {
+func (l *Listener) addClient() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.here++
+	l.clients++
 }
 
-func (l *Listener) leave() {
+func (l *Listener) removeClient() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.here--
-	if l.here == 0 && l.empty != nil {
-		close(l.empty)
-		l.empty = nil
+	l.clients--
+	if l.clients == 0 && l.noClients != nil {
+		close(l.noClients)
+		l.noClients = nil
 	}
 }
 
 // open makes a request a connection, and runs it to its end.
-func (l *Listener) open(w http.ResponseWriter, r *http.Request) {
-	l.come()
-	defer l.leave()
-	w.Header().Set(unfragmentedHeader, fmt.Sprint(frameBytes))
+func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+	l.addClient()
+	defer l.removeClient()
+	w.Header().Set(maxUnfragmentedHeader, fmt.Sprint(frameBytes))
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the Origin was looked at
 	if err != nil {
 		return // the client was told
@@ -176,7 +176,7 @@ func (l *Listener) open(w http.ResponseWriter, r *http.Request) {
 }
 
 // Health is where the server's health can be asked for, "" where that is on a socket.
-func (l *Listener) Health() string {
+func (l *Listener) HealthURL() string {
 	if l.Address.Path != "" {
 		return ""
 	}

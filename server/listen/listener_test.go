@@ -159,7 +159,7 @@ func echoes(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 // serving is a listener on a socket, or on a port where there is somebody to ask for tokens.
 func serving(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 	o.Address = Address{Path: filepath.Join(shortDir(t), "s")}
-	if o.Bearer != nil {
+	if o.TokenCheck != nil {
 		o.Address = Address{Port: netip.MustParseAddrPort("127.0.0.1:0")}
 	}
 	l, err := New(o)
@@ -196,7 +196,7 @@ func visit(t *testing.T, l *Listener) *websocket.Conn {
 // TestClientEchoes messages of all lengths, whole.
 func TestClientEchoes(t *testing.T) {
 	ws := visit(t, echoes(t, Options{}))
-	for _, n := range []int{0, 1, 125, 126, 1 << 16, keptBuffer + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7, 3} {
+	for _, n := range []int{0, 1, 125, 126, 1 << 16, maxRetainedBuffer + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7, 3} {
 		sent := bytes.Repeat([]byte("x"), n)
 		require.NoError(t, ws.Write(t.Context(), websocket.MessageText, sent))
 		kind, got, err := ws.Read(t.Context())
@@ -246,7 +246,7 @@ func TestClientSendsLinesAsMessages(t *testing.T) {
 func TestClientThatTakesNothing(t *testing.T) {
 	ended := make(chan error, 1)
 	text := append(bytes.Repeat([]byte("x"), 8<<20), '\n')
-	l := serving(t, Options{Patience: 300 * time.Millisecond, Serve: func(_ context.Context, c *Client) error {
+	l := serving(t, Options{WriteTimeout: 300 * time.Millisecond, Serve: func(_ context.Context, c *Client) error {
 		_, err := c.Write(text)
 		ended <- err
 		return err

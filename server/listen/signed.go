@@ -15,7 +15,7 @@ import (
 
 // minKey is how many bytes a key must have: one of HS256 that is shorter than its hash can
 // be guessed from a token.
-const minKey = 32
+const minKeyBytes = 32
 
 var errInvalidJWT = errors.New("invalid websocket jwt")
 
@@ -32,15 +32,15 @@ type Claims struct {
 
 // Signed opens to JSON Web Tokens (RFC 7519) that are signed with the key by HS256, and
 // expire.
-func Signed(c Claims) (Bearer, error) {
-	if len(c.Key) < minKey {
-		return nil, fmt.Errorf("the key of signed tokens has %d bytes: it needs %d at least", len(c.Key), minKey)
+func SignedToken(c Claims) (TokenCheck, error) {
+	if len(c.Key) < minKeyBytes {
+		return nil, fmt.Errorf("the key of signed tokens has %d bytes: it needs %d at least", len(c.Key), minKeyBytes)
 	}
 	return c.check, nil
 }
 
 // claims are the members of a token that are looked at.
-type claims struct {
+type payload struct {
 	Expires  *float64 `json:"exp"`
 	Begins   *float64 `json:"nbf"`
 	Issuer   string   `json:"iss"`
@@ -82,7 +82,7 @@ func (c Claims) check(token string) error {
 }
 
 // read looks at the signature before it looks at what is signed.
-func (c Claims) read(token string) (said claims, err error) {
+func (c Claims) read(token string) (said payload, err error) {
 	dot := strings.LastIndexByte(token, '.')
 	if dot < 0 {
 		return said, errInvalidJWT

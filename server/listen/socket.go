@@ -17,9 +17,9 @@ const (
 	// maxSocketPath is how many bytes all systems take.
 	maxSocketPath = 103
 	// madePath is how long the path may be, in its folder, where the socket is made.
-	madePath = len("/.s0123456789/s")
+	tempNameLen = len("/.s0123456789/s")
 	// dialTime is how long a server may take to accept, or it does not count as one.
-	dialTime = 2 * time.Second
+	dialTimeout = 2 * time.Second
 )
 
 // InUseError says that another server listens where this one was to.
@@ -34,7 +34,7 @@ func (e *InUseError) Error() string {
 type socket struct {
 	*net.UnixListener
 	path string
-	made fs.FileInfo // to know it again
+	info fs.FileInfo // to know it again
 	lock *flock.Flock
 }
 
@@ -51,7 +51,7 @@ func listenUnix(path string) (*socket, error) {
 	} else if !got {
 		return nil, &InUseError{path}
 	}
-	s, err := replace(path)
+	s, err := createSocket(path)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -60,8 +60,8 @@ func listenUnix(path string) (*socket, error) {
 }
 
 // replace makes a socket and puts it where there is none, or one that nobody listens on.
-func replace(path string) (*socket, error) {
-	if err := vacant(path); err != nil {
+func createSocket(path string) (*socket, error) {
+	if err := checkVacant(path); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".s") // for its owner only, so that the socket is never open to others
@@ -75,14 +75,14 @@ func replace(path string) (*socket, error) {
 		return nil, fmt.Errorf("make the socket %s: %w", path, err)
 	}
 	l.SetUnlinkOnClose(false)
-	made, err := place(unplaced, path)
+	made, err := install(unplaced, path)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("put the socket in its place: %w", err), l.Close())
 	}
-	return &socket{UnixListener: l, path: path, made: made}, nil
+	return &socket{UnixListener: l, path: path, info: made}, nil
 }
 
-func place(unplaced, path string) (fs.FileInfo, error) {
+func install(unplaced, path string) (fs.FileInfo, error) {
 	if err := os.Chmod(unplaced, 0o600); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func place(unplaced, path string) (fs.FileInfo, error) {
 }
 
 // vacant is nil where a socket may be put: there is nothing, or what a server has left.
-func vacant(path string) error {
+func checkVacant(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -103,7 +103,7 @@ func vacant(path string) error {
 	case info.Mode()&(fs.ModeSocket|fs.ModeSymlink) == 0: // the reference implementation's is a link
 		return fmt.Errorf("%s is there, and is no socket: move it away, or listen elsewhere", path)
 	}
-	c, err := net.DialTimeout("unix", path, dialTime)
+	c, err := net.DialTimeout("unix", path, dialTimeout)
 	switch {
 	case err == nil:
 		return errors.Join(&InUseError{path}, c.Close())
@@ -116,7 +116,7 @@ func vacant(path string) error {
 // Close also removes the socket, unless another has taken its place.
 func (s *socket) Close() error {
 	err := s.UnixListener.Close()
-	if info, e := os.Lstat(s.path); e == nil && os.SameFile(info, s.made) {
+	if info, e := os.Lstat(s.path); e == nil && os.SameFile(info, s.info) {
 		err = errors.Join(err, os.Remove(s.path))
 	}
 	return errors.Join(err, s.lock.Close())

@@ -128,7 +128,7 @@ func TestAnswersWithoutAQuestionHaveItAskedAgain(t *testing.T) {
 				got := make(answers, 9)
 				p.server.Ask(1, 0, "q", nil, got.take)
 				asked := p.hear()
-				for range maxRepeats {
+				for range maxResends {
 					p.say(answer)
 					heard := p.hear()
 					require.Subset(t, heard, asked)

@@ -13,12 +13,12 @@ type walked struct{ name, value string }
 
 func walk(valid []byte) (all []walked) {
 	if valid[0] == '[' {
-		for value := range elements(valid) {
+		for value := range arrayElements(valid) {
 			all = append(all, walked{"", string(value)})
 		}
 		return all
 	}
-	for name, value := range members(valid) {
+	for name, value := range objectMembers(valid) {
 		all = append(all, walked{name, string(value)})
 	}
 	return all
@@ -45,11 +45,11 @@ func walkTokens(t *testing.T, valid []byte) (all []walked) {
 }
 
 func TestWalkStopsEarly(t *testing.T) {
-	for name := range members([]byte(`{"a":1,"b":2}`)) {
+	for name := range objectMembers([]byte(`{"a":1,"b":2}`)) {
 		require.Equal(t, "a", name)
 		break
 	}
-	for value := range elements([]byte(`[1,2]`)) {
+	for value := range arrayElements([]byte(`[1,2]`)) {
 		require.Equal(t, "1", string(value))
 		break
 	}

@@ -16,51 +16,51 @@ const maxQuoted = 200
 
 // ask queues a question. An open one with the same id is asked anew: only the
 // answer to the later counts.
-func (c *conn) ask(id uint64, method string, params any, answer func(json.RawMessage, error)) {
+func (c *conn) sendServerRequest(id uint64, method string, params any, answer func(json.RawMessage, error)) {
 	ctx, cancel := context.WithCancel(context.Background())
-	q := &question{
-		id: id, method: method, params: params, answer: answer, ctx: ctx, cancel: cancel,
+	q := &serverRequest{
+		id: id, method: method, params: params, onResponse: answer, ctx: ctx, cancel: cancel,
 		bytes: entryOverhead + estimate(params, c.server.limits.congestion),
 	}
-	c.queue(q)
+	c.queueServerRequest(q)
 }
 
 // queue opens a question in place of an earlier one with its id.
-func (c *conn) queue(q *question) {
+func (c *conn) queueServerRequest(q *serverRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if earlier := c.questions[q.id]; earlier != nil {
+	if earlier := c.serverRequests[q.id]; earlier != nil {
 		earlier.cancel()
 	}
-	c.questions[q.id] = q
-	c.unasked = max(c.unasked, q.id+1)
+	c.serverRequests[q.id] = q
+	c.nextRequestID = max(c.nextRequestID, q.id+1)
 	c.out.add(q)
 }
 
 // await waits for the answer to a question and passes it on, unless the question
 // was resolved or the connection closed.
-func (c *conn) await(q *question, waiter jsonrpc2.Waiter) {
+func (c *conn) awaitResponse(q *serverRequest, waiter jsonrpc2.Waiter) {
 	var result json.RawMessage
 	err := waiter.Wait(q.ctx, &result)
 	var refused *jsonrpc2.Error
 	switch {
-	case !c.claim(q):
+	case !c.removeServerRequest(q):
 	case err == nil:
-		q.answer(result, nil)
+		q.onResponse(result, nil)
 	case errors.As(err, &refused):
-		q.answer(nil, &protocol.Error{Code: int(refused.Code), Message: refused.Message})
+		q.onResponse(nil, &protocol.Error{Code: int(refused.Code), Message: refused.Message})
 	}
 }
 
 // claim takes a question off the list. It is false where that was done before.
-func (c *conn) claim(q *question) bool {
+func (c *conn) removeServerRequest(q *serverRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q.cancel()
-	if c.questions[q.id] != q {
+	if c.serverRequests[q.id] != q {
 		return false
 	}
-	delete(c.questions, q.id)
+	delete(c.serverRequests, q.id)
 	return true
 }
 
@@ -77,15 +77,15 @@ func (c *conn) resolve(n protocol.Notification) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if q := c.questions[id]; q != nil {
+	if q := c.serverRequests[id]; q != nil {
 		q.cancel()
-		delete(c.questions, id)
+		delete(c.serverRequests, id)
 	}
 }
 
 // readRefusal reads the error of an answer, whatever its shape: a code that is no
 // integer becomes 0, and without a message the error itself is the message.
-func readRefusal(raw json.RawMessage) jsonrpc2.Error {
+func readResponseError(raw json.RawMessage) jsonrpc2.Error {
 	var code struct {
 		Code int64 `json:"code"`
 	}
@@ -95,12 +95,12 @@ func readRefusal(raw json.RawMessage) jsonrpc2.Error {
 	_ = protocol.Unmarshal(raw, &code)
 	_ = protocol.Unmarshal(raw, &message)
 	if message.Message == "" {
-		message.Message = string(clip(raw))
+		message.Message = string(quote(raw))
 	}
 	return jsonrpc2.Error{Code: code.Code, Message: message.Message}
 }
 
 // clip is the beginning of b.
-func clip(b []byte) []byte {
+func quote(b []byte) []byte {
 	return bytes.ToValidUTF8(b[:min(len(b), maxQuoted)], []byte("\ufffd"))
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Frames is a connection whose transport keeps messages apart, as WebSockets do.
-type Frames interface {
+type Transport interface {
 	// Next is the next message, or batch, valid until the next call. A *protocol.Error
 	// tells what is wrong with one that cannot be read; the call after that goes on
 	// behind it. Every other error is final, io.EOF where the client has left.
@@ -19,24 +19,24 @@ type Frames interface {
 // ServeFrames runs one connection, as Serve does, but to the end of its input: a client
 // that has left does not come back to read, and there may be others. f is its owner's to
 // close, which also ends a write that is stuck.
-func (s *Server) ServeFrames(ctx context.Context, f Frames) error {
-	c, err := s.connect(frameReader{f}, f)
+func (s *Server) ServeTransport(ctx context.Context, f Transport) error {
+	c, err := s.connect(transportSource{f}, f)
 	if err != nil {
 		return err
 	}
 	defer s.disconnect(c)
-	c.ended = c.release
+	c.onEOF = c.release
 	return c.serve(ctx)
 }
 
 // frameReader is a source.
-type frameReader struct{ Frames }
+type transportSource struct{ Transport }
 
-func (r frameReader) next() ([]byte, error) { return r.Next() }
+func (r transportSource) next() ([]byte, error) { return r.Next() }
 
 // OnLeave sets what is told of each connection that has ended, once, before Serve.
 // Nothing reaches the connection by then.
-func (s *Server) OnLeave(left func(conn uint64)) { s.left = left }
+func (s *Server) OnDisconnect(left func(conn uint64)) { s.onDisconnect = left }
 
 // Connected tells whether a connection has not ended.
 func (s *Server) Connected(conn uint64) bool { return s.conn(conn) != nil }

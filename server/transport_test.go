@@ -66,7 +66,7 @@ type hall struct {
 func newHall() *hall {
 	h := &hall{Server: New(zap.NewNop())}
 	h.Handle(newFake(h.Server))
-	h.OnLeave(func(conn uint64) {
+	h.OnDisconnect(func(conn uint64) {
 		if h.Connected(conn) {
 			panic("told too early")
 		}
@@ -78,7 +78,7 @@ func newHall() *hall {
 func (h *hall) enter() *frames {
 	f := &frames{in: make(chan any, 16)}
 	h.served.Go(func() {
-		h.errs = append(h.errs, h.ServeFrames(context.Background(), f))
+		h.errs = append(h.errs, h.ServeTransport(context.Background(), f))
 		close(f.in)
 	})
 	synctest.Wait()
@@ -147,7 +147,7 @@ func TestFramesEndAlone(t *testing.T) {
 		require.Len(t, h.errs, 3)
 		require.NoError(t, errors.Join(h.errs[0], h.errs[2]))
 		require.ErrorIs(t, h.errs[1], broken)
-		require.ErrorIs(t, h.ServeFrames(context.Background(), &frames{}), errShutDown)
+		require.ErrorIs(t, h.ServeTransport(context.Background(), &frames{}), errShutDown)
 	})
 }
 
@@ -157,7 +157,7 @@ func TestFramesThatLeaveFreeWhoWaits(t *testing.T) {
 		h := newHall()
 		stuck := &stuckFrames{frames: frames{in: make(chan any, 1)}, release: make(chan struct{})}
 		h.served.Go(func() {
-			_ = h.ServeFrames(context.Background(), stuck)
+			_ = h.ServeTransport(context.Background(), stuck)
 			close(stuck.in)
 		})
 		stuck.in <- initializeLine

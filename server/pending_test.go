@@ -22,30 +22,30 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 func TestLedger(t *testing.T) {
-	var l ledger
-	require.True(t, isClosed(l.quiet()), "nothing was asked yet")
-	calls := []*call{{}, {}, {}}
-	require.True(t, l.accept(calls[0], 2))
-	require.True(t, l.accept(calls[1], 2))
-	require.False(t, l.accept(calls[2], 2), "the limit")
-	require.Equal(t, []uint64{1, 2}, l.rest())
+	var l pendingRequests
+	require.True(t, isClosed(l.empty()), "nothing was asked yet")
+	calls := []*request{{}, {}, {}}
+	require.True(t, l.add(calls[0], 2))
+	require.True(t, l.add(calls[1], 2))
+	require.False(t, l.add(calls[2], 2), "the limit")
+	require.Equal(t, []uint64{1, 2}, l.numbers())
 
-	quiet := l.quiet()
-	require.Same(t, calls[0], l.take(1))
-	require.Nil(t, l.take(1), "taken once")
-	require.Nil(t, l.take(99))
-	require.False(t, l.accept(calls[2], 2), "taken is not settled")
-	l.settled()
-	require.True(t, l.accept(calls[2], 2))
+	quiet := l.empty()
+	require.Same(t, calls[0], l.remove(1))
+	require.Nil(t, l.remove(1), "taken once")
+	require.Nil(t, l.remove(99))
+	require.False(t, l.add(calls[2], 2), "taken is not settled")
+	l.responded()
+	require.True(t, l.add(calls[2], 2))
 	require.Equal(t, uint64(3), calls[2].number, "numbers are not used again")
-	require.NotNil(t, l.take(2))
-	require.NotNil(t, l.take(3))
-	l.settled()
+	require.NotNil(t, l.remove(2))
+	require.NotNil(t, l.remove(3))
+	l.responded()
 	require.False(t, isClosed(quiet), "taken is not settled")
-	l.settled()
+	l.responded()
 	require.True(t, isClosed(quiet))
-	require.True(t, isClosed(l.quiet()))
-	require.Empty(t, l.rest())
+	require.True(t, isClosed(l.empty()))
+	require.Empty(t, l.numbers())
 }
 
 // TestEverybodyAnswers lets several goroutines answer the same requests, while
@@ -102,11 +102,11 @@ func TestCodedErrors(t *testing.T) {
 		-1:                          protocol.KindInternal,
 	} {
 		require.Equal(t, &protocol.Error{Code: code, Message: "m", Data: &protocol.ErrorData{Kind: kind}},
-			coded(&protocol.Error{Code: code, Message: "m"}))
+			asProtocolError(&protocol.Error{Code: code, Message: "m"}))
 	}
 	bare := &protocol.Error{Message: "m", Data: &protocol.ErrorData{TurnID: "u"}}
-	require.Equal(t, &protocol.Error{Code: -32603, Message: "m", Data: &protocol.ErrorData{Kind: protocol.KindInternal, TurnID: "u"}}, coded(bare))
+	require.Equal(t, &protocol.Error{Code: -32603, Message: "m", Data: &protocol.ErrorData{Kind: protocol.KindInternal, TurnID: "u"}}, asProtocolError(bare))
 	require.Zero(t, bare.Code, "the handler's error stays as it was")
 	var none *protocol.Error
-	require.Equal(t, protocol.CodeInternalError, coded(none).Code)
+	require.Equal(t, protocol.CodeInternalError, asProtocolError(none).Code)
 }

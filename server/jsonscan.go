@@ -10,7 +10,7 @@ import (
 
 // members yields the members of an object, in order, duplicates included. The
 // object must be valid JSON without space around it; values alias it.
-func members(object []byte) iter.Seq2[string, json.RawMessage] {
+func objectMembers(object []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		for i := skipSpace(object, 1); object[i] != '}'; {
 			nameEnd := endOfString(object, i)
@@ -26,7 +26,7 @@ func members(object []byte) iter.Seq2[string, json.RawMessage] {
 }
 
 // elements yields the elements of an array, under the conditions of members.
-func elements(array []byte) iter.Seq[json.RawMessage] {
+func arrayElements(array []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for i := skipSpace(array, 1); array[i] != ']'; {
 			end := endOfValue(array, i)
