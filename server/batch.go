@@ -6,11 +6,11 @@ import (
 	"appserver/protocol"
 )
 
-// batch collects the answers to the messages of one array. After the array was
-// read it belongs to the writer.
+// batch collects the responses to the messages of one JSON array. The reader fills pending.
+// After that the batch belongs to the writer.
 type batch struct {
-	pending   int    // answers still to come
-	responses []byte // so far, separated by commas
+	pending   int    // responses not yet encoded
+	responses []byte // encoded responses, separated by commas
 }
 
 func unpackBatch(array []byte, maxBatch int, in []incoming) ([]incoming, *protocol.Error) {
@@ -32,14 +32,15 @@ func unpackBatch(array []byte, maxBatch int, in []incoming) ([]incoming, *protoc
 	return in, nil
 }
 
-// maxCollected is how many bytes of answers may wait for the rest of their batches, of all
-// batches of a connection.
+// maxBatchedBytes limits the encoded responses that a connection holds for incomplete batches.
 const maxBatchedBytes = maxFlood
 
-// isFull tells whether an answer cannot wait. The last one of a batch does not have to.
+// isFull reports whether a response cannot be held in the batch. The last response of a batch
+// is never held.
 func (b *batch) isFull(e *encoder) bool { return b.pending > 1 && e.batchedBytes > maxBatchedBytes }
 
-// withheld is the answer where one cannot wait: what was asked for is done by then.
+// batchOverflow returns the error that replaces a response which cannot be held. The request
+// itself was served, so the message says so.
 func batchOverflow() *protocol.Error {
 	return &protocol.Error{
 		Code: protocol.CodeOverloaded,
@@ -49,8 +50,8 @@ func batchOverflow() *protocol.Error {
 	}
 }
 
-// collect moves the answer in e from start on into the batch, and after the last
-// one writes them all as one array.
+// add moves the encoded response in e, from start on, into the batch. After the last response
+// it writes all of them to e as one array.
 func (b *batch) add(e *encoder, start int) {
 	if len(b.responses) > 0 {
 		b.responses = append(b.responses, ',')

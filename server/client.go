@@ -2,16 +2,17 @@ package server
 
 import "appserver/protocol"
 
-// ClientState is what a client said of itself in initialize.
+// ClientState holds the identity and the capabilities that a client sent in initialize.
 type ClientState struct {
 	Info protocol.ClientInfo
-	// ExperimentalAPI lets the client use members of params that are experimental.
+	// ExperimentalAPI allows experimental methods and experimental members of params.
 	ExperimentalAPI bool
-	// ContextItemsDelta is set where the client wants changes of context items only.
+	// ContextItemsDelta limits notifications about context items to the items that changed.
 	ContextItemsDelta bool
-	// SlashCommands is one of protocol's Slash constants, "" where texts go to the model.
+	// SlashCommands is one of the Slash constants of package protocol. If it is empty, slash
+	// commands in turn/start are sent to the model as text.
 	SlashCommands string
-	// OptOut lists the methods of notifications that the client does not want.
+	// OptOut lists the methods of notifications that are not sent to the client.
 	OptOut []string
 }
 
@@ -28,7 +29,8 @@ func newClient(state ClientState) *client {
 	return c
 }
 
-// optedOut is false for every method before initialize.
+// optedOut reports whether the client declined notifications of this method. Before initialize
+// it returns false.
 func (c *client) optedOut(method string) bool {
 	return c != nil && len(c.optOut) > 0 && c.optOut[method]
 }

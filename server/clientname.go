@@ -6,13 +6,13 @@ import (
 	"appserver/protocol"
 )
 
-// ValidHeader reports whether an HTTP header can carry a value.
+// ValidHeader reports whether value can be sent as the value of an HTTP header.
 func ValidHeader(value string) bool { return !strings.ContainsFunc(value, isControl) }
 
-// isControl reports whether r is a character that no header can carry.
+// isControl reports whether r is a control character that HTTP headers must not contain.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// checkName refuses a client whose name cannot be sent to providers as a header.
+// checkName rejects a client whose name cannot be sent to providers in a header.
 func checkName(c protocol.ClientInfo) error {
 	if ValidHeader(c.Name) {
 		return nil
@@ -22,7 +22,7 @@ func checkName(c protocol.ClientInfo) error {
 	return e
 }
 
-// originator is the name of a client for rollouts and providers.
+// originator returns the name that rollouts and providers get for the client.
 func (h ServerHandlers) originator(c protocol.ClientInfo) string {
 	if h.OriginatorOverride != "" {
 		return h.OriginatorOverride

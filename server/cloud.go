@@ -6,8 +6,8 @@ import (
 	"appserver/protocol"
 )
 
-// cloudMethods are methods of the reference implementation that need its vendor's
-// cloud or desktop: whole names, or prefixes that end with a slash.
+// cloudMethods lists methods of the reference implementation that need its vendor's cloud or
+// desktop program. An entry that ends with a slash is a prefix.
 var cloudMethods = []string{
 	"account/bedrock/", "account/login/", "account/logout", "account/rateLimits/",
 	"account/sendAddCreditsNudgeEmail", "account/usage/",

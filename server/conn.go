@@ -14,28 +14,28 @@ import (
 	"appserver/protocol"
 )
 
-// conn is one client's connection.
+// conn is the connection of one client.
 type conn struct {
 	id     uint64
 	server *Server
 	log    *zap.Logger
 
 	stream   *stream
-	rpc      *jsonrpc2.Conn // set by serve before the writer starts, who is its user
+	rpc      *jsonrpc2.Conn // set by serve before the writer starts; only the writer uses it
 	pending  pendingRequests
 	out      *outbox
-	writeErr error                  // of the write that failed; to be read once out is drained
+	writeErr error                  // error of the failed write; read it after out.drained is closed
 	client   atomic.Pointer[client] // nil before initialize
 
-	// ended is told that input or output is at its end.
+	// onEOF is called when the input or the output has ended.
 	onEOF       func()
-	released    chan struct{} // closed when the connection is to end for good
+	released    chan struct{} // closed when serve must return
 	releaseOnce sync.Once
 
 	mu             sync.Mutex
-	err            error                     // what ended input or output, if not its plain end
-	serverRequests map[uint64]*serverRequest // asked, and neither answered nor resolved
-	nextRequestID  uint64                    // no question has had this id, or a higher one
+	err            error                     // first error of input or output; nil after a plain EOF
+	serverRequests map[uint64]*serverRequest // sent, and neither answered nor resolved
+	nextRequestID  uint64                    // above every id that was used for a server request
 }
 
 func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
@@ -54,16 +54,16 @@ func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
 func (c *conn) serve(ctx context.Context) error {
 	c.rpc = jsonrpc2.NewConn(ctx, c.stream, c, jsonrpc2.OnRecv(c.stream.restore), jsonrpc2.SetLogger(rpcLog{c.log}))
 	go c.runWriter()
-	<-c.released // by drain, or by jsonrpc2 when ctx ends
+	<-c.released // closed by drain, or by jsonrpc2 when ctx ends
 	if err := ctx.Err(); err != nil {
 		c.end(err)
 	}
-	c.rpc.Close() // the only error is that ctx closed it before
+	c.rpc.Close() // fails only if ctx has closed the connection already
 	c.out.close()
 	return c.failure()
 }
 
-// end notes that input or output has ended, with io.EOF where that is no fault.
+// end records the end of the input or the output. io.EOF is not an error here.
 func (c *conn) end(err error) {
 	c.mu.Lock()
 	if c.err == nil && !errors.Is(err, io.EOF) {
@@ -91,8 +91,8 @@ func (c *conn) isReleased() bool {
 	}
 }
 
-// admit gives the stub of a message that jsonrpc2 is to see, nil for one that was
-// dealt with.
+// admit returns the stub of a message for jsonrpc2. It returns nil if the message is rejected
+// or dropped.
 func (c *conn) admit(m *incoming) []byte {
 	switch m.kind {
 	case kindRequest:
@@ -104,7 +104,7 @@ func (c *conn) admit(m *incoming) []byte {
 	}
 	c.rejectMessage(*m)
 	if m.object && (m.method == nil || isSet(m.result) || isSet(m.errorMember)) {
-		return c.admitResponse(m) // it may be meant as one
+		return c.admitResponse(m) // the client may have meant a response
 	}
 	return nil
 }
@@ -131,8 +131,9 @@ func (c *conn) isUrgent(m incoming) bool {
 	return protocol.Unmarshal(m.method, &method) == nil && c.server.methods[method].Urgent
 }
 
-// awaitRoom waits while a client sends on without reading what it is told: refusals
-// take room, too. Meanwhile the end of its input is not seen; that of its output is.
+// waitWhileFlooded stops reading from a client that has too much unread output. Rejecting its
+// requests is not enough, because rejections are output as well. While it waits, the end of
+// the input is not noticed, but a failed write is.
 func (c *conn) waitWhileFlooded() {
 	if c.out.backlog() <= c.server.limits.flood {
 		return
@@ -145,12 +146,13 @@ func (c *conn) waitWhileFlooded() {
 	}
 }
 
-// refuse answers a message that did not become a request.
+// rejectMessage queues the error response of a message that did not become a request.
 func (c *conn) rejectMessage(m incoming) {
 	c.queueResponse(&request{id: m.responseID(), batch: m.batch}, nil, m.err)
 }
 
-// settle answers a request. A second answer is dropped.
+// respond answers a request. If the request has a response already, the new one is dropped and
+// logged.
 func (c *conn) respond(number uint64, result any, err *protocol.Error) {
 	request := c.pending.remove(number)
 	if request == nil {
@@ -183,8 +185,8 @@ func (c *conn) notify(n protocol.Notification) {
 	c.out.add(&queuedNotification{n, entryOverhead + estimate(n, c.server.limits.congestion), time.Now()})
 }
 
-// rpcLog takes what jsonrpc2 has to say: answers that nobody waits for.
+// rpcLog writes the log lines of jsonrpc2, which reports unexpected responses.
 type rpcLog struct{ log *zap.Logger }
 
-// Printf logs a line.
+// Printf logs a warning.
 func (l rpcLog) Printf(format string, v ...any) { l.log.Sugar().Warnf(format, v...) }

@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// ServerDiagnostics tells how the server is, at once.
+// ServerDiagnostics serves server/diagnostics. It replies from memory and does not wait.
 func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnosticsParams) error {
 	threads, index := m.Diagnose()
 	m.ServerHandlers.Outbox.Reply(to, protocol.ServerDiagnosticsResponse{
@@ -22,7 +22,7 @@ func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnos
 	return nil
 }
 
-// diagnose tells of the connections that were opened by initialize, the oldest first.
+// diagnose returns the state of the initialized connections, oldest first.
 func (s *Server) diagnose() []protocol.ConnectionDiagnostics {
 	all := []protocol.ConnectionDiagnostics{}
 	for _, id := range s.Clients() {
@@ -35,13 +35,14 @@ func (s *Server) diagnose() []protocol.ConnectionDiagnostics {
 	return all
 }
 
-// The names of metrics of the runtime.
+// Names of metrics in package runtime/metrics.
 const (
 	heapObjects = "/memory/classes/heap/objects:bytes"
 	heapLive    = "/gc/heap/live:bytes"
 )
 
-// memory does not stop the program, as other ways to count its memory do.
+// memoryDiagnostics returns the memory usage in bytes. It reads runtime/metrics because
+// runtime.ReadMemStats stops the program.
 func memoryDiagnostics() (m protocol.MemoryDiagnostics) {
 	samples := []metrics.Sample{{Name: heapObjects}, {Name: heapLive}}
 	metrics.Read(samples)
@@ -55,7 +56,7 @@ func memoryDiagnostics() (m protocol.MemoryDiagnostics) {
 	return m
 }
 
-// bytesOf is 0 for what this runtime does not count.
+// bytesOf returns the value of a metric, or 0 if the runtime does not support the metric.
 func bytesOf(v metrics.Value) int64 {
 	if v.Kind() != metrics.KindUint64 {
 		return 0

@@ -18,7 +18,7 @@ const (
 	methodInitialized = "initialized"
 )
 
-// methodTable is the method table by name.
+// methodsByName returns the rows of protocol.Methods by name.
 func methodsByName() map[string]protocol.Method {
 	table := map[string]protocol.Method{}
 	for _, m := range protocol.Methods() {
@@ -27,8 +27,8 @@ func methodsByName() map[string]protocol.Method {
 	return table
 }
 
-// Handle serves one request or notification of the client. jsonrpc2 calls it on the
-// goroutine that reads, in the order of arrival.
+// Handle serves one request or notification of the client. jsonrpc2 calls it on the reader
+// goroutine, in the order of arrival.
 func (c *conn) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	if req.Notif {
 		if req.Method != methodInitialized {
@@ -52,7 +52,8 @@ func (c *conn) dispatch(number uint64, method string, params json.RawMessage) er
 	return c.call(m, protocol.Caller{Conn: c.id, Request: number}, params)
 }
 
-// gate finds the row of a method that may be called now.
+// lookUp returns the row of a method, or an error if the method must not be called in the
+// present state of the connection.
 func (c *conn) lookUp(name string) (protocol.Method, error) {
 	m, known := c.server.methods[name]
 	initialized := c.client.Load() != nil
@@ -69,8 +70,8 @@ func (c *conn) lookUp(name string) (protocol.Method, error) {
 	return m, nil
 }
 
-// checkParams refuses params that are no object, and experimental methods and members of a
-// client without the capability experimentalApi.
+// checkParams rejects params that are not an object. Unless the client has the capability
+// experimentalApi, it also rejects experimental methods and members.
 func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
 	if isSet(params) && params[0] != '{' {
 		return protocol.InvalidParams("", "`params` must be an object")
@@ -96,7 +97,7 @@ func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
 	return nil
 }
 
-// isGranular reports whether an approval policy is {"granular": {...}}.
+// isGranular reports whether an approval policy has the form {"granular": {...}}.
 func isGranular(policy json.RawMessage) bool {
 	if policy[0] != '{' {
 		return false
@@ -113,7 +114,7 @@ func needsExperimental(what string) error {
 	return protocol.Refuse(protocol.KindNotExperimental, "%s requires experimentalApi capability", what)
 }
 
-// call runs a handler. One that panics has failed.
+// call runs the handler of a method. A panic is logged and becomes an internal error.
 func (c *conn) call(m protocol.Method, to protocol.Caller, params json.RawMessage) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -124,8 +125,8 @@ func (c *conn) call(m protocol.Method, to protocol.Caller, params json.RawMessag
 	return m.Serve(c.server.handler, to, params)
 }
 
-// coded is err as an answer: a *protocol.Error as it is, anything else an internal
-// error.
+// asProtocolError converts err for a response. Any error that is not a *protocol.Error becomes
+// an internal error.
 func asProtocolError(err error) *protocol.Error {
 	var e *protocol.Error
 	switch {

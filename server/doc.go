@@ -1,96 +1,108 @@
-// Package server is the wire: it reads what clients send, hands requests to the
-// handlers of the method table, and brings answers, notifications and questions to
-// the clients, in order.
+// Package server implements the connections of the app-server protocol. It reads messages of
+// clients, dispatches requests to the handlers of the method table, and writes responses,
+// notifications and server requests in order.
 //
 // # Framing
 //
-// With [Server.Serve] a message is a line of JSON in UTF-8, ended by LF or CRLF; the last line needs no
-// end. A byte order mark at the very start and blank lines are passed over. A line
-// has at most 64 MiB; a longer one is skipped to its end. Messages are read with or
-// without the member jsonrpc and written with it. Invalid UTF-8 inside of strings is
-// read as U+FFFD, but an id that holds it is refused.
+// [Server.Serve] exchanges one JSON message per line, in UTF-8. A line ends with LF or CRLF;
+// the last line may lack the end. A byte order mark at the start and blank lines are skipped.
+// A line has at most 64 MiB without its end; a longer one is skipped and rejected.
+// [Server.ServeTransport] exchanges the same messages over a transport with its own framing.
 //
-// # Answers
+// The member jsonrpc is optional in input and always present in output. Invalid UTF-8 within a
+// string is read as U+FFFD. An id with invalid UTF-8 is rejected.
 //
-// Every line that looks like a request has exactly one answer, with the id as the
-// client wrote it, byte for byte. Lines that cannot be read are answered with the id
-// null, as are requests with an id that is neither string nor number. A batch has
-// one line with the answers to its requests, once the last of them is there; where
-// nothing in it wants an answer there is none. An error always carries data.kind.
-// Answers of the client that fit no question are logged and dropped, and so are its
-// notifications. No line ends a connection.
+// # Responses
 //
-// A request is refused as overloaded while 1,024 others of its connection are
-// unanswered, or 32 MiB wait for the client to read them ([Server.Behind], which is for those
-// who serve later, too). Above 64 MiB nothing more is
-// read of the client until it has read: refusals take room, too. An answer that would have to
-// wait for the rest of its batch, where 64 MiB of such wait, is replaced by that refusal,
-// which says that the request was served.
+// Each request gets exactly one response. It repeats the id byte for byte. If a line cannot be
+// parsed, or an id is neither a string nor a number, the response has the id null. A batch
+// gets one line with all its responses after the last of them is ready. A batch without
+// requests gets no response. Every error has data.kind. No message ends a connection.
+//
+// Responses of the client with an unknown id are logged and dropped, and open server requests
+// are sent again. Notifications of the client have no effect.
+//
+// # Limits
+//
+//	1,024 pending requests    per connection; further ones get the error overloaded
+//	32 MiB of unread output   further requests get the error overloaded
+//	64 MiB of unread output   the server stops reading from the client
+//	64 MiB of batched output  responses in batches are replaced by an error
+//	65,536 messages           per batch
+//
+// Urgent methods have 64 more pending requests, and are accepted from clients with unread
+// output. [Server.Behind] reports unread output above 32 MiB to code that serves requests
+// later.
 //
 // # Order
 //
-// Handlers run one at a time for each connection, in the order of arrival, on the
-// goroutine that reads: they route, and do not wait. What [Server.Reply],
-// [Server.Refuse], [Server.Notify] and [Server.Ask] are told leaves in the order of
-// the calls, with two exceptions. The answers of a batch leave with its last one.
-// And a delta that finds an earlier one of the same text still queued joins it,
-// unless an item started or ended in between; nothing but deltas is ever merged, and
-// nothing is dropped.
+// For each connection, handlers run one at a time on the reader goroutine, in the order of
+// arrival. They must not block. Output leaves in the order of the calls to [Server.Reply],
+// [Server.Refuse], [Server.Notify] and [Server.Ask], with two exceptions:
 //
-// Values that are handed over are encoded later, in another goroutine: they must
-// not change any more.
+//   - The responses of a batch leave together with the last of them.
+//   - A delta is merged into a queued delta of the same text, unless an item started
+//     or completed between them. No other message is merged, and none is dropped.
 //
-// # Pressure
+// Values passed to these methods are encoded later by another goroutine. The caller must not
+// change them.
 //
-// The outbox has no limit of its own. [Server.Congested] tells producers of
-// notifications to wait while more than 8 MiB are queued, until less than half of
-// that is.
+// # Backpressure
 //
-// # Clients that leave
+// The outbox has no limit of its own. [Server.Congested] returns a channel for producers of
+// notifications to wait on. It is not nil while more than 8 MiB are queued, and until fewer
+// than 4 MiB are left.
 //
-// A connection of [Server.ServeFrames] ends with its input or its output: there may be
-// others, so EOF does not tell of it. [Server.OnLeave] does, once nothing reaches it any
-// more; answers that are still to come to it are dropped.
+// # Disconnects
+//
+// A connection of [Server.ServeTransport] ends when its input or output ends. Other
+// connections continue, so [Server.EOF] is not closed. [Server.OnDisconnect] sets a function
+// to call after the connection is removed. Later responses to that connection are dropped.
 //
 // # Shutdown
 //
-// The end of an input, or an output that is closed, ends nothing by itself, so that
-// answers that are under way still leave. The program follows this sequence, each
-// wait with a deadline:
+// EOF on the input, or a failed write, does not stop the server, because pending responses may
+// still be due. The program calls these methods in order, each wait with a deadline:
 //
 //	<-s.EOF()      // or a signal
-//	s.StopIntake() // later requests are refused, kind shuttingDown
-//	s.Quiesce(ctx) // every accepted request has its answer
-//	...            // the engine ends turns, and says so
-//	s.Drain(ctx)   // the clients have taken everything; Serve returns
+//	s.StopIntake() // rejects new requests with kind shuttingDown
+//	s.Quiesce(ctx) // waits for the responses to accepted requests
+//	...            // the engine finishes turns and sends notifications
+//	s.Drain(ctx)   // waits until all output is written; Serve returns
 //
-// A client that does not read cannot hold up Drain beyond its deadline, though the
-// goroutine that writes to it stays behind: a write to an inherited pipe cannot be
-// interrupted.
-//
-// # jsonrpc2
-//
-// Messages pass through a Conn of sourcegraph/jsonrpc2 in both directions, without
-// their ids and bodies, which the stream beneath it takes off and puts back. This
-// rests on two properties of that library that a test holds on to: OnRecv is called
-// before the handler or the waiter sees a message, on the goroutine that reads; and
-// each sending method calls WriteObject once before it returns, on the goroutine of
-// its caller. An answered request leaves nothing behind; a question that was
-// resolved and never answered leaves an entry of some hundred bytes in the Conn.
+// A client that does not read delays Drain only until its deadline. The writer goroutine may
+// then stay blocked, because a write to an inherited pipe cannot be interrupted.
 //
 // # Goroutines
 //
-//   - The reader, one for each connection, started by jsonrpc2: reads lines and runs
-//     handlers. It blocks on the input, and after its end until the connection is
-//     released. It ends at the end of the input, once released.
-//   - The writer, one for each connection, started by Serve: encodes and writes. It
-//     blocks on the outbox and on the output. It ends when Drain lets it, when a
-//     write fails, or when Serve returns.
-//   - jsonrpc2's watcher, one for each connection: waits for the context. It ends
+//   - Reader, one per connection, started by jsonrpc2: reads messages and runs handlers.
+//     It blocks on the input and, after EOF, until the connection is released.
+//   - Writer, one per connection, started by Serve: encodes and writes output. It blocks
+//     on the outbox and on the output. It ends after Drain, after a failed write, or
 //     when Serve returns.
-//   - One for each question that was sent: waits for the answer, and runs the answer
-//     function. It ends with the answer, when the question is resolved, or when
-//     Serve returns.
-//   - The log's: lives while there are lines to write, and blocks on stderr. Nobody
-//     waits for it.
+//   - Watcher, one per connection, started by jsonrpc2: waits for the context, and ends
+//     when Serve returns.
+//   - One per server request: waits for the response and calls the response function. It
+//     ends with the response, when the request is resolved, or when Serve returns.
+//   - Log writer: runs while log lines are queued, and blocks on stderr. Nothing waits
+//     for it except Sync, for at most 100 ms.
+//
+// # Decisions
+//
+// jsonrpc2 sees stubs. Messages pass through a Conn of sourcegraph/jsonrpc2 with server-chosen
+// ids and without bodies. The stream below it removes ids and bodies and restores them. So ids
+// are repeated byte for byte, and bodies are decoded and encoded once. This relies on two
+// properties of that library, and a test checks both:
+//
+//   - OnRecv is called on the reader goroutine, before the handler or the waiter gets the
+//     message.
+//   - Each sending method calls WriteObject once, on the caller's goroutine, before it
+//     returns.
+//
+// A resolved server request without a response leaves an entry of some hundred bytes in the
+// Conn.
+//
+// An incorrect response does not fail the open server requests. A client that confuses ids
+// would otherwise decline an approval that its user has granted. The requests are sent again,
+// at most twice.
 package server

@@ -10,11 +10,11 @@ import (
 	"appserver/protocol"
 )
 
-// encoder collects messages in their wire form. It belongs to the writer.
+// encoder appends messages in wire form to a buffer. It belongs to the writer.
 type encoder struct {
 	buf  []byte
 	json *json.Encoder
-	// collected is how many bytes of answers wait in batches.
+	// batchedBytes counts encoded responses that are held for incomplete batches.
 	batchedBytes int
 }
 
@@ -25,7 +25,7 @@ func newEncoder() *encoder {
 	return e
 }
 
-// Write appends p.
+// Write appends p. It implements io.Writer for json.Encoder.
 func (e *encoder) Write(p []byte) (int, error) {
 	e.buf = append(e.buf, p...)
 	return len(p), nil
@@ -33,16 +33,19 @@ func (e *encoder) Write(p []byte) (int, error) {
 
 func (e *encoder) text(s string) { e.buf = append(e.buf, s...) }
 
-// appender is what has an encoding of its own, equal to that of protocol.Marshal.
+// appender is implemented by values with an encoding of their own. The encoding must equal
+// that of protocol.Marshal.
 type appender interface {
 	AppendJSON(b []byte) ([]byte, error)
-	// JSONSize is about how many bytes that are.
+	// JSONSize returns the approximate length of the encoding in bytes.
 	JSONSize() int
 }
 
-// value appends v as protocol.Marshal writes it. A marshaler that panics is an
-// error. All raw JSON of files, providers and MCP servers leaves through here, so what is
-// appended is well-formed.
+// value appends v as protocol.Marshal encodes it. A panic in a marshaler is returned as an
+// error.
+//
+// All raw JSON of files, providers and MCP servers passes through here. ToWellFormed makes
+// sure that the output is valid JSON in UTF-8.
 func (e *encoder) value(v any) (err error) {
 	if a, ok := v.(appender); ok {
 		e.buf, err = a.AppendJSON(slices.Grow(e.buf, a.JSONSize()))
@@ -68,14 +71,14 @@ func (e *encoder) method(name string) {
 	e.text(`,"params":`)
 }
 
-// emitted ends a notification with the time at which it was queued.
+// emitted closes a notification with the time at which it was queued.
 func (e *encoder) emitted(at time.Time) {
 	e.text(`,"emittedAtMs":`)
 	e.buf = strconv.AppendInt(e.buf, at.UnixMilli(), 10)
 	e.text("}\n")
 }
 
-// reset makes room for the next messages.
+// reset empties the buffer, and frees it if it is large.
 func (e *encoder) reset() {
 	e.buf = e.buf[:0]
 	if cap(e.buf) > maxRetainedBuffer {
@@ -83,8 +86,8 @@ func (e *encoder) reset() {
 	}
 }
 
-// delta appends the params of d with another text. Types that it does not
-// know go through encoding/json.
+// delta appends the params of d with text in place of its own text. The listed types avoid
+// encoding/json, because deltas are the most frequent messages.
 func (e *encoder) delta(d protocol.Delta, text string) error {
 	switch d := d.(type) {
 	case *protocol.AgentMessageDeltaNotification:

@@ -8,7 +8,7 @@ import (
 	"appserver/protocol"
 )
 
-// kind is what a message of the client is.
+// kind is the JSON-RPC kind of a message from the client.
 type kind int
 
 const (
@@ -18,28 +18,27 @@ const (
 	kindResponse
 )
 
-// envelope holds the raw members of a message of the client, nil where absent.
-// They alias the line.
+// envelope holds the raw members of a message, or nil for absent ones. They alias the line.
 type envelope struct {
 	id, method, params, result, errorMember json.RawMessage
-	// repeats is set if one of the names occurs twice.
+	// duplicate is set if a member occurs twice.
 	duplicate bool
 }
 
-// incoming is a message of the client.
+// incoming is a parsed message of the client.
 type incoming struct {
 	envelope
 	kind   kind
 	object bool
-	// err says what is wrong with a malformed message.
+	// err describes the defect of a malformed message.
 	err *protocol.Error
-	// batch is the batch that the message came in; nil where it came alone, or
-	// where nothing in the batch is to be answered.
+	// batch is the batch of the message. It is nil for a single message, and for a message
+	// without a response.
 	batch *batch
 }
 
-// unpack reads the messages of a line and appends them to in. A line that holds
-// none is an error; a blank line is nothing.
+// unpack parses the messages of a line and appends them to in. A blank line has no messages.
+// An empty batch is an error.
 func unpack(line []byte, maxBatch int, in []incoming) ([]incoming, *protocol.Error) {
 	line = bytes.Trim(line, " \t\r\n")
 	switch {
@@ -75,8 +74,8 @@ func readMessage(raw json.RawMessage) incoming {
 	return m
 }
 
-// readEnvelope takes the last of several members of one name, as encoding/json
-// does. Members that it does not know, jsonrpc among them, are not looked at.
+// readEnvelope returns the members of a message. Of duplicate members it returns the last, as
+// encoding/json does. Unknown members, jsonrpc among them, are ignored.
 func readEnvelope(object []byte) envelope {
 	var e envelope
 	for name, value := range objectMembers(object) {
@@ -88,7 +87,7 @@ func readEnvelope(object []byte) envelope {
 	return e
 }
 
-// member returns the place of a member, or nil for a name that is not known.
+// member returns a pointer to the field of a member, or nil if the name is unknown.
 func (e *envelope) member(name string) *json.RawMessage {
 	switch name {
 	case "id":
@@ -105,9 +104,9 @@ func (e *envelope) member(name string) *json.RawMessage {
 	return nil
 }
 
-// classify tells what the message is. A result or an error that is null counts as
-// absent beside a method, and so does an error beside a result: some clients write
-// every member always.
+// classify returns the kind of the message. Some clients always write every member. So a null
+// result or error counts as absent beside a method, and a null error counts as absent beside a
+// result.
 func (e envelope) classify() (kind, *protocol.Error) {
 	refuse := func(reason string) (kind, *protocol.Error) {
 		return kindMalformed, protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: %s", reason)
@@ -129,10 +128,11 @@ func (e envelope) classify() (kind, *protocol.Error) {
 	return kindRequest, nil
 }
 
-// present tells whether a member is there and not null.
+// isSet reports whether a member is present and not null.
 func isSet(raw json.RawMessage) bool { return raw != nil && string(raw) != "null" }
 
-// readableID tells whether an id can be echoed as it came.
+// isValidID reports whether a response can repeat the id: it is a number, or a string in valid
+// UTF-8.
 func isValidID(id json.RawMessage) bool {
 	if len(id) == 0 {
 		return false
@@ -141,7 +141,7 @@ func isValidID(id json.RawMessage) bool {
 	return number || (id[0] == '"' && utf8.Valid(id))
 }
 
-// echo is a copy of the id as the client wrote it, null where it cannot be read.
+// responseID returns a copy of the id for the response, or null if the id is invalid.
 func (e envelope) responseID() json.RawMessage {
 	if !isValidID(e.id) {
 		return json.RawMessage("null")

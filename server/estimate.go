@@ -3,14 +3,14 @@ package server
 import "reflect"
 
 const (
-	// entryOverhead is about what an entry of the queue costs beside its texts.
+	// entryOverhead is the approximate size of a queue entry without its texts, in bytes.
 	entryOverhead = 256
 	scalarSize    = 8
 	estimateDepth = 64
 )
 
-// estimate is about how many bytes v takes as JSON. It stops counting at limit,
-// and so costs little for any v.
+// estimate returns the approximate length of v as JSON, in bytes. It stops at limit, so its
+// cost is bounded for any v.
 func estimate(v any, limit int) int {
 	if a, ok := v.(appender); ok {
 		return min(a.JSONSize(), limit)

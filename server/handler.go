@@ -12,20 +12,20 @@ import (
 	"appserver/protocol"
 )
 
-// Methods serves the method table: the engine has the methods of threads and turns,
-// the lobby those that need none, the machine those that act on it without a thread.
+// Methods implements protocol.Handler. The engine serves threads and turns, ServerHandlers
+// serve methods without a thread, and LocalOps serve files and commands.
 type Methods struct {
 	*engine.Engine
 	ServerHandlers
 	LocalOps
 }
 
-// NewMethods serves with these parts.
+// NewMethods returns a handler for all methods.
 func NewMethods(e *engine.Engine, l ServerHandlers, m LocalOps) protocol.Handler {
 	return Methods{e, l, m}
 }
 
-// Machine is where files and commands are.
+// LocalOps serves the methods for files, searches and commands that need no thread.
 type LocalOps interface {
 	FsReadFile(to protocol.Caller, p *protocol.FsReadFileParams) error
 	FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) error
@@ -46,49 +46,52 @@ type LocalOps interface {
 	CommandExecTerminate(to protocol.Caller, p *protocol.CommandExecTerminateParams) error
 }
 
-// Catalog is what is configured.
+// Catalog gives access to the configuration, the models and the skills.
 type Catalog interface {
-	// Models gives then the models of a provider, "" for the configured one, once they are
-	// known, or will not be soon. The error is for an unknown provider.
+	// Models calls then with the models of a provider. An empty provider is the configured
+	// one. The call may come later, after the provider has replied or timed out. The error
+	// reports an unknown provider.
 	Models(provider string, then func([]protocol.Model)) error
 	Providers() protocol.ModelProviderListResponse
 	Features() []protocol.ExperimentalFeature
-	// Skills are those of working directories, of the server's own without any. It reads
-	// the disk.
+	// Skills returns the skills of working directories. It reads the disk. If cwds is empty,
+	// it uses the server's working directory.
 	Skills(cwds []string) []protocol.SkillsListEntry
 	SetExtraSkills(roots []string) error
-	// View is of the configuration in cwd, or of the one that holds for all if cwd is empty.
+	// View returns the configuration that applies in cwd, or the global one if cwd is empty.
 	View(cwd string, includeLayers bool) (protocol.ConfigReadResponse, error)
 	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error)
 }
 
-// Lobby serves what a connection can ask without a thread.
+// ServerHandlers serves the methods that need neither a thread nor local files.
 type ServerHandlers struct {
 	Outbox  *Server
 	Catalog Catalog
-	// Warnings are about settings without effect; each new client is told.
+	// Warnings describe settings without effect. Each new client is notified of them.
 	Warnings []string
-	// Home is CODEX_HOME, Version this program's own.
+	// Home is CODEX_HOME. Version is the version of this program.
 	Home, Version string
-	// Started is when the server began.
+	// Started is the start time of the server.
 	Started time.Time
-	// Aside answers a request away from the connection's goroutine.
+	// RunInBackground replies to a request from another goroutine.
 	RunInBackground func(to protocol.Caller, answer func() (any, error)) error
-	// Override takes the place of client names in rollouts and for providers; "" is none.
+	// OriginatorOverride replaces the names of clients in rollouts and for providers, unless
+	// it is empty.
 	OriginatorOverride string
-	// Identify is called with what each new client is named for providers; nil is not.
+	// OnClient is called with the originator and the user agent of each new client. It may be
+	// nil.
 	OnClient func(originator, userAgent string)
 	// Cwd is the server's working directory.
 	Cwd string
-	// Sandbox tells whether commands are confined.
+	// Sandbox returns the state of the sandbox.
 	Sandbox func() protocol.SandboxDiagnostics
-	// Platform is the system, its version and the processor; Terminal is what the
-	// server runs in.
+	// Platform names the operating system, its version and the processor. Terminal names the
+	// terminal that the server runs in.
 	Platform, Terminal string
 }
 
-// Initialize opens the connection and tells what of the configuration has no
-// effect. The answer is first: an open connection is told what all clients are.
+// Initialize serves initialize. It replies before it marks the connection as initialized,
+// because an initialized connection receives broadcasts, and the reply must come first.
 func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializeParams) error {
 	if err := checkName(p.ClientInfo); err != nil {
 		return err
@@ -114,11 +117,11 @@ func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializePar
 	return nil
 }
 
-// version in a client's name would be taken for the protocol's.
+// versionInName matches versions in the name of a client. Clients read the first version of
+// the user agent as the protocol level, so a version in the name must not look like one.
 var versionInName = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
-// userAgent names the client, the protocol's level, the machine and this server.
-// Clients take the first version in it for the level.
+// userAgent returns the user agent: client, protocol level, platform and this server.
 func (h ServerHandlers) userAgent(c protocol.ClientInfo) string {
 	name := versionInName.ReplaceAllStringFunc(h.originator(c), func(v string) string { return strings.ReplaceAll(v, ".", "_") })
 	agent := fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
@@ -131,7 +134,7 @@ func (h ServerHandlers) userAgent(c protocol.ClientInfo) string {
 	}, agent)
 }
 
-// ConfigRead shows the configuration in force.
+// ConfigRead returns the effective configuration.
 func (h ServerHandlers) ConfigRead(to protocol.Caller, p *protocol.ConfigReadParams) error {
 	view, err := h.Catalog.View(h.absolute(p.Cwd), p.IncludeLayers)
 	if err != nil {
@@ -141,7 +144,7 @@ func (h ServerHandlers) ConfigRead(to protocol.Caller, p *protocol.ConfigReadPar
 	return nil
 }
 
-// absolute returns the directory that a client names, or "" if it names none.
+// absolute returns the directory of a request, or "" if the request has none.
 func (h ServerHandlers) absolute(cwd *string) string {
 	switch {
 	case cwd == nil || *cwd == "":
@@ -152,7 +155,7 @@ func (h ServerHandlers) absolute(cwd *string) string {
 	return filepath.Join(h.Cwd, *cwd)
 }
 
-// ConfigValueWrite sets a value of the user's configuration.
+// ConfigValueWrite sets one value in the user's configuration.
 func (h ServerHandlers) ConfigValueWrite(to protocol.Caller, p *protocol.ConfigValueWriteParams) error {
 	return h.ConfigBatchWrite(to, &protocol.ConfigBatchWriteParams{
 		Edits:    []protocol.ConfigEdit{{KeyPath: p.KeyPath, Value: p.Value, MergeStrategy: p.MergeStrategy}},
@@ -160,7 +163,7 @@ func (h ServerHandlers) ConfigValueWrite(to protocol.Caller, p *protocol.ConfigV
 	})
 }
 
-// ConfigBatchWrite sets values of the user's configuration.
+// ConfigBatchWrite sets several values in the user's configuration.
 func (h ServerHandlers) ConfigBatchWrite(to protocol.Caller, p *protocol.ConfigBatchWriteParams) error {
 	answer, err := h.Catalog.Write(p)
 	if err == nil {

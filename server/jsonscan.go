@@ -8,8 +8,11 @@ import (
 	"appserver/protocol"
 )
 
-// members yields the members of an object, in order, duplicates included. The
-// object must be valid JSON without space around it; values alias it.
+// objectMembers returns an iterator over the members of an object, in order and with
+// duplicates. The object must be valid JSON without surrounding space. Values alias it.
+//
+// Package encoding/json would decode and copy every value. The server needs the raw bytes of a
+// few members.
 func objectMembers(object []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		for i := skipSpace(object, 1); object[i] != '}'; {
@@ -25,7 +28,8 @@ func objectMembers(object []byte) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// elements yields the elements of an array, under the conditions of members.
+// arrayElements returns an iterator over the elements of an array. It has the preconditions of
+// objectMembers.
 func arrayElements(array []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for i := skipSpace(array, 1); array[i] != ']'; {
@@ -38,7 +42,7 @@ func arrayElements(array []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// skipSpace passes over space and the separators of members and elements.
+// skipSpace skips white space and the separators "," and ":".
 func skipSpace(b []byte, i int) int {
 	for b[i] <= ' ' || b[i] == ',' || b[i] == ':' {
 		i++
@@ -83,7 +87,7 @@ func endOfNested(b []byte, i int) int {
 	}
 }
 
-// unquote is the text of a JSON string; "" where it is none.
+// unquote returns the text of a JSON string, or "" if it cannot be decoded.
 func unquote(quoted []byte) string {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])

@@ -8,35 +8,34 @@ import (
 
 const (
 	initialBuffer = 64 << 10
-	// keptBuffer is the largest buffer that is kept after the line or the chunk
-	// that made it grow.
+	// maxRetainedBuffer is the size above which a buffer is freed after use, in bytes.
 	maxRetainedBuffer = 1 << 20
 	maxEmptyReads     = 100
 )
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// lineSlack is what may surround a line of the greatest length.
+// lineSlack is the number of bytes that may surround the longest line.
 const lineSlack = len(byteOrderMark) + len("\r")
 
 var errLineTooLong = errors.New("line is too long")
 
-// lineReader cuts its input into lines that end with LF or CRLF; the last line
-// needs no end. A byte order mark before the first line is passed over.
+// lineReader splits its input into lines that end with LF or CRLF. The last line may lack the
+// end. A byte order mark before the first line is skipped.
 type lineReader struct {
 	in  io.Reader
-	max int // length of the longest line, without its end
+	max int // maximum length of a line, without its end
 
 	buf        []byte
-	start, end int // buf[start:end] was read and not yet handed out
-	scanned    int // buf[start:scanned] holds no LF
+	start, end int // buf[start:end] is read and not yet returned
+	scanned    int // buf[start:scanned] contains no LF
 	started    bool
-	err        error // what the input ended with
+	err        error // error at the end of the input
 }
 
-// next is the next line without its end, valid until the next call. A line that
-// is too long is skipped to its end and reported by errLineTooLong; the call after
-// that goes on behind it. Every other error is the input's, and final.
+// next returns the next line without its end. The line is valid until the next call. If a line
+// is too long, next skips it and returns errLineTooLong; the next call continues after it. Any
+// other error comes from the input and is final.
 func (r *lineReader) next() ([]byte, error) {
 	r.reset()
 	for {
@@ -71,7 +70,7 @@ func (r *lineReader) cutLine(end, terminator int) ([]byte, error) {
 	return line, nil
 }
 
-// skip drops everything up to the next LF.
+// skip discards input up to and including the next LF.
 func (r *lineReader) skip() error {
 	r.started = true
 	for {
@@ -102,8 +101,9 @@ func (r *lineReader) read() {
 	r.err = io.ErrNoProgress
 }
 
-// makeRoom moves what is left to the front, or else doubles the buffer, up to what
-// tells a line of the greatest length from a longer one.
+// makeRoom moves the unread bytes to the front of the buffer, or doubles the buffer. The
+// buffer is at most one byte larger than the longest line, which is enough to detect a longer
+// one.
 func (r *lineReader) makeRoom() {
 	to := r.buf
 	if r.start == 0 {

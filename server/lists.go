@@ -8,7 +8,7 @@ import (
 	"appserver/protocol"
 )
 
-// ModelList lists the models of a provider.
+// ModelList returns the models of a provider.
 func (h ServerHandlers) ModelList(to protocol.Caller, p *protocol.ModelListParams) error {
 	provider := ""
 	if p.ModelProvider != nil {
@@ -27,8 +27,8 @@ func (h ServerHandlers) ModelList(to protocol.Caller, p *protocol.ModelListParam
 	})
 }
 
-// page is the part of a list that begins at the cursor, a number of rows, and holds as many
-// as limit says: one at least, all without it.
+// listPage returns the rows from cursor on, at most limit and at least one of them. The cursor
+// is a decimal row number. Without a limit it returns all rows.
 func listPage[T any](all []T, cursor *string, limit *uint32) (rows []T, next *string, err *protocol.Error) {
 	from := 0
 	if cursor != nil {
@@ -52,31 +52,32 @@ func listPage[T any](all []T, cursor *string, limit *uint32) (rows []T, next *st
 	return append([]T{}, all[from:to]...), next, nil
 }
 
-// ModelProviderList lists the providers.
+// ModelProviderList returns the providers.
 func (h ServerHandlers) ModelProviderList(to protocol.Caller, p *protocol.ModelProviderListParams) error {
 	h.Outbox.Reply(to, h.Catalog.Providers())
 	return nil
 }
 
-// ModelProviderCapabilitiesRead tells that no tools run at the provider.
+// ModelProviderCapabilitiesRead returns no capabilities, because this server runs no tools at
+// the provider.
 func (h ServerHandlers) ModelProviderCapabilitiesRead(to protocol.Caller, p *protocol.ModelProviderCapabilitiesReadParams) error {
 	h.Outbox.Reply(to, protocol.ModelProviderCapabilitiesReadResponse{})
 	return nil
 }
 
-// GetAccount tells that nobody is logged in.
+// GetAccount returns no account, because this server has no login.
 func (h ServerHandlers) GetAccount(to protocol.Caller, p *protocol.GetAccountParams) error {
 	h.Outbox.Reply(to, protocol.GetAccountResponse{})
 	return nil
 }
 
-// GetAuthStatus tells the same.
+// GetAuthStatus returns no authentication method, because this server has no login.
 func (h ServerHandlers) GetAuthStatus(to protocol.Caller, p *protocol.GetAuthStatusParams) error {
 	h.Outbox.Reply(to, protocol.GetAuthStatusResponse{})
 	return nil
 }
 
-// ExperimentalFeatureList lists the switches of the configuration.
+// ExperimentalFeatureList returns the feature switches of the configuration.
 func (h ServerHandlers) ExperimentalFeatureList(to protocol.Caller, p *protocol.ExperimentalFeatureListParams) error {
 	data, next, err := listPage(h.Catalog.Features(), p.Cursor, p.Limit)
 	if err != nil {
@@ -86,7 +87,7 @@ func (h ServerHandlers) ExperimentalFeatureList(to protocol.Caller, p *protocol.
 	return nil
 }
 
-// CollaborationModeList lists the modes of turns.
+// CollaborationModeList returns the modes of turns.
 func (h ServerHandlers) CollaborationModeList(to protocol.Caller, p *protocol.CollaborationModeListParams) error {
 	plan, normal, effort := protocol.ModePlan, protocol.ModeDefault, "medium"
 	h.Outbox.Reply(to, protocol.CollaborationModeListResponse{Data: []protocol.CollaborationModeMask{
@@ -95,7 +96,7 @@ func (h ServerHandlers) CollaborationModeList(to protocol.Caller, p *protocol.Co
 	return nil
 }
 
-// PermissionProfileList lists the built-in profiles.
+// PermissionProfileList returns the built-in permission profiles.
 func (h ServerHandlers) PermissionProfileList(to protocol.Caller, p *protocol.PermissionProfileListParams) error {
 	profiles := []protocol.PermissionProfileSummary{
 		{ID: ":read-only", Allowed: true}, {ID: ":workspace", Allowed: true}, {ID: ":danger-full-access", Allowed: true},
@@ -108,13 +109,13 @@ func (h ServerHandlers) PermissionProfileList(to protocol.Caller, p *protocol.Pe
 	return nil
 }
 
-// ConfigRequirementsRead tells that nothing is demanded.
+// ConfigRequirementsRead returns no requirements.
 func (h ServerHandlers) ConfigRequirementsRead(to protocol.Caller, p *protocol.ConfigRequirementsReadParams) error {
 	h.Outbox.Reply(to, protocol.ConfigRequirementsReadResponse{})
 	return nil
 }
 
-// HooksList tells that there are none.
+// HooksList returns an empty list of hooks for each directory.
 func (h ServerHandlers) HooksList(to protocol.Caller, p *protocol.HooksListParams) error {
 	answer := protocol.HooksListResponse{Data: []protocol.HooksListEntry{}}
 	for _, cwd := range h.cwdsOrDefault(p.Cwds) {
@@ -126,7 +127,8 @@ func (h ServerHandlers) HooksList(to protocol.Caller, p *protocol.HooksListParam
 	return nil
 }
 
-// cwds are those that a client asks about, the server's own where it names none.
+// cwdsOrDefault returns the directories of a request, or the server's working directory if
+// there are none.
 func (h ServerHandlers) cwdsOrDefault(asked []string) []string {
 	if len(asked) > 0 {
 		return asked
@@ -134,14 +136,14 @@ func (h ServerHandlers) cwdsOrDefault(asked []string) []string {
 	return []string{h.Cwd}
 }
 
-// SkillsList lists the skills of working directories.
+// SkillsList returns the skills of working directories.
 func (h ServerHandlers) SkillsList(to protocol.Caller, p *protocol.SkillsListParams) error {
 	return h.RunInBackground(to, func() (any, error) {
 		return protocol.SkillsListResponse{Data: h.Catalog.Skills(h.cwdsOrDefault(p.Cwds))}, nil
 	})
 }
 
-// SkillsExtraRootsSet names folders with more skills, and tells every client.
+// SkillsExtraRootsSet sets additional skill folders and notifies all clients.
 func (h ServerHandlers) SkillsExtraRootsSet(to protocol.Caller, p *protocol.SkillsExtraRootsSetParams) error {
 	if err := h.Catalog.SetExtraSkills(p.ExtraRoots); err != nil {
 		return err

@@ -11,18 +11,18 @@ import (
 	"appserver/protocol"
 )
 
-// message is an entry of the outbox. It goes out in two steps, both on the writer:
-// transmit hands it to jsonrpc2, which calls back through the stream for encode.
+// message is an entry of the outbox. The writer calls transmit, which passes a stub to
+// jsonrpc2. jsonrpc2 calls stream.WriteObject, which calls encode.
 type message interface {
-	// size is about how much memory the entry holds.
+	// size returns the approximate memory of the entry, in bytes.
 	size() int
 	transmit(c *conn) error
-	// encode appends the message and its LF. What it appended before an error is
-	// taken back by its caller.
+	// encode appends the message and a final LF. After an error, the caller discards the
+	// appended bytes.
 	encode(e *encoder) error
 }
 
-// notice is a notification as it is.
+// queuedNotification is a notification that is never merged.
 type queuedNotification struct {
 	notification protocol.Notification
 	bytes        int
@@ -42,7 +42,7 @@ func (n *queuedNotification) encode(e *encoder) error {
 	return err
 }
 
-// endsMerging tells whether deltas behind the notice must stay behind it.
+// endsMerging reports whether later deltas must stay behind this notification.
 func (n *queuedNotification) endsMerging() bool {
 	switch n.notification.NotificationMethod() {
 	case "item/started", "item/completed":
@@ -51,12 +51,12 @@ func (n *queuedNotification) endsMerging() bool {
 	return false
 }
 
-// piece is one delta, or several of the same text that were merged.
+// queuedDelta is one delta, or several merged deltas of the same text.
 type queuedDelta struct {
 	delta protocol.Delta
-	// merged holds the whole text once there is more than the delta's own.
+	// merged holds the whole text after the first merge.
 	merged    strings.Builder
-	emittedAt time.Time // of the first delta
+	emittedAt time.Time // time of the first delta
 }
 
 func (p *queuedDelta) size() int { return entryOverhead + len(p.text()) }
@@ -86,7 +86,7 @@ func (p *queuedDelta) encode(e *encoder) error {
 	return err
 }
 
-// reply answers a call: with err where it is set, else with result.
+// response is the response to a request: err if it is set, or else result.
 type response struct {
 	*request
 	result any
@@ -128,23 +128,23 @@ func (r *response) encodeOutcome(e *encoder) error {
 	return e.value(r.result)
 }
 
-// question is a request of the server to the client.
+// serverRequest is a request of the server to the client.
 type serverRequest struct {
 	id         uint64
 	method     string
 	params     any
 	bytes      int
 	onResponse func(json.RawMessage, error)
-	resent     int // for answers that named no question
-	// ctx ends when nobody waits for the answer any more.
+	resent     int // number of times that it was sent again
+	// ctx ends when the response is no longer awaited.
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
 func (q *serverRequest) size() int { return q.bytes }
 
-// transmit registers the question with jsonrpc2 under its id as a string: a number
-// 0 would be replaced there.
+// transmit registers the request with jsonrpc2. The id is registered as a string, because
+// jsonrpc2 replaces the number 0.
 func (q *serverRequest) transmit(c *conn) error {
 	id := jsonrpc2.PickID(jsonrpc2.ID{Str: serverRequestID(q.id), IsString: true})
 	waiter, err := c.rpc.DispatchCall(context.Background(), q.method, nil, id)
@@ -154,10 +154,11 @@ func (q *serverRequest) transmit(c *conn) error {
 	return err
 }
 
-// repeat is a question that is sent once more.
+// resentRequest is a server request that is sent again.
 type resentRequest struct{ *serverRequest }
 
-// transmit sends it without a call, since jsonrpc2 waits for the answer already.
+// transmit sends the request as a notification, because jsonrpc2 already waits for the
+// response.
 func (r resentRequest) transmit(c *conn) error {
 	return c.rpc.Notify(context.Background(), r.method, nil)
 }

@@ -7,27 +7,27 @@ import (
 	"appserver/protocol"
 )
 
-// chunkBytes is about how much is encoded for one write, unless one message has more.
+// chunkBytes is the approximate amount of output per write. A larger message is written alone.
 const chunkBytes = 256 << 10
 
-// outbox is the queue of one connection. Messages leave in the order in which they
-// came in; a delta joins the first queued delta of the same text, unless an item
-// started or ended in between. It is safe for concurrent use.
+// outbox is the output queue of one connection. Messages leave in the order of arrival. A
+// delta is merged into the first queued delta of the same text, unless an item started or
+// completed between them. An outbox is safe for concurrent use.
 type outbox struct {
-	// congestion is the number of bytes above which the outbox is congested. It is
-	// not congested any more below half of that.
+	// congestionLimit is the number of queued bytes above which the outbox is congested.
+	// Congestion ends below half of it.
 	congestionLimit int
 	// drained is closed by the writer when it ends.
 	drained chan struct{}
-	wake    chan struct{} // holds a token when the writer has something to look at
+	wake    chan struct{} // holds a token if the queue has changed
 
 	mu        sync.Mutex
 	queue     []message
-	merging   map[protocol.DeltaKey]*queuedDelta // the queued pieces that deltas join
-	bytes     int                                // queued, or taken and not yet written
-	congested chan struct{}                      // closed when there is room; nil while there is
-	finishing bool                               // the writer ends once the queue is empty
-	closed    bool                               // what comes in is dropped
+	merging   map[protocol.DeltaKey]*queuedDelta // queued deltas that accept more text
+	bytes     int                                // queued, or passed to the writer and not yet written
+	congested chan struct{}                      // closed when congestion ends; nil if not congested
+	finishing bool                               // the writer ends when the queue is empty
+	closed    bool                               // new messages are dropped
 }
 
 func newOutbox(congestion int) *outbox {
@@ -88,8 +88,8 @@ func (o *outbox) wakeWriter() {
 	}
 }
 
-// take waits for messages and gives some of the oldest, with their size: one, or as many as
-// chunkBytes hold. It gives none when the writer is to end.
+// nextChunk waits for messages and returns the oldest, with their total size: one message, or
+// as many as fit in chunkBytes. It returns none if the writer must end.
 func (o *outbox) nextChunk() ([]message, int) {
 	for {
 		chunk, size, end := o.tryNextChunk()
@@ -106,7 +106,7 @@ func (o *outbox) tryNextChunk() (chunk []message, size int, end bool) {
 	n := 0
 	for ; n < len(o.queue); n++ {
 		more := o.queue[n].size()
-		if n > 0 && size+more > chunkBytes { // what is ready does not wait for what is large
+		if n > 0 && size+more > chunkBytes { // small messages do not wait for the encoding of a large one
 			break
 		}
 		size += more
@@ -129,7 +129,7 @@ func (o *outbox) stopMergingLocked(chunk []message) {
 	}
 }
 
-// written tells that messages of this size have left.
+// written subtracts the size of written messages from the queued bytes.
 func (o *outbox) written(size int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -143,7 +143,7 @@ func (o *outbox) written(size int) {
 	}
 }
 
-// finish lets the writer end after what is queued now and until then.
+// finish makes the writer end as soon as the queue is empty.
 func (o *outbox) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -151,7 +151,7 @@ func (o *outbox) finish() {
 	o.wakeWriter()
 }
 
-// close drops what is queued. The writer ends as soon as it can.
+// close drops all queued messages and makes the writer end.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -164,14 +164,15 @@ func (o *outbox) close() {
 	o.wakeWriter()
 }
 
-// room is nil while there is room, else a channel that is closed when there is.
+// congestion returns a channel that is closed when congestion ends, or nil if the outbox is
+// not congested.
 func (o *outbox) congestion() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.congested
 }
 
-// backlog is how many bytes the client has not yet taken, about.
+// backlog returns the approximate number of bytes that the client has not read.
 func (o *outbox) backlog() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,26 +7,27 @@ import (
 	"sync"
 )
 
-// call is a request of the client on its way to an answer.
+// request is a request of the client without a response.
 type request struct {
-	// number is jsonrpc2's id for the request, and Caller.Request. It is 0 where
-	// the message was refused before it became a request.
+	// number is the id of the request in jsonrpc2, and Caller.Request. It is 0 if the message
+	// was rejected before it became a request.
 	number uint64
 	id     json.RawMessage // as the client wrote it
 	batch  *batch
 }
 
-// ledger knows the requests of one connection that have no answer yet. It is safe
-// for concurrent use.
+// pendingRequests holds the requests of one connection that have no response. It is safe for
+// concurrent use.
 type pendingRequests struct {
 	mu         sync.Mutex
 	last       uint64
 	open       map[uint64]*request
-	unanswered int           // open, and taken but not yet settled
-	emptied    chan struct{} // closed when unanswered becomes 0; nil where nobody waits
+	unanswered int           // in open, or removed without a call to responded
+	emptied    chan struct{} // closed when unanswered becomes 0; nil if empty was not called
 }
 
-// accept numbers a request, unless limit requests are unanswered.
+// add assigns a number to a request and stores it. It returns false if limit requests are
+// pending.
 func (p *pendingRequests) add(c *request, limit int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,15 +44,16 @@ func (p *pendingRequests) add(c *request, limit int) bool {
 	return true
 }
 
-// count is how many requests are not settled.
+// count returns the number of requests without a queued response.
 func (p *pendingRequests) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.unanswered
 }
 
-// take gives a request to the one who answers it. It is nil for a request that was
-// answered before. settled has to follow when the answer is on its way.
+// remove returns a request and forgets it, so that it gets one response only. It returns nil
+// if the request was removed before. The caller calls responded after it has queued the
+// response.
 func (p *pendingRequests) remove(number uint64) *request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +72,7 @@ func (p *pendingRequests) responded() {
 	}
 }
 
-// quiet is closed once no request is unanswered.
+// empty returns a channel that is closed as soon as no request is pending.
 func (p *pendingRequests) empty() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +88,7 @@ func (p *pendingRequests) empty() <-chan struct{} {
 	return idle
 }
 
-// rest are the numbers of the open requests, oldest first.
+// numbers returns the numbers of the open requests, oldest first.
 func (p *pendingRequests) numbers() []uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,21 +14,21 @@ import (
 	"appserver/protocol"
 )
 
-// limits bound what a client can make the server hold.
+// limits bounds the memory that one client can make the server hold.
 type limits struct {
 	line            int // bytes of a line, without its end
 	batch           int // messages in a batch
-	pendingRequests int // requests without an answer, per connection
-	backlog         int // bytes that the client has not read; above, requests are refused
-	flood           int // bytes that the client has not read; above, nothing is read of it
-	congestion      int // bytes that the client has not read; above, Congested says so
+	pendingRequests int // pending requests per connection
+	backlog         int // unread bytes above which requests are rejected
+	flood           int // unread bytes above which reading stops
+	congestion      int // unread bytes above which Congested returns a channel
 }
 
 const (
 	maxLine        = 64 << 20
 	maxBatch       = 1 << 16
 	maxPending     = 1024
-	maxUrgentExtra = 64 // urgent requests above maxUnanswered
+	maxUrgentExtra = 64 // additional pending requests for urgent methods
 	maxBacklog     = 32 << 20
 	maxFlood       = 64 << 20
 	maxCongestion  = 8 << 20
@@ -36,7 +36,7 @@ const (
 
 var errShutDown = errors.New("server: shut down")
 
-// Server is all connections. Its methods are safe for concurrent use.
+// Server holds all connections. Its methods are safe for concurrent use.
 type Server struct {
 	log     *zap.Logger
 	limits  limits
@@ -44,10 +44,10 @@ type Server struct {
 	handler protocol.Handler
 
 	stopped atomic.Bool   // StopIntake was called
-	eof     chan struct{} // closed at the first end of an input or output
+	eof     chan struct{} // closed when the first input or output ends
 	eofOnce sync.Once
 
-	onDisconnect func(conn uint64) // set by OnLeave; nil where nobody wants to know
+	onDisconnect func(conn uint64) // set by OnDisconnect, or nil
 
 	mu      sync.RWMutex
 	last    uint64
@@ -55,7 +55,7 @@ type Server struct {
 	drained bool // Drain was called
 }
 
-// New makes a server without connections.
+// New returns a server without connections.
 func New(log *zap.Logger) *Server {
 	return &Server{
 		log:     log,
@@ -66,14 +66,15 @@ func New(log *zap.Logger) *Server {
 	}
 }
 
-// Handle sets what serves the methods, once, before Serve.
+// Handle sets the handler of all methods. Call it once, before Serve.
 func (s *Server) Handle(h protocol.Handler) { s.handler = h }
 
-// Serve runs one connection. It returns when Drain is done with the connection, or
-// when ctx ends; not at the end of the input, of which EOF tells. The error is what
-// broke the input or the output. in and out are not closed: where Serve returns
-// before the end of the input, or while a write is stuck, a goroutine stays with
-// in, or out, until its owner closes it.
+// Serve runs one connection on line-delimited JSON. It returns when Drain has finished the
+// connection, or when ctx ends. It does not return at the end of the input; EOF reports that.
+// The error is the first error of in or out, or nil after EOF.
+//
+// Serve closes neither in nor out. If it returns before the end of the input, or while a write
+// is blocked, a goroutine stays blocked until the caller closes them.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c, err := s.connect(&lineReader{in: in, max: s.limits.line}, out)
 	if err != nil {
@@ -83,42 +84,42 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return c.serve(ctx)
 }
 
-// Reply answers a request. result must not change any more. Only the first answer
-// to a request counts.
+// Reply answers a request with a result, which must not change any more. Only the first
+// response to a request is sent.
 func (s *Server) Reply(to protocol.Caller, result any) {
 	if c := s.conn(to.Conn); c != nil {
 		c.respond(to.Request, result, nil)
 	}
 }
 
-// Refuse answers a request with an error, under the conditions of Reply.
+// Refuse answers a request with an error. Only the first response to a request is sent.
 func (s *Server) Refuse(to protocol.Caller, err *protocol.Error) {
 	if c := s.conn(to.Conn); c != nil {
 		c.respond(to.Request, nil, asProtocolError(err))
 	}
 }
 
-// Notify tells a client something, unless the client opted out of it. n must not
-// change any more.
+// Notify sends a notification, unless the client opted out of its method. n must not change
+// any more.
 func (s *Server) Notify(conn uint64, n protocol.Notification) {
 	if c := s.conn(conn); c != nil {
 		c.notify(n)
 	}
 }
 
-// Ask sends a request to a client, with this id. answer is called at most once, in
-// a goroutine of its own: with the result as the client wrote it, or with a
-// *protocol.Error where the client refused. It is not called after a
-// serverRequest/resolved with the id, nor when the connection ends. Asked again
-// with the same id, only the later answer function is called.
+// Ask sends a request with this id to a client. It calls answer at most once, in a goroutine
+// of its own: with the raw result, or with a *protocol.Error if the client replied with an
+// error. It does not call answer after a serverRequest/resolved notification with the id, or
+// after the connection has ended. If the same id is used again, only the later answer function
+// is called.
 func (s *Server) Ask(conn uint64, id uint64, method string, params any, answer func(result json.RawMessage, err error)) {
 	if c := s.conn(conn); c != nil {
 		c.sendServerRequest(id, method, params, answer)
 	}
 }
 
-// Congested is nil while a client reads as fast as it is told things; else it is
-// closed when there is room again, or the connection is gone.
+// Congested returns nil if the client keeps up with its output. Otherwise it returns a channel
+// that is closed when congestion or the connection ends.
 func (s *Server) Congested(conn uint64) <-chan struct{} {
 	c := s.conn(conn)
 	if c == nil {
@@ -127,21 +128,21 @@ func (s *Server) Congested(conn uint64) <-chan struct{} {
 	return c.out.congestion()
 }
 
-// Behind tells whether a client leaves so much unread that its requests are refused.
+// Behind reports whether the client has so much unread output that its requests are rejected.
 func (s *Server) Behind(conn uint64) bool {
 	c := s.conn(conn)
 	return c != nil && c.hasBacklog()
 }
 
-// Initialized opens a connection for all methods. The handler of initialize calls
-// it before it returns.
+// Initialized allows all methods on a connection. The handler of initialize calls it before it
+// returns.
 func (s *Server) Initialized(conn uint64, state ClientState) {
 	if c := s.conn(conn); c != nil {
 		c.client.Store(newClient(state))
 	}
 }
 
-// Client is what a client said of itself; false before initialize.
+// Client returns the state of an initialized client. It returns false before initialize.
 func (s *Server) Client(conn uint64) (ClientState, bool) {
 	c := s.conn(conn)
 	if c == nil {
@@ -153,7 +154,7 @@ func (s *Server) Client(conn uint64) (ClientState, bool) {
 	return ClientState{}, false
 }
 
-// Clients are the connections that were opened by initialize, the oldest first.
+// Clients returns the initialized connections, oldest first.
 func (s *Server) Clients() []uint64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -11,11 +11,11 @@ import (
 	"appserver/protocol"
 )
 
-// maxQuoted bounds what an error message quotes of the client's own words.
+// maxQuoted limits the quotation of client input in error messages, in bytes.
 const maxQuoted = 200
 
-// ask queues a question. An open one with the same id is asked anew: only the
-// answer to the later counts.
+// sendServerRequest queues a request to the client. It replaces an open request with the same
+// id.
 func (c *conn) sendServerRequest(id uint64, method string, params any, answer func(json.RawMessage, error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	q := &serverRequest{
@@ -25,7 +25,8 @@ func (c *conn) sendServerRequest(id uint64, method string, params any, answer fu
 	c.queueServerRequest(q)
 }
 
-// queue opens a question in place of an earlier one with its id.
+// queueServerRequest registers a request and queues it. An earlier request with the same id is
+// cancelled.
 func (c *conn) queueServerRequest(q *serverRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,8 +38,8 @@ func (c *conn) queueServerRequest(q *serverRequest) {
 	c.out.add(q)
 }
 
-// await waits for the answer to a question and passes it on, unless the question
-// was resolved or the connection closed.
+// awaitResponse waits for a response and passes it to onResponse, unless the request is
+// resolved or the connection ends first.
 func (c *conn) awaitResponse(q *serverRequest, waiter jsonrpc2.Waiter) {
 	var result json.RawMessage
 	err := waiter.Wait(q.ctx, &result)
@@ -52,7 +53,8 @@ func (c *conn) awaitResponse(q *serverRequest, waiter jsonrpc2.Waiter) {
 	}
 }
 
-// claim takes a question off the list. It is false where that was done before.
+// removeServerRequest removes an open request. It returns false if the request was resolved or
+// replaced before.
 func (c *conn) removeServerRequest(q *serverRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +66,7 @@ func (c *conn) removeServerRequest(q *serverRequest) bool {
 	return true
 }
 
-// resolve stops waiting for the answer that a serverRequest/resolved is about.
+// resolve cancels the request of a serverRequest/resolved notification.
 func (c *conn) resolve(n protocol.Notification) {
 	var id uint64
 	switch n := n.(type) {
@@ -83,8 +85,8 @@ func (c *conn) resolve(n protocol.Notification) {
 	}
 }
 
-// readRefusal reads the error of an answer, whatever its shape: a code that is no
-// integer becomes 0, and without a message the error itself is the message.
+// readResponseError decodes the error of a response leniently. A code that is not an integer
+// becomes 0. Without a message, the raw error is the message.
 func readResponseError(raw json.RawMessage) jsonrpc2.Error {
 	var code struct {
 		Code int64 `json:"code"`
@@ -100,7 +102,7 @@ func readResponseError(raw json.RawMessage) jsonrpc2.Error {
 	return jsonrpc2.Error{Code: code.Code, Message: message.Message}
 }
 
-// clip is the beginning of b.
+// quote returns the first bytes of b in valid UTF-8, for an error message.
 func quote(b []byte) []byte {
 	return bytes.ToValidUTF8(b[:min(len(b), maxQuoted)], []byte("\ufffd"))
 }

@@ -11,12 +11,13 @@ import (
 	"appserver/protocol"
 )
 
-// maxRepeats is how often a question is asked again for answers that name no question.
+// maxResends limits how often a request is sent again after responses with unknown ids.
 const maxResends = 2
 
-// admitAnswer returns the stub of an answer to an open question, or nil. A malformed answer
-// becomes an error, so that nothing runs and nothing waits for another one. An answer that names
-// no question has the open ones asked again. One that comes late is dropped.
+// admitResponse returns the stub of a response to an open server request, or nil. A malformed
+// response becomes an error response, so that nothing is approved and the request is finished.
+// A late response is dropped. After a response with an unknown id, the open requests are sent
+// again.
 func (c *conn) admitResponse(m *incoming) []byte {
 	id, ok := parseServerRequestID(m.id)
 	switch {
@@ -34,13 +35,14 @@ func (c *conn) admitResponse(m *incoming) []byte {
 	return nil
 }
 
-// questionOf returns the id of a question. It must be the number that the question had.
+// parseServerRequestID parses the id of a server request. The client must repeat the number
+// unchanged.
 func parseServerRequestID(raw json.RawMessage) (id uint64, ok bool) {
 	id, err := strconv.ParseUint(string(raw), 10, 64)
 	return id, err == nil
 }
 
-// answerFault says what makes an answer malformed, or "".
+// responseFault returns the defect of a malformed response, or "".
 func (m *incoming) responseFault() string {
 	switch {
 	case m.method != nil:
@@ -55,15 +57,15 @@ func (m *incoming) responseFault() string {
 	return ""
 }
 
-// malformedAnswer is the error that stands for a malformed answer.
+// malformedResponse returns the error that replaces a malformed response.
 func malformedResponse(fault string) json.RawMessage {
-	raw, _ := protocol.Marshal(map[string]any{"code": protocol.CodeInvalidRequest, "message": "malformed answer: " + fault}) // a number and a text
+	raw, _ := protocol.Marshal(map[string]any{"code": protocol.CodeInvalidRequest, "message": "malformed answer: " + fault}) // a number and a string always encode
 	return raw
 }
 
-// askAgain repeats the open questions, each some times at most. It declines none: the answer may be
-// meant for a question that is answered already. A question that is repeated waits for its answer as
-// before, so that a right answer counts that is on its way.
+// resendServerRequests sends the open requests again, each at most maxResends times. It
+// declines none, because the response may belong to a request that is already answered. The
+// first transmission stays valid, so a correct response that is on its way counts.
 func (c *conn) resendServerRequests() {
 	c.mu.Lock()
 	open := slices.SortedFunc(maps.Values(c.serverRequests), func(a, b *serverRequest) int { return int(a.id) - int(b.id) })
@@ -77,21 +79,21 @@ func (c *conn) resendServerRequests() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, q := range open {
-		if c.serverRequests[q.id] == q { // a repeated one comes before the notification that it is resolved
+		if c.serverRequests[q.id] == q { // a request that was resolved meanwhile must not follow its resolved notification
 			q.resent++
 			c.out.add(resentRequest{q})
 		}
 	}
 }
 
-// open reports whether an answer is awaited.
+// isPending reports whether a response to the request is awaited.
 func (c *conn) isPending(id uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.serverRequests[id] != nil
 }
 
-// wasAsked reports whether a question with this id may have been asked before.
+// wasAsked reports whether an earlier request may have used this id.
 func (c *conn) wasAsked(id uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

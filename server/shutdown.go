@@ -10,17 +10,17 @@ import (
 	"appserver/protocol"
 )
 
-// EOF is closed when the input of a connection has ended, with everything before
-// its end handed to the handlers; or when its output cannot be written any more.
+// EOF returns a channel that is closed when the input of a connection has ended, or when its
+// output cannot be written. All earlier input has been dispatched by then.
 func (s *Server) EOF() <-chan struct{} { return s.eof }
 
 func (s *Server) signalEOF() { s.eofOnce.Do(func() { close(s.eof) }) }
 
-// StopIntake refuses all requests from now on.
+// StopIntake rejects all later requests with kind shuttingDown.
 func (s *Server) StopIntake() { s.stopped.Store(true) }
 
-// Quiesce waits until every request has its answer, at most until ctx ends. It is
-// of use after StopIntake.
+// Quiesce waits until every accepted request has a response, or until ctx ends. Call
+// StopIntake first.
 func (s *Server) Quiesce(ctx context.Context) error {
 	for _, c := range s.allConns() {
 		select {
@@ -32,10 +32,9 @@ func (s *Server) Quiesce(ctx context.Context) error {
 	return nil
 }
 
-// Drain ends all connections: it refuses what is still unanswered, waits until the
-// clients have taken everything, at most until ctx ends, and lets Serve return.
-// What comes after the outbox was drained is dropped. The error tells what did not
-// reach a client.
+// Drain ends all connections. It rejects pending requests, waits until the clients have read
+// all output or ctx ends, and makes Serve return. Later output is dropped. The error describes
+// output that was not written.
 func (s *Server) Drain(ctx context.Context) error {
 	s.StopIntake()
 	s.mu.Lock()
@@ -65,7 +64,7 @@ func (c *conn) rejectPending() {
 	}
 }
 
-// drain waits for the writer, at most until ctx ends, and releases the connection.
+// drain waits for the writer, or until ctx ends, and releases the connection.
 func (c *conn) drain(ctx context.Context) error {
 	defer c.release()
 	select {

@@ -8,13 +8,13 @@ import (
 	"appserver/protocol"
 )
 
-// SlashCommandList lists the slash commands.
+// SlashCommandList returns the slash commands.
 func (h ServerHandlers) SlashCommandList(to protocol.Caller, _ *protocol.SlashCommandListParams) error {
 	h.Outbox.Reply(to, protocol.SlashCommandListResponse(slash.List()))
 	return nil
 }
 
-// SlashCommandParse tells which slash command a text is.
+// SlashCommandParse returns the slash command of a text, or null if the text is not one.
 func (h ServerHandlers) SlashCommandParse(to protocol.Caller, p *protocol.SlashCommandParseParams) error {
 	var call *protocol.SlashCommandCall
 	if typed, found := slash.Find(p.Text); found {
@@ -27,7 +27,7 @@ func (h ServerHandlers) SlashCommandParse(to protocol.Caller, p *protocol.SlashC
 	return nil
 }
 
-// SlashCommandExecute has the method serve the request that a slash command stands for.
+// SlashCommandExecute serves the request of the method that a slash command names.
 func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashCommandExecuteParams) error {
 	typed, found := slash.Find(p.Text)
 	if !found {
@@ -39,8 +39,8 @@ func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashComman
 	})
 }
 
-// TurnStart gives a thread input, unless that is a slash command, and the client said what
-// is to become of it.
+// TurnStart starts a turn. If the input is a slash command, and the client chose in initialize
+// how to handle those, it executes or rejects the command.
 func (m Methods) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
 	client, _ := m.ServerHandlers.Outbox.Client(to.Conn)
 	typed, found := slash.Find(onlyText(p.Input))
@@ -58,7 +58,7 @@ func (m Methods) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) erro
 	})
 }
 
-// onlyText is the text that the input is, "" where it is something else.
+// onlyText returns the text of an input that consists of one text, or else "".
 func onlyText(input []protocol.UserInput) string {
 	if len(input) != 1 {
 		return ""
@@ -76,7 +76,8 @@ func rejectSlashCommand(typed slash.Typed) error {
 	return err
 }
 
-// execute has the command's method serve a request whose text is in a field.
+// execute serves the request of a slash command. field names the parameter with the text, for
+// error messages.
 func (m Methods) execute(to protocol.Caller, threadID, field string, typed slash.Typed, errand engine.Errand) error {
 	params, err := typed.Params(threadID)
 	if err != nil {

@@ -15,10 +15,11 @@ const (
 	maxLogSync   = 100 * time.Millisecond
 )
 
-// NewLogger makes a logger that never waits for w, which may be a pipe that nobody
-// reads: lines that do not fit into a small buffer are dropped, and counted in a
-// line of their own. level is debug, info, warn, error or off; "" means info, and
-// anything else is warned of and means info. Sync waits a little, not for ever.
+// NewLogger returns a logger that never blocks on w, which may be a pipe without a reader.
+// Lines that do not fit in a buffer of 256 KiB are dropped, and a later line has their number.
+//
+// level is debug, info, warn, error or off. An empty level means info. An unknown level means
+// info as well, with a warning. Sync waits at most 100 ms.
 func NewLogger(w io.Writer, level string, json bool) *zap.Logger {
 	parsed, off, err := parseLevel(level)
 	if off {
@@ -53,19 +54,19 @@ func parseLevel(level string) (parsed zapcore.Level, off bool, err error) {
 	return parsed, false, err
 }
 
-// dropWriter writes to w in a goroutine that lives only while there is something to
-// write. It is safe for concurrent use.
+// dropWriter writes to w in a goroutine that runs only while there is output. It is safe for
+// concurrent use.
 type dropWriter struct {
 	w             io.Writer
-	droppedFormat string // format of the line that tells how many were dropped
+	droppedFormat string // format of the line with the number of dropped lines
 
 	mu      sync.Mutex
 	buf     []byte
 	dropped int
-	idle    chan struct{} // closed when the goroutine ends; nil while there is none
+	idle    chan struct{} // closed when the goroutine ends; nil if it is not running
 }
 
-// Write takes a whole line, or drops it.
+// Write queues a whole line, or drops it if the buffer is full.
 func (d *dropWriter) Write(line []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,7 +86,7 @@ func (d *dropWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Sync waits until everything is written, but not long.
+// Sync waits until all queued lines are written, for at most maxLogSync.
 func (d *dropWriter) Sync() error {
 	d.mu.Lock()
 	idle := d.idle
@@ -107,7 +108,7 @@ func (d *dropWriter) flush() {
 		if len(buf) == 0 {
 			return
 		}
-		_, _ = d.w.Write(buf) // there is nowhere to tell of an error
+		_, _ = d.w.Write(buf) // an error of the log cannot be logged
 	}
 }
 

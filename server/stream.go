@@ -13,36 +13,36 @@ import (
 	"appserver/protocol"
 )
 
-// source is where the messages of a client come from: bytes that hold one message, or a
-// batch, valid until the next call. errLineTooLong and a *protocol.Error tell of one that
-// cannot be read, and the call after goes on behind it; other errors are final.
+// source returns the messages of a client, each a message or a batch, valid until the next
+// call. After errLineTooLong or a *protocol.Error, the next call continues with the next
+// message. Other errors are final.
 type source interface{ next() ([]byte, error) }
 
-// stream is the connection as jsonrpc2 sees it. jsonrpc2 reads stubs: messages with
-// numbers of ours for ids and without bodies. restore, called by jsonrpc2 right
-// after, puts the bodies back. The way out is the same in reverse: jsonrpc2 sends
-// messages without bodies, and WriteObject encodes the one that the writer is at.
+// stream is the jsonrpc2.ObjectStream of a connection. jsonrpc2 reads stubs: messages with
+// server-chosen ids and without bodies. jsonrpc2 then calls restore, which inserts the body.
+// In the other direction jsonrpc2 writes stubs, and WriteObject encodes the message that the
+// writer has set in outgoing.
 type stream struct {
 	conn *conn
 
-	// Of the goroutine that reads.
+	// Used by the reader goroutine only.
 	source  source
-	unread  []incoming // messages of the last line that jsonrpc2 has not seen
-	current envelope   // the message that jsonrpc2 saw last
+	unread  []incoming // messages of the last line that jsonrpc2 has not read
+	current envelope   // the message that jsonrpc2 read last
 
-	// Of the writer.
+	// Used by the writer goroutine only.
 	encoder  *encoder
 	outgoing message
 	out      io.Writer
 }
 
-// ReadObject gives jsonrpc2 the next message that it can make something of. The end
-// of the input is held back until the connection is released.
+// ReadObject reads the stub of the next message. It returns io.EOF only after the connection
+// is released, because jsonrpc2 closes the connection at EOF, and responses may be pending.
 func (s *stream) ReadObject(v any) error {
 	for {
 		for len(s.unread) > 0 {
 			m := s.unread[0]
-			s.unread[0] = incoming{} // it would hold the line until the next one
+			s.unread[0] = incoming{} // the message would keep the whole line in memory
 			s.unread = s.unread[1:]
 			if stub := s.conn.admit(&m); stub != nil {
 				s.current = m.envelope
@@ -58,7 +58,7 @@ func (s *stream) ReadObject(v any) error {
 	}
 }
 
-// readLine reads a line into waiting, or refuses it. Its error is the input's.
+// readLine reads a line into unread, or rejects it. An error ends the input.
 func (s *stream) readLine() error {
 	s.current = envelope{}
 	line, err := s.source.next()
@@ -80,7 +80,8 @@ func (s *stream) readLine() error {
 	return nil
 }
 
-// restore puts the body of the message at hand into what jsonrpc2 made of its stub.
+// restore inserts the body of the current message into the values that jsonrpc2 decoded from
+// its stub.
 func (s *stream) restore(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	switch {
 	case resp == nil:
@@ -93,7 +94,7 @@ func (s *stream) restore(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	}
 }
 
-// WriteObject encodes the message that the writer is at.
+// WriteObject encodes the outgoing message. It ignores the stub.
 func (s *stream) WriteObject(any) error {
 	start := len(s.encoder.buf)
 	err := s.outgoing.encode(s.encoder)
@@ -103,7 +104,7 @@ func (s *stream) WriteObject(any) error {
 	return err
 }
 
-// flush writes what was encoded, in one call.
+// flush writes the encoded messages in one call.
 func (s *stream) flush() error {
 	defer s.encoder.reset()
 	if len(s.encoder.buf) == 0 {
@@ -115,8 +116,8 @@ func (s *stream) flush() error {
 	return nil
 }
 
-// Close lets go of the end of the input. Input and output are their owner's to
-// close.
+// Close releases the connection. It closes neither input nor output, because the caller of
+// Serve owns them.
 func (s *stream) Close() error {
 	s.conn.release()
 	return nil
@@ -137,5 +138,5 @@ func responseStub(id uint64, refused bool) []byte {
 	return fmt.Appendf(nil, `{"id":"%d","result":0}`, id)
 }
 
-// questionID is the id of a question, on the wire and (as a string) in jsonrpc2.
+// serverRequestID formats an id: a number on the wire, a string in jsonrpc2.
 func serverRequestID(id uint64) string { return strconv.FormatUint(id, 10) }

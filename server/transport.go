@@ -5,20 +5,20 @@ import (
 	"io"
 )
 
-// Frames is a connection whose transport keeps messages apart, as WebSockets do.
+// Transport is a connection with its own framing, such as a WebSocket.
 type Transport interface {
-	// Next is the next message, or batch, valid until the next call. A *protocol.Error
-	// tells what is wrong with one that cannot be read; the call after that goes on
-	// behind it. Every other error is final, io.EOF where the client has left.
+	// Next returns the next message or batch, valid until the next call. If a message cannot
+	// be accepted, it returns a *protocol.Error, and the next call continues after that
+	// message. Any other error is final. io.EOF means that the client has disconnected.
 	Next() ([]byte, error)
-	// Write takes messages, each ended by LF. A client that takes nothing must not hold
-	// it up for ever. Its error is io.EOF where the client has left.
+	// Write writes messages that each end with LF. It must not block forever on a client that
+	// does not read. It returns io.EOF if the client has disconnected.
 	io.Writer
 }
 
-// ServeFrames runs one connection, as Serve does, but to the end of its input: a client
-// that has left does not come back to read, and there may be others. f is its owner's to
-// close, which also ends a write that is stuck.
+// ServeTransport runs one connection until its input or output ends. Unlike Serve it does not
+// close EOF, because other connections continue. The caller closes f, which also unblocks a
+// write.
 func (s *Server) ServeTransport(ctx context.Context, f Transport) error {
 	c, err := s.connect(transportSource{f}, f)
 	if err != nil {
@@ -29,14 +29,14 @@ func (s *Server) ServeTransport(ctx context.Context, f Transport) error {
 	return c.serve(ctx)
 }
 
-// frameReader is a source.
+// transportSource adapts a Transport to a source.
 type transportSource struct{ Transport }
 
 func (r transportSource) next() ([]byte, error) { return r.Next() }
 
-// OnLeave sets what is told of each connection that has ended, once, before Serve.
-// Nothing reaches the connection by then.
+// OnDisconnect sets a function to call after a connection has been removed. Call it once,
+// before Serve. Nothing is sent to that connection any more.
 func (s *Server) OnDisconnect(left func(conn uint64)) { s.onDisconnect = left }
 
-// Connected tells whether a connection has not ended.
+// Connected reports whether the connection has not ended.
 func (s *Server) Connected(conn uint64) bool { return s.conn(conn) != nil }

@@ -9,8 +9,8 @@ import (
 	"appserver/protocol"
 )
 
-// write is the writer: the only goroutine that sends through jsonrpc2 and writes to
-// the output. It ends when the outbox is drained or closed, or a write fails.
+// runWriter encodes and writes the output of the connection. No other goroutine sends through
+// jsonrpc2. It ends when the outbox is drained or closed, or when a write fails.
 func (c *conn) runWriter() {
 	defer close(c.out.drained)
 	for {
@@ -21,7 +21,7 @@ func (c *conn) runWriter() {
 		for _, m := range chunk {
 			c.send(m)
 		}
-		clear(chunk) // the queue behind it may keep its memory
+		clear(chunk) // the array of the queue may still hold them
 		if err := c.stream.flush(); err != nil {
 			c.writeErr = err
 			c.out.close()
@@ -32,8 +32,8 @@ func (c *conn) runWriter() {
 	}
 }
 
-// send encodes a message through jsonrpc2. What cannot be encoded is logged, and an
-// answer becomes an error.
+// send encodes a message through jsonrpc2. If encoding fails, the error is logged, and a
+// response is replaced by an error response.
 func (c *conn) send(m message) {
 	c.stream.outgoing = m
 	err := m.transmit(c)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Address is where to listen: one of its members is set.
+// Address is an address to listen on. Exactly one field is set.
 type Address struct {
-	// Path is that of a Unix socket.
+	// Path is the path of a Unix socket.
 	Path string
-	// Port is of a loopback address; the number 0 stands for any that is free.
+	// Port is a loopback address and port. Port number 0 selects a free port.
 	Port netip.AddrPort
 }
 
@@ -20,8 +20,8 @@ const (
 	schemeWS   = "ws://"
 )
 
-// Parse reads unix://, unix://PATH and ws://IP:PORT. A unix:// without a path is the
-// socket that clients look for in home.
+// Parse parses the --listen URLs unix://, unix://PATH and ws://IP:PORT. unix:// without a path
+// is the control socket in home, where clients look by default.
 func Parse(url, home string) (Address, error) {
 	if path, ok := strings.CutPrefix(url, schemeUnix); ok {
 		return parseUnix(path, home)
@@ -54,5 +54,5 @@ func parseUnix(path, home string) (Address, error) {
 	return Address{Path: path}, nil
 }
 
-// ControlDir is the folder in home of what clients need to find a server.
+// ControlDir returns the folder in home that holds the control socket and the token.
 func ControlDir(home string) string { return filepath.Join(home, "app-server-control") }

@@ -15,13 +15,13 @@ import (
 	"strings"
 )
 
-// Bearer decides about tokens. Its error is nil for one that opens the server, and
-// otherwise tells the client what is wrong.
+// TokenCheck validates a bearer token. It returns nil for a valid token, or an error for the
+// client.
 type TokenCheck func(token string) error
 
 var errInvalidToken = errors.New("invalid websocket bearer token")
 
-// TokenDigest opens to the one token with this SHA-256.
+// TokenDigest accepts the token with this SHA-256 digest.
 func TokenDigest(digest [sha256.Size]byte) TokenCheck {
 	return func(token string) error {
 		if given := sha256.Sum256([]byte(token)); subtle.ConstantTimeCompare(given[:], digest[:]) != 1 {
@@ -31,10 +31,10 @@ func TokenDigest(digest [sha256.Size]byte) TokenCheck {
 	}
 }
 
-// Token opens to one token.
+// StaticToken accepts one token.
 func StaticToken(token []byte) TokenCheck { return TokenDigest(sha256.Sum256(token)) }
 
-// ParseDigest reads a SHA-256 in hexadecimal digits.
+// ParseDigest parses a SHA-256 digest of 64 hexadecimal digits.
 func ParseDigest(text string) (digest [sha256.Size]byte, err error) {
 	b, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(b) != len(digest) {
@@ -43,7 +43,8 @@ func ParseDigest(text string) (digest [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(b), nil
 }
 
-// ReadSecret reads a token, or a key, that is alone in its file, with space around it.
+// ReadSecret reads a token or a key from a file and trims surrounding space. An empty file is
+// an error.
 func ReadSecret(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -55,8 +56,9 @@ func ReadSecret(path string) ([]byte, error) {
 	return text, nil
 }
 
-// KeptToken is the token in a file that its owner alone can read; without the file it is
-// made. So a client that knows the file finds its way in, also after a restart.
+// LoadOrCreateToken returns the token in a file with mode 0600. If the file is missing, it
+// creates one with a random token. Clients of the same user read the token from the file, also
+// after a restart.
 func LoadOrCreateToken(path string) ([]byte, error) {
 	token, err := ReadSecret(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -68,18 +70,19 @@ func LoadOrCreateToken(path string) ([]byte, error) {
 	return ReadSecret(path)
 }
 
-// makeToken leaves a file alone that another server has made meanwhile.
+// createToken writes a random token to path. If another server creates the file at the same
+// time, that file is kept.
 func createToken(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".token") // with mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), ".token") // creates it with mode 0600
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.WriteString(rand.Text() + "\n")
-	// An empty file, which a power failure could leave, would keep servers from starting.
+	// Sync first: after a power failure, an empty file would prevent the server from starting.
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
@@ -89,7 +92,7 @@ func createToken(path string) error {
 	return err
 }
 
-// admit looks at the token of a request. Its words are those of the reference
+// authorize checks the bearer token of a request. Its messages are those of the reference
 // implementation.
 func (b TokenCheck) authorize(header http.Header) error {
 	given := header.Get("Authorization")

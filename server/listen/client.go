@@ -17,26 +17,28 @@ import (
 )
 
 const (
-	// maxMessage is the length of the longest message of a client, in bytes.
+	// maxMessage is the maximum length of a client's message, in bytes.
 	maxMessage = 64 << 20
-	// frameBytes is the length of the longest frame.
+	// frameBytes is the maximum length of a frame, in bytes.
 	frameBytes = 16 << 20
-	// keptBuffer is the largest buffer that is kept after the message that made it grow.
+	// maxRetainedBuffer is the size above which the read buffer is freed, in bytes.
 	maxRetainedBuffer = 1 << 20
 )
 
-// Client is one connection: it reads in one goroutine, and writes in one.
+// Client is one WebSocket connection. It implements server.Transport. One goroutine may read
+// while another one writes.
 type Client struct {
 	ws  *websocket.Conn
 	buf bytes.Buffer
-	// left is set once the client has closed its end.
+	// disconnected is set after the client has closed the connection.
 	disconnected atomic.Bool
 }
 
-// Next is the next message, valid until the next call. A *protocol.Error tells what is
-// wrong with one that cannot be read.
+// Next returns the next message, valid until the next call. If a message cannot be accepted,
+// it returns a *protocol.Error, and the next call continues after that message. Other errors
+// are final; io.EOF means that the client has disconnected.
 func (c *Client) Next() ([]byte, error) {
-	if c.buf.Cap() > maxRetainedBuffer { // before it waits, which may be long
+	if c.buf.Cap() > maxRetainedBuffer { // free it before a read that may block for long
 		c.buf = bytes.Buffer{}
 	}
 	kind, message, err := c.ws.Reader(context.Background())
@@ -57,7 +59,7 @@ func (c *Client) Next() ([]byte, error) {
 	return c.buf.Bytes(), nil
 }
 
-// skip passes over the rest of a message that is refused.
+// skip discards the rest of a rejected message.
 func (c *Client) skip(message io.Reader, reason string) error {
 	if _, err := io.Copy(io.Discard, message); err != nil {
 		return c.closeError(err)
@@ -65,7 +67,7 @@ func (c *Client) skip(message io.Reader, reason string) error {
 	return protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: %s", reason)
 }
 
-// Write sends each line as a message.
+// Write sends each line as one text message.
 func (c *Client) Write(lines []byte) (int, error) {
 	for line := range bytes.Lines(lines) {
 		if err := c.send(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
@@ -93,7 +95,7 @@ func (c *Client) send(message []byte) error {
 	return w.Close()
 }
 
-// end is io.EOF where the client has left, in whatever manner.
+// closeError returns io.EOF if err means that the client has disconnected, or else err.
 func (c *Client) closeError(err error) error {
 	gone := websocket.CloseStatus(err) != -1
 	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
@@ -106,8 +108,8 @@ func (c *Client) closeError(err error) error {
 	return io.EOF
 }
 
-// close ends the connection, and says so to a client that is there. It waits for the
-// client to say so, too, but not for long.
+// close closes the connection. A connected client gets a close frame, and has closeTimeout to
+// reply to it.
 func (c *Client) close(raw net.Conn) {
 	if c.disconnected.Load() {
 		_ = c.ws.CloseNow()
@@ -118,14 +120,14 @@ func (c *Client) close(raw net.Conn) {
 	_ = c.ws.Close(websocket.StatusGoingAway, "the server has ended the connection")
 }
 
-// patientListener accepts connections whose writes fail once nothing of them was taken
-// for a while. net/http and WebSocket have limits for the whole of a message only.
+// timeoutListener accepts connections with a write timeout per chunk. The timeouts of net/http
+// and of the WebSocket library apply to whole messages, which are too large for a short limit.
 type timeoutListener struct {
 	net.Listener
 	timeout time.Duration
 }
 
-// Accept is the next connection.
+// Accept returns the next connection.
 func (l timeoutListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -139,10 +141,10 @@ type timeoutConn struct {
 	timeout time.Duration
 }
 
-// pieceBytes is what has to be taken at least, in the time of patience.
+// chunkBytes is the number of bytes that a client must read within the write timeout.
 const chunkBytes = 64 << 10
 
-// Write writes piece by piece.
+// Write writes p in chunks, each with the timeout.
 func (c timeoutConn) Write(p []byte) (n int, err error) {
 	for n < len(p) || n == 0 {
 		piece := p[n:min(len(p), n+chunkBytes)]

@@ -1,30 +1,31 @@
-// Package listen accepts clients where the server is not the child of one: on a Unix
-// socket, and on a TCP port of this machine.
+// Package listen accepts clients on a Unix socket or on a TCP port of the loopback interface.
 //
 // # Wire
 //
-// Both speak WebSocket (RFC 6455), at any path. A text message is one JSON-RPC message, or
-// a batch; binary messages and those of more than 64 MiB are refused like lines that
-// cannot be read. What the server says is one text message each, in one frame up to 16 MiB
-// and in several above, which is what clients of the reference implementation take. There
-// is no compression. GET /readyz and /healthz answer 200 to everybody on the machine.
+// Both transports use WebSocket (RFC 6455), at any path. Each text message is one JSON-RPC
+// message or one batch. Binary messages, and messages above 64 MiB, are rejected with an error
+// response. The server sends one text message per JSON-RPC message. Messages above 16 MiB are
+// split into frames of that size, because clients of the reference implementation accept no
+// larger ones. Compression is off.
 //
-// # Who may come in
+// GET /readyz and /healthz return 200 without a token.
 //
-// The socket has mode 0600: the system keeps everybody else out. The port takes a bearer
-// token, always, since every user and every program of the machine reaches it, and refuses
-// all requests with an Origin: browsers send one with whatever any page opens, and no
-// other client has a reason to. It is bound to loopback addresses only.
+// # Access
 //
-// # A client's end
+// The Unix socket has mode 0600, so only its owner can connect. The port listens on loopback
+// addresses only. It requires a bearer token, because every user and program of the machine
+// can connect. It rejects every request with an Origin header, because only web pages in
+// browsers send one.
 //
-// A client that takes nothing for ten seconds, though there is something to take, is
-// disconnected: the threads that it follows wait for it that long, and other clients with
-// them. It can come back, and resume.
+// # Slow clients
+//
+// A client that reads nothing for 10 seconds while output is pending is disconnected. Threads
+// wait for slow subscribers, so other clients of these threads wait as well. The client can
+// connect again and resume its threads.
 //
 // # Goroutines
 //
-// One accepts: that of the caller of [Listener.Serve]. net/http starts one for each
-// connection, which runs Options.Serve: it ends when the client leaves, or when Serve
-// returns. [Listener.Wait] waits for them.
+// The caller of [Listener.Serve] accepts connections. net/http starts one goroutine for each
+// connection, which runs Options.Serve. It ends when the client disconnects or when
+// Options.Serve returns. [Listener.Wait] waits for all of them.
 package listen

@@ -15,42 +15,44 @@ import (
 )
 
 const (
-	// handshakeTime is how long a client may take to say what it wants, and whoever is none
-	// may keep a connection without doing so.
+	// handshakeTimeout limits the time to send the request headers, and the idle time of a
+	// connection that is not a WebSocket.
 	handshakeTimeout = 10 * time.Second
 	maxHeaderBytes   = 16 << 10
-	// Patience is how long a client may take nothing.
+	// DefaultWriteTimeout is the default of Options.WriteTimeout.
 	DefaultWriteTimeout = 10 * time.Second
-	// farewellTime is how long a client may take to close its end.
+	// closeTimeout limits the time to reply to a close frame.
 	closeTimeout = 250 * time.Millisecond
-	// unfragmentedHeader tells clients of the reference implementation how long a message
-	// may be in one frame. Here any may; they need to be told a number.
+	// maxUnfragmentedHeader is the response header in which the reference implementation
+	// announces its maximum frame size. Its clients require a number. This server accepts
+	// frames of any size.
 	maxUnfragmentedHeader = "X-Codex-Websocket-Max-Unfragmented-Message-Bytes"
 )
 
-// Options are what a Listener is made of.
+// Options configures a Listener.
 type Options struct {
 	Address Address
-	// Bearer is asked for the token of each client of a port. It must be set there.
+	// TokenCheck validates the token of each request to a port. It is required for ports.
 	TokenCheck TokenCheck
-	// Serve runs one connection, until the client leaves or is not to be served any more.
+	// Serve runs one connection. The connection is closed when it returns.
 	Serve func(context.Context, *Client) error
-	// Patience is how long a client may take nothing; 0 stands for Patience.
+	// WriteTimeout limits the time in which a client must read some output. 0 means
+	// DefaultWriteTimeout.
 	WriteTimeout time.Duration
 }
 
-// Listener accepts clients from New on, and serves them in Serve.
+// Listener accepts clients. New binds the address; Serve serves the connections.
 type Listener struct {
 	Options
 	accept net.Listener
 	http   http.Server
 
 	mu        sync.Mutex
-	clients   int           // clients
-	noClients chan struct{} // closed when the last of them has gone; nil where nobody waits
+	clients   int           // open connections
+	noClients chan struct{} // closed when clients becomes 0; nil if Wait is not running
 }
 
-// New takes the address.
+// New binds the address. It creates the socket if the address is a path.
 func New(o Options) (*Listener, error) {
 	if o.WriteTimeout == 0 {
 		o.WriteTimeout = DefaultWriteTimeout
@@ -75,10 +77,10 @@ func New(o Options) (*Listener, error) {
 	return l, nil
 }
 
-// rawConn is the key of a request's connection in its context.
+// rawConn is the context key of the connection of a request.
 type rawConn struct{}
 
-// Where is the address as clients write it.
+// URL returns the address as a --listen URL, with the port that was chosen.
 func (l *Listener) URL() string {
 	if l.Address.Path != "" {
 		return schemeUnix + l.Address.Path
@@ -86,7 +88,7 @@ func (l *Listener) URL() string {
 	return schemeWS + l.accept.Addr().String()
 }
 
-// Serve accepts until Stop. Its error is what else ended it.
+// Serve accepts clients until Stop. It returns nil after Stop.
 func (l *Listener) Serve() error {
 	if err := l.http.Serve(timeoutListener{l.accept, l.WriteTimeout}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("accept clients on %s: %w", l.URL(), err)
@@ -94,9 +96,9 @@ func (l *Listener) Serve() error {
 	return nil
 }
 
-// Stop ends accepting, and removes the socket. Clients stay.
+// Stop stops accepting and removes the socket. Open connections continue.
 func (l *Listener) Stop() error {
-	// The socket is closed here, since the HTTP server does not know it before Serve.
+	// http.Server closes the socket only after Serve was called, so it is closed here as well.
 	err := errors.Join(l.http.Close(), l.accept.Close())
 	if errors.Is(err, net.ErrClosed) {
 		return nil
@@ -104,7 +106,7 @@ func (l *Listener) Stop() error {
 	return err
 }
 
-// Wait waits until all clients are gone, at most until ctx ends.
+// Wait waits until all clients have disconnected, or until ctx ends.
 func (l *Listener) Wait(ctx context.Context) error {
 	l.mu.Lock()
 	if l.clients > 0 && l.noClients == nil {
@@ -123,7 +125,7 @@ func (l *Listener) Wait(ctx context.Context) error {
 	}
 }
 
-// ServeHTTP answers what asks for the server's health, and opens all others' connections.
+// ServeHTTP answers health checks, and upgrades all other requests to WebSocket.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	port := l.Address.Path == ""
 	if port && len(r.Header.Values("Origin")) > 0 {
@@ -159,23 +161,23 @@ func (l *Listener) removeClient() {
 	}
 }
 
-// open makes a request a connection, and runs it to its end.
+// serveWebSocket upgrades a request and serves the connection until its end.
 func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	l.addClient()
 	defer l.removeClient()
 	w.Header().Set(maxUnfragmentedHeader, fmt.Sprint(frameBytes))
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the Origin was looked at
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // ServeHTTP has checked the Origin
 	if err != nil {
-		return // the client was told
+		return // Accept has replied
 	}
-	ws.SetReadLimit(-1) // Client has its own
+	ws.SetReadLimit(-1) // Client has its own limit
 	c := &Client{ws: ws}
-	_ = l.Options.Serve(context.WithoutCancel(r.Context()), c) // whoever serves tells of it
+	_ = l.Options.Serve(context.WithoutCancel(r.Context()), c) // Options.Serve logs its own errors
 	raw := r.Context().Value(rawConn{}).(net.Conn)
 	c.close(raw)
 }
 
-// Health is where the server's health can be asked for, "" where that is on a socket.
+// HealthURL returns the base URL of the health checks, or "" for a Unix socket.
 func (l *Listener) HealthURL() string {
 	if l.Address.Path != "" {
 		return ""

@@ -13,25 +13,24 @@ import (
 	"appserver/protocol"
 )
 
-// minKey is how many bytes a key must have: one of HS256 that is shorter than its hash can
-// be guessed from a token.
+// minKeyBytes is the minimum length of a key. RFC 7518 requires an HS256 key of at least the
+// hash size; a shorter one can be guessed from a token.
 const minKeyBytes = 32
 
 var errInvalidJWT = errors.New("invalid websocket jwt")
 
-// Claims are what a signed token has to say.
+// Claims configures the validation of signed tokens.
 type Claims struct {
-	// Key is who signs and who checks has.
+	// Key is the shared HMAC key.
 	Key []byte
-	// Issuer and Audience are not looked at where they are empty.
+	// Issuer and Audience are required values. An empty one is not checked.
 	Issuer, Audience string
-	// Skew is how much the clock of who signs may differ.
+	// Skew is the tolerated clock difference to the issuer.
 	Skew time.Duration
 	Now  func() time.Time
 }
 
-// Signed opens to JSON Web Tokens (RFC 7519) that are signed with the key by HS256, and
-// expire.
+// SignedToken accepts JSON Web Tokens (RFC 7519) with a signature by HS256 and the claim exp.
 func SignedToken(c Claims) (TokenCheck, error) {
 	if len(c.Key) < minKeyBytes {
 		return nil, fmt.Errorf("the key of signed tokens has %d bytes: it needs %d at least", len(c.Key), minKeyBytes)
@@ -39,7 +38,7 @@ func SignedToken(c Claims) (TokenCheck, error) {
 	return c.check, nil
 }
 
-// claims are the members of a token that are looked at.
+// payload holds the claims of a token that are checked.
 type payload struct {
 	Expires  *float64 `json:"exp"`
 	Begins   *float64 `json:"nbf"`
@@ -47,10 +46,10 @@ type payload struct {
 	Audience audience `json:"aud"`
 }
 
-// audience is one name, or several.
+// audience is one name or a list of names.
 type audience []string
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON accepts a string or an array of strings.
 func (a *audience) UnmarshalJSON(b []byte) error {
 	var one string
 	if protocol.Unmarshal(b, &one) == nil {
@@ -81,7 +80,7 @@ func (c Claims) check(token string) error {
 	return nil
 }
 
-// read looks at the signature before it looks at what is signed.
+// read verifies the signature and then decodes the payload.
 func (c Claims) read(token string) (said payload, err error) {
 	dot := strings.LastIndexByte(token, '.')
 	if dot < 0 {

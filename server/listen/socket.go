@@ -14,33 +14,36 @@ import (
 )
 
 const (
-	// maxSocketPath is how many bytes all systems take.
+	// maxSocketPath is the longest socket path that all supported systems accept, in bytes.
 	maxSocketPath = 103
-	// madePath is how long the path may be, in its folder, where the socket is made.
+	// tempNameLen is the length of the temporary name, within the folder of the socket.
 	tempNameLen = len("/.s0123456789/s")
-	// dialTime is how long a server may take to accept, or it does not count as one.
+	// dialTimeout limits the probe of an existing socket. If a server does not accept within
+	// it, the socket counts as stale.
 	dialTimeout = 2 * time.Second
 )
 
-// InUseError says that another server listens where this one was to.
+// InUseError reports that another server listens on the socket.
 type InUseError struct{ Path string }
 
-// Error names the socket.
+// Error names the socket and the next action.
 func (e *InUseError) Error() string {
 	return fmt.Sprintf("app-server control socket is already in use at %s: end its server, or listen elsewhere", e.Path)
 }
 
-// socket is a Unix socket with a place in the file system.
+// socket is a Unix socket that removes its path when it is closed.
 type socket struct {
 	*net.UnixListener
 	path string
-	info fs.FileInfo // to know it again
+	info fs.FileInfo // identifies the file of this socket
 	lock *flock.Flock
 }
 
-// listenUnix makes a socket that its owner alone can reach. What a dead server has left in
-// its place is replaced. The lock stays with the process: of two servers that begin at
-// once one gets the place. Its file stays, too, since who removes it lets a third in.
+// listenUnix creates a socket with mode 0600. It replaces a stale socket.
+//
+// A lock file beside the socket decides between servers that start at the same time. The lock
+// is held until Close. The lock file itself is never removed: another server may have opened
+// it already, and a third one would then lock a new file.
 func listenUnix(path string) (*socket, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the socket: %w", err)
@@ -59,12 +62,12 @@ func listenUnix(path string) (*socket, error) {
 	return s, nil
 }
 
-// replace makes a socket and puts it where there is none, or one that nobody listens on.
+// createSocket creates a socket under a temporary name and renames it to path.
 func createSocket(path string) (*socket, error) {
 	if err := checkVacant(path); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".s") // for its owner only, so that the socket is never open to others
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".s") // with mode 0700, so that other users cannot connect before the chmod
 	if err != nil {
 		return nil, fmt.Errorf("a folder to make the socket in: %w", err)
 	}
@@ -92,7 +95,7 @@ func install(unplaced, path string) (fs.FileInfo, error) {
 	return os.Lstat(path)
 }
 
-// vacant is nil where a socket may be put: there is nothing, or what a server has left.
+// checkVacant returns nil if nothing exists at path, or only a stale socket.
 func checkVacant(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -100,7 +103,7 @@ func checkVacant(path string) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("the place of the socket: %w", err)
-	case info.Mode()&(fs.ModeSocket|fs.ModeSymlink) == 0: // the reference implementation's is a link
+	case info.Mode()&(fs.ModeSocket|fs.ModeSymlink) == 0: // the reference implementation leaves a symbolic link
 		return fmt.Errorf("%s is there, and is no socket: move it away, or listen elsewhere", path)
 	}
 	c, err := net.DialTimeout("unix", path, dialTimeout)
@@ -113,7 +116,7 @@ func checkVacant(path string) error {
 	return fmt.Errorf("%w (%v)", &InUseError{path}, err)
 }
 
-// Close also removes the socket, unless another has taken its place.
+// Close closes the socket and removes its path, unless the path belongs to another socket.
 func (s *socket) Close() error {
 	err := s.UnixListener.Close()
 	if info, e := os.Lstat(s.path); e == nil && os.SameFile(info, s.info) {
