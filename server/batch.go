@@ -44,8 +44,8 @@ func (b *batch) isFull(e *encoder) bool { return b.pending > 1 && e.batchedBytes
 func batchOverflow() *protocol.Error {
 	return &protocol.Error{
 		Code: protocol.CodeOverloaded,
-		Message: fmt.Sprintf("The request was served, but its answer is left out: those that wait for the rest of their batches have more than %d bytes; "+
-			"ask again outside of a batch, or in smaller ones", maxBatchedBytes),
+		Message: fmt.Sprintf("The request was served, but its response is omitted: responses held for incomplete batches exceed %d bytes; "+
+			"send the request alone or in a smaller batch", maxBatchedBytes),
 		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded},
 	}
 }

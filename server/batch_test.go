@@ -21,7 +21,7 @@ func TestBatches(t *testing.T) {
 		{"errors among answers", "[" + requestOf("null") + "," + requestOf("1") + `,{"id":2,"method":"no/such"}]`,
 			"[" + invalid("null", badID) + "," + answerOf("1") + "," + refusal("2", "-32601", "Method not found: no/such", "methodNotFound") + "]"},
 		{"panic inside", `[{"id":1,"method":"thread/loaded/list"},` + requestOf("2") + "]",
-			"[" + refusal("1", "-32603", "thread/loaded/list failed: internal error", "internal") + "," + answerOf("2") + "]"},
+			"[" + refusal("1", "-32603", "thread/loaded/list failed: internal error; details are in the server's log", "internal") + "," + answerOf("2") + "]"},
 	})
 }
 

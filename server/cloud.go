@@ -18,7 +18,7 @@ var cloudMethods = []string{
 func methodNotFound(name string) *protocol.Error {
 	message := "Method not found: " + string(quote([]byte(name)))
 	if isCloudMethod(name) {
-		message += " (this server does not offer it: it belongs to the vendor's cloud)"
+		message += " (not available: it needs the vendor's cloud)"
 	}
 	return &protocol.Error{
 		Code: protocol.CodeMethodNotFound, Message: message,

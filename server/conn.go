@@ -68,7 +68,7 @@ func (c *conn) end(err error) {
 	c.mu.Lock()
 	if c.err == nil && !errors.Is(err, io.EOF) {
 		c.err = err
-		c.log.Warn("connection broken", zap.Error(err))
+		c.log.Warn("connection failed", zap.Error(err))
 	}
 	c.mu.Unlock()
 	c.onEOF()
@@ -156,7 +156,7 @@ func (c *conn) rejectMessage(m incoming) {
 func (c *conn) respond(number uint64, result any, err *protocol.Error) {
 	request := c.pending.remove(number)
 	if request == nil {
-		c.log.Warn("answer to a request that has one", zap.Uint64("request", number))
+		c.log.Warn("second response to a request dropped", zap.Uint64("request", number))
 		return
 	}
 	c.queueResponse(request, result, err)

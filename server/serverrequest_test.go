@@ -50,14 +50,14 @@ func TestQuestions(t *testing.T) {
 		{"error of another shape", `{"id":0,"error":"denied"}`, `error 0 "denied"`},
 		{"members of other types", `{"id":0,"error":{"code":"x","message":5}}`, `error 0 {"code":"x","message":5}`},
 		{"fractional code", `{"id":0,"error":{"code":1.5,"message":"m"}}`, "error 0 m"},
-		{"both", `{"id":0,"result":{},"error":{"code":1,"message":"m"}}`, "error -32600 malformed answer: it has both a result and an error"},
-		{"neither", `{"id":0,"error":null}`, "error -32600 malformed answer: it has neither a result nor an error"},
-		{"id alone", `{"id":0}`, "error -32600 malformed answer: it has neither a result nor an error"},
-		{"with a method", `{"id":0,"method":"x","result":1}`, "error -32600 malformed answer: it has a method"},
-		{"two results", `{"id":0,"result":1,"result":2}`, "error -32600 malformed answer: a name occurs twice in it"},
-		{"two ids", `{"id":1,"id":0,"result":1}`, "error -32600 malformed answer: a name occurs twice in it"},
-		{"a name twice", `{"id":0,"result":{"a":[{"b":1,"b":1}]}}`, "error -32600 malformed answer: a name occurs twice in it"},
-		{"a name twice by an escape", `{"id":0,"result":{"a":1,"\u0061":1}}`, "error -32600 malformed answer: a name occurs twice in it"},
+		{"both", `{"id":0,"result":{},"error":{"code":1,"message":"m"}}`, "error -32600 malformed response: it has both a result and an error"},
+		{"neither", `{"id":0,"error":null}`, "error -32600 malformed response: it has neither a result nor an error"},
+		{"id alone", `{"id":0}`, "error -32600 malformed response: it has neither a result nor an error"},
+		{"with a method", `{"id":0,"method":"x","result":1}`, "error -32600 malformed response: it has a method"},
+		{"two results", `{"id":0,"result":1,"result":2}`, "error -32600 malformed response: a name occurs twice in it"},
+		{"two ids", `{"id":1,"id":0,"result":1}`, "error -32600 malformed response: a name occurs twice in it"},
+		{"a name twice", `{"id":0,"result":{"a":[{"b":1,"b":1}]}}`, "error -32600 malformed response: a name occurs twice in it"},
+		{"a name twice by an escape", `{"id":0,"result":{"a":1,"\u0061":1}}`, "error -32600 malformed response: a name occurs twice in it"},
 		{"other case", `{"Id":0,"Result":1}`, ""},
 		{"unknown id", `{"id":1,"result":1}`, ""},
 		{"null id", `{"id":null,"result":1}`, ""},
@@ -89,9 +89,9 @@ func TestQuestions(t *testing.T) {
 func TestStrayAnswers(t *testing.T) {
 	resolved := protocol.ServerRequestResolvedNotification{ThreadID: "t", RequestID: 3}
 	for _, c := range []struct{ name, answer, log string }{
-		{"resolved since", `{"id":3,"result":1}`, "answer dropped: it comes late"},
-		{"an error, resolved since", `{"id":3,"error":{"code":1,"message":"m"}}`, "answer dropped: it comes late"},
-		{"answered before", `{"id":0,"result":2}`, "answer dropped: it comes late"},
+		{"resolved since", `{"id":3,"result":1}`, "late response dropped"},
+		{"an error, resolved since", `{"id":3,"error":{"code":1,"message":"m"}}`, "late response dropped"},
+		{"answered before", `{"id":0,"result":2}`, "late response dropped"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			converse(t, func(t *testing.T, p *peer) {

@@ -27,9 +27,9 @@ func (c *conn) admitResponse(m *incoming) []byte {
 		}
 		return responseStub(id, isSet(m.errorMember))
 	case ok && c.wasAsked(id):
-		c.log.Warn("answer dropped: it comes late", zap.Uint64("id", id))
+		c.log.Warn("late response dropped", zap.Uint64("id", id))
 	default:
-		c.log.Warn("answer dropped: its id is of no question", zap.ByteString("id", quote(m.id)))
+		c.log.Warn("response with an unknown id dropped", zap.ByteString("id", quote(m.id)))
 		c.resendServerRequests()
 	}
 	return nil
@@ -59,7 +59,7 @@ func (m *incoming) responseFault() string {
 
 // malformedResponse returns the error that replaces a malformed response.
 func malformedResponse(fault string) json.RawMessage {
-	raw, _ := protocol.Marshal(map[string]any{"code": protocol.CodeInvalidRequest, "message": "malformed answer: " + fault}) // a number and a string always encode
+	raw, _ := protocol.Marshal(map[string]any{"code": protocol.CodeInvalidRequest, "message": "malformed response: " + fault}) // a number and a string always encode
 	return raw
 }
 
@@ -74,8 +74,8 @@ func (c *conn) resendServerRequests() {
 	if len(open) == 0 {
 		return
 	}
-	c.notify(protocol.WarningNotification{Message: "An answer has no id of an open request, and was dropped. " +
-		"Open requests are sent again. Answer with the id of the request, as a number."})
+	c.notify(protocol.WarningNotification{Message: "A response with an unknown id was dropped. " +
+		"Open requests are sent again. Repeat the id of the request as a number."})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, q := range open {

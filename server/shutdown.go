@@ -26,7 +26,7 @@ func (s *Server) Quiesce(ctx context.Context) error {
 		select {
 		case <-c.pending.empty():
 		case <-ctx.Done():
-			return fmt.Errorf("server: requests of client %d are unanswered: %w", c.id, ctx.Err())
+			return fmt.Errorf("server: client %d has pending requests: %w", c.id, ctx.Err())
 		}
 	}
 	return nil
@@ -60,7 +60,7 @@ func (s *Server) allConns() []*conn {
 
 func (c *conn) rejectPending() {
 	for _, number := range c.pending.numbers() {
-		c.respond(number, nil, protocol.Refuse(protocol.KindShuttingDown, "Server shut down before it could answer"))
+		c.respond(number, nil, protocol.Refuse(protocol.KindShuttingDown, "Server shut down before the request was finished"))
 	}
 }
 
@@ -71,6 +71,6 @@ func (c *conn) drain(ctx context.Context) error {
 	case <-c.out.drained:
 		return c.writeErr
 	case <-ctx.Done():
-		return fmt.Errorf("server: client %d does not read, %d bytes are lost: %w", c.id, c.out.backlog(), ctx.Err())
+		return fmt.Errorf("server: client %d does not read; %d bytes of output are discarded: %w", c.id, c.out.backlog(), ctx.Err())
 	}
 }

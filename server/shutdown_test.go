@@ -71,7 +71,7 @@ func TestUnansweredAtTheEnd(t *testing.T) {
 		p.say(heldLine, "["+heldLine+","+requestOf("1")+"]")
 		p.hear()
 		require.NoError(t, p.server.Drain(context.Background()))
-		unanswered := refusal(`"held"`, "-32600", "Server shut down before it could answer", "shuttingDown")
+		unanswered := refusal(`"held"`, "-32600", "Server shut down before the request was finished", "shuttingDown")
 		require.Equal(t, []string{unanswered, "[" + answerOf("1") + "," + unanswered + "]"}, p.hear())
 	})
 }

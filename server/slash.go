@@ -31,7 +31,7 @@ func (h ServerHandlers) SlashCommandParse(to protocol.Caller, p *protocol.SlashC
 func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashCommandExecuteParams) error {
 	typed, found := slash.Find(p.Text)
 	if !found {
-		return protocol.InvalidParams("text", "`text` is no slash command, expected one of %s", usageList())
+		return protocol.InvalidParams("text", "`text` is not a slash command; expected one of %s", usageList())
 	}
 	return m.execute(to, p.ThreadID, "text", typed, engine.Errand{
 		InTurn: typed.AvailableDuringTurn,
@@ -70,7 +70,7 @@ func onlyText(input []protocol.UserInput) string {
 }
 
 func rejectSlashCommand(typed slash.Typed) error {
-	err := protocol.Refuse(protocol.KindSlashCommand, "%s is a slash command, which is not sent to the model: execute it with slashCommand/execute, or call %s",
+	err := protocol.Refuse(protocol.KindSlashCommand, "%s is a slash command and is not sent to the model; run it with slashCommand/execute or call %s",
 		typed.Usage, typed.Method)
 	err.Data.Field, err.Data.Method = "input.0.text", typed.Method
 	return err

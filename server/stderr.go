@@ -35,7 +35,7 @@ func NewLogger(w io.Writer, level string, json bool) *zap.Logger {
 	}
 	log := zap.New(zapcore.NewCore(encoder, sink, parsed), zap.ErrorOutput(sink))
 	if err != nil {
-		log.Warn("unknown log level, using info", zap.String("level", level))
+		log.Warn("unknown log level; using info", zap.String("level", level))
 	}
 	return log
 }
@@ -98,7 +98,7 @@ func (d *dropWriter) Sync() error {
 	case <-idle:
 		return nil
 	case <-time.After(maxLogSync):
-		return fmt.Errorf("log: nobody reads it")
+		return fmt.Errorf("log: stderr is blocked")
 	}
 }
 

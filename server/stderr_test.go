@@ -24,7 +24,7 @@ func TestLoggerLevels(t *testing.T) {
 		{"error", []string{"e"}},
 		{"ERROR", []string{"e"}},
 		{"off", nil},
-		{"loud", []string{"unknown log level, using info", "i", "w", "e"}},
+		{"loud", []string{"unknown log level; using info", "i", "w", "e"}},
 	} {
 		var out syncBuffer
 		log := NewLogger(&out, c.level, true)

@@ -42,7 +42,7 @@ func (c *conn) send(m message) {
 	}
 	c.log.Error("message not sent", zap.Error(err))
 	if r, ok := m.(*response); ok && r.err == nil {
-		r.err = protocol.Internal(protocol.KindInternal, "The answer could not be encoded: %v", err)
+		r.err = protocol.Internal(protocol.KindInternal, "The response cannot be encoded: %v", err)
 		c.send(r)
 	}
 }

@@ -286,7 +286,7 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 		says   string
 		args   []string
 	}{
-		{1, "is no socket", []string{"--listen", "unix://" + file}},
+		{1, "is not a socket", []string{"--listen", "unix://" + file}},
 		{1, "already in use", []string{"--listen", "unix://" + other}},
 		{1, "address already in use", []string{"--listen", "ws://" + taken.Addr().String()}},
 		{2, "other machines reach", []string{"--listen", "ws://0.0.0.0:0"}},
@@ -303,7 +303,7 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 		{2, "require --ws-auth capability-token", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file, "--ws-token-file", file}},
 		{2, "not 9223372037", []string{"--listen", "ws://127.0.0.1:0", "--ws-max-clock-skew-seconds", "9223372037"}}, // more than a duration holds
 		{2, "require --ws-auth signed-bearer-token", []string{"--listen", "ws://127.0.0.1:0", "--ws-issuer", "me"}},
-		{1, "needs 32 at least", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file}},
+		{1, "use one of at least 32", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file}},
 		{1, "64-character hex", []string{"--listen", "ws://127.0.0.1:0", "--ws-token-sha256", "abcd"}},
 		{1, "failed to read websocket auth secret", []string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file + ".no"}},
 	} {

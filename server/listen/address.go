@@ -35,7 +35,7 @@ func Parse(url, home string) (Address, error) {
 	case err != nil:
 		return Address{}, fmt.Errorf("invalid websocket --listen URL %q; expected ws://IP:PORT", url)
 	case !port.Addr().IsLoopback():
-		return Address{}, fmt.Errorf("refusing to listen on %s, which other machines reach: use ws://127.0.0.1:PORT, and an SSH tunnel from elsewhere", port)
+		return Address{}, fmt.Errorf("refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and an SSH tunnel", port)
 	}
 	return Address{Port: port}, nil
 }
@@ -49,7 +49,7 @@ func parseUnix(path, home string) (Address, error) {
 		return Address{}, err
 	}
 	if max(len(path), len(filepath.Dir(path))+tempNameLen) > maxSocketPath {
-		return Address{}, fmt.Errorf("the path of a socket has %d bytes at most: %s is too long", maxSocketPath, path)
+		return Address{}, fmt.Errorf("socket path %s is too long: use one of at most %d bytes", path, maxSocketPath)
 	}
 	return Address{Path: path}, nil
 }

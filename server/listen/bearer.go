@@ -65,7 +65,7 @@ func LoadOrCreateToken(path string) ([]byte, error) {
 		return token, err
 	}
 	if err := createToken(path); err != nil {
-		return nil, fmt.Errorf("make a token for clients: %w", err)
+		return nil, fmt.Errorf("create the token file: %w", err)
 	}
 	return ReadSecret(path)
 }

@@ -47,7 +47,7 @@ func (c *Client) Next() ([]byte, error) {
 	}
 	c.buf.Reset()
 	if kind != websocket.MessageText {
-		return nil, c.skip(message, "a binary message; messages are text")
+		return nil, c.skip(message, "a binary message; send text messages")
 	}
 	n, err := c.buf.ReadFrom(io.LimitReader(message, maxMessage+1))
 	switch {
@@ -117,7 +117,7 @@ func (c *Client) close(raw net.Conn) {
 	}
 	impatience := time.AfterFunc(closeTimeout, func() { _ = raw.Close() })
 	defer impatience.Stop()
-	_ = c.ws.Close(websocket.StatusGoingAway, "the server has ended the connection")
+	_ = c.ws.Close(websocket.StatusGoingAway, "the server closed the connection")
 }
 
 // timeoutListener accepts connections with a write timeout per chunk. The timeouts of net/http

@@ -98,7 +98,7 @@ func messages(b []byte) (list []string, torn bool) {
 			continue
 		}
 		if kind == 2 {
-			message = []byte("Invalid request: a binary message; messages are text")
+			message = []byte("Invalid request: a binary message; send text messages")
 		}
 		list, kind = append(list, string(message)), 0
 	}

@@ -63,7 +63,7 @@ func New(o Options) (*Listener, error) {
 	case o.Address.Path != "":
 		l.accept, err = listenUnix(o.Address.Path)
 	case o.TokenCheck == nil:
-		return nil, errors.New("listen: a port without a bearer token")
+		return nil, errors.New("listen: a port requires a token check")
 	default:
 		l.accept, err = net.Listen("tcp", o.Address.Port.String())
 	}
@@ -121,7 +121,7 @@ func (l *Listener) Wait(ctx context.Context) error {
 	case <-empty:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("listen: clients are still there: %w", ctx.Err())
+		return fmt.Errorf("listen: clients are still connected: %w", ctx.Err())
 	}
 }
 
@@ -129,7 +129,7 @@ func (l *Listener) Wait(ctx context.Context) error {
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	port := l.Address.Path == ""
 	if port && len(r.Header.Values("Origin")) > 0 {
-		http.Error(w, "requests of web pages are refused", http.StatusForbidden)
+		http.Error(w, "requests with an Origin header are rejected", http.StatusForbidden)
 		return
 	}
 	if r.URL.Path == "/readyz" || r.URL.Path == "/healthz" {

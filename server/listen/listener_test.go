@@ -131,7 +131,7 @@ func TestSocketOfAnother(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.FileExists(t, path)
 	_, err = listenUnix(path)
-	require.ErrorContains(t, err, "no socket")
+	require.ErrorContains(t, err, "not a socket")
 	_, err = listenUnix(filepath.Join(path, "s"))
 	require.Error(t, err, "a file is no folder")
 }
@@ -214,7 +214,7 @@ func TestClientRefuses(t *testing.T) {
 		message []byte
 		says    string
 	}{
-		{websocket.MessageBinary, []byte("{}"), "Invalid request: a binary message; messages are text"},
+		{websocket.MessageBinary, []byte("{}"), "Invalid request: a binary message; send text messages"},
 		{websocket.MessageText, make([]byte, maxMessage+1), "Invalid request: a message of more than 67108864 bytes"},
 		{websocket.MessageText, []byte("next"), "next"},
 	} {
@@ -270,7 +270,7 @@ func TestClientThatTakesNothing(t *testing.T) {
 // TestPortNeedsAToken whoever forgets to ask for one.
 func TestPortNeedsAToken(t *testing.T) {
 	_, err := New(Options{Address: Address{Port: netip.MustParseAddrPort("127.0.0.1:0")}})
-	require.ErrorContains(t, err, "without a bearer token")
+	require.ErrorContains(t, err, "requires a token check")
 }
 
 // TestWaitGivesUp on clients that stay.

@@ -28,7 +28,7 @@ type InUseError struct{ Path string }
 
 // Error names the socket and the next action.
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("app-server control socket is already in use at %s: end its server, or listen elsewhere", e.Path)
+	return fmt.Sprintf("app-server control socket is already in use at %s: stop its server, or listen on another path", e.Path)
 }
 
 // socket is a Unix socket that removes its path when it is closed.
@@ -46,11 +46,11 @@ type socket struct {
 // it already, and a third one would then lock a new file.
 func listenUnix(path string) (*socket, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("the folder of the socket: %w", err)
+		return nil, fmt.Errorf("create the folder of the socket: %w", err)
 	}
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	if got, err := lock.TryLock(); err != nil {
-		return nil, fmt.Errorf("lock the place of the socket: %w", err)
+		return nil, fmt.Errorf("lock the socket: %w", err)
 	} else if !got {
 		return nil, &InUseError{path}
 	}
@@ -69,18 +69,18 @@ func createSocket(path string) (*socket, error) {
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".s") // with mode 0700, so that other users cannot connect before the chmod
 	if err != nil {
-		return nil, fmt.Errorf("a folder to make the socket in: %w", err)
+		return nil, fmt.Errorf("create a temporary folder for the socket: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	unplaced := filepath.Join(dir, "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: unplaced, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("make the socket %s: %w", path, err)
+		return nil, fmt.Errorf("create the socket %s: %w", path, err)
 	}
 	l.SetUnlinkOnClose(false)
 	made, err := install(unplaced, path)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("put the socket in its place: %w", err), l.Close())
+		return nil, errors.Join(fmt.Errorf("rename the socket: %w", err), l.Close())
 	}
 	return &socket{UnixListener: l, path: path, info: made}, nil
 }
@@ -102,9 +102,9 @@ func checkVacant(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("the place of the socket: %w", err)
+		return fmt.Errorf("check the socket path: %w", err)
 	case info.Mode()&(fs.ModeSocket|fs.ModeSymlink) == 0: // the reference implementation leaves a symbolic link
-		return fmt.Errorf("%s is there, and is no socket: move it away, or listen elsewhere", path)
+		return fmt.Errorf("%s exists and is not a socket: move it, or listen on another path", path)
 	}
 	c, err := net.DialTimeout("unix", path, dialTimeout)
 	switch {
