@@ -131,9 +131,47 @@ func (s *step) itemPiece(m *sampling, item protocol.ResponseItemVariant) {
 		s.completeReasoning(m, i)
 	case *protocol.Message:
 		s.completeReasoning(m, nil)
+		m.message.correct(i.Content)
 		s.completeMessage(m, nil, i.Phase)
 	default:
 		s.item(item)
+	}
+}
+
+// correct replaces a text that came in pieces by that of the whole message, which the provider knows
+// from then on. A proposal stays, since its parts are shown already, and so does a text with a
+// refusal, which is no text of the whole message.
+func (o *openText) correct(whole []protocol.ContentItem) {
+	if o == nil || len(whole) == 0 || o.proposal != nil {
+		return
+	}
+	var text strings.Builder
+	for _, part := range whole {
+		if part.Raw != nil {
+			return
+		}
+		text.WriteString(part.Text)
+	}
+	if text.Len() > 0 {
+		o.text = text
+	}
+}
+
+// correct replaces texts that came in pieces by those of the whole item.
+func (o *openThought) correct(given *protocol.Reasoning) {
+	if len(given.Summary) > 0 {
+		o.summary = o.summary[:0]
+		for _, part := range given.Summary {
+			text := &strings.Builder{}
+			text.WriteString(part.Text)
+			o.summary = append(o.summary, text)
+		}
+	}
+	if len(given.Content) > 0 {
+		o.content.Reset()
+		for _, part := range given.Content {
+			o.content.WriteString(part.Text)
+		}
 	}
 }
 
@@ -201,6 +239,9 @@ func (s *step) completeReasoning(m *sampling, given *protocol.Reasoning) {
 		return
 	}
 	m.reasoning = nil
+	if given != nil {
+		o.correct(given)
+	}
 	shown := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{}}
 	kept := &protocol.Reasoning{ID: o.id, Summary: []protocol.ReasoningText{}}
 	for _, part := range o.summary {

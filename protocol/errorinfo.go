@@ -25,7 +25,9 @@ type CodexErrorInfo struct {
 const (
 	ErrorContextWindowExceeded  = "contextWindowExceeded"
 	ErrorUsageLimitExceeded     = "usageLimitExceeded"
+	ErrorRateLimitExceeded      = "rateLimitExceeded"
 	ErrorServerOverloaded       = "serverOverloaded"
+	ErrorCyberPolicy            = "cyberPolicy"
 	ErrorInternalServer         = "internalServerError"
 	ErrorUnauthorized           = "unauthorized"
 	ErrorBadRequest             = "badRequest"

@@ -45,13 +45,9 @@ func (x *interchange) ours() *client {
 	return c
 }
 
-// reference starts the reference implementation, without what would call its vendor.
 func (x *interchange) reference() *client {
 	x.t.Helper()
-	path := os.Getenv("REFERENCE_BINARY")
-	require.NotEmpty(x.t, path, "set REFERENCE_BINARY to the program of the reference implementation")
-	c := connect(x.t, processCommand(x.t, x.home, path, "app-server",
-		"-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"), nil)
+	c := startReference(x.t, x.home)
 	c.initialize()
 	return c
 }

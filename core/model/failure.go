@@ -160,9 +160,7 @@ func (e *statusError) modelError(from source) *core.ModelError {
 
 func (e *reportedError) modelError(source) *core.ModelError {
 	text := cmp.Or(e.problem.text, "the provider reported an error without saying which")
-	m := statusModelError(e.problem.inferredStatus(), e.problem, text)
-	m.Streaming, m.RetryAfter = true, e.problem.askedDelay()
-	return m
+	return streamedModelError(e.problem, text)
 }
 
 func (e *cutError) modelError(source) *core.ModelError {

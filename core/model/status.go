@@ -76,7 +76,24 @@ func (p *problem) tooLong(status int) bool {
 // exhausted tells whether the account is used up, which waiting does not heal.
 func (p *problem) exhausted(status int) bool {
 	return status == http.StatusPaymentRequired ||
-		p.has("insufficient_quota", "billing_hard_limit", "usage_limit_reached")
+		p.has("insufficient_quota", "billing_hard_limit", "usage_limit_reached", "usage_not_included")
+}
+
+// streamedModelError codes an error that came amidst an answer. Rate limits have a kind of their own
+// there, and the code server_is_overloaded asks to choose another model, as in the reference
+// implementation.
+func streamedModelError(p problem, message string) *core.ModelError {
+	m := statusModelError(p.inferredStatus(), p, message)
+	switch {
+	case p.has("cyber_policy"):
+		m.Info, m.Retry = protocol.CodexErrorInfo{Kind: protocol.ErrorCyberPolicy}, false
+	case p.has("server_is_overloaded"):
+		m.Retry = false
+	case m.Info.Kind == protocol.ErrorTooManyFailedAttempts:
+		m.Info = protocol.CodexErrorInfo{Kind: protocol.ErrorRateLimitExceeded}
+	}
+	m.Streaming, m.RetryAfter = true, p.askedDelay()
+	return m
 }
 
 // inferredStatus is the status that an error amidst an answer would have had as an

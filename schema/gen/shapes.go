@@ -99,8 +99,8 @@ var errorWords = []string{
 	protocol.ErrorContextWindowExceeded, protocol.ErrorUsageLimitExceeded, protocol.ErrorServerOverloaded,
 	protocol.ErrorInternalServer, protocol.ErrorUnauthorized, protocol.ErrorBadRequest,
 	protocol.ErrorModelNotFound, protocol.ErrorSandbox, protocol.ErrorOther,
-	"cyberPolicy", "flexUnavailable", "inferenceHookDenied", "misalignmentPolicyViolation",
-	"policyCapacityUnavailable", "rateLimitExceeded", "sessionBudgetExceeded",
+	protocol.ErrorCyberPolicy, "flexUnavailable", "inferenceHookDenied", "misalignmentPolicyViolation",
+	"policyCapacityUnavailable", protocol.ErrorRateLimitExceeded, "sessionBudgetExceeded",
 	"threadRollbackFailed", "tooManyDenials",
 }
 

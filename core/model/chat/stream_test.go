@@ -262,9 +262,6 @@ func TestStreamsThatBreakOff(t *testing.T) {
 }
 
 func TestErrorsAmidstTheAnswer(t *testing.T) {
-	status := func(kind string, status int) protocol.CodexErrorInfo {
-		return protocol.CodexErrorInfo{Kind: kind, HTTPStatus: &status}
-	}
 	other := protocol.CodexErrorInfo{Kind: protocol.ErrorOther}
 	for name, c := range map[string]struct {
 		event   string
@@ -277,7 +274,7 @@ func TestErrorsAmidstTheAnswer(t *testing.T) {
 		"not first":          {`{"id":"x","choices":[],"error":{"message":"boom","code":502}}`, "boom", protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
 		"text":               {`{"error":"boom"}`, "boom", other, true},
 		"says nothing":       {`{"error":{"param":7}}`, "without saying which", other, true},
-		"rate limit":         {`{"error":{"message":"slow","type":"rate_limit_error"}}`, "slow", status(protocol.ErrorTooManyFailedAttempts, 429), true},
+		"rate limit":         {`{"error":{"message":"slow","type":"rate_limit_error"}}`, "slow", protocol.CodexErrorInfo{Kind: protocol.ErrorRateLimitExceeded}, true},
 		"overloaded":         {`{"error":{"message":"busy","type":"overloaded_error"}}`, "busy", protocol.CodexErrorInfo{Kind: protocol.ErrorServerOverloaded}, true},
 		"server error":       {`{"error":{"message":"oh","type":"server_error"}}`, "oh", protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
 		"invalid request":    {`{"error":{"message":"no","type":"invalid_request_error"}}`, "no", other, false},

@@ -33,6 +33,7 @@ const (
 type event struct {
 	Type         string          `json:"type"`
 	Delta        string          `json:"delta"`
+	OutputIndex  *int            `json:"output_index"`
 	SummaryIndex int             `json:"summary_index"`
 	Item         json.RawMessage `json:"item"`
 	Response     response        `json:"response"`
@@ -92,12 +93,34 @@ func decodeDelta(raw []byte) (e event, plain bool) {
 			e.Type = v.String()
 		case "delta":
 			e.Delta = v.String()
+		case "output_index":
+			e.OutputIndex = indexOf(v)
 		case "summary_index":
 			e.SummaryIndex = int(v.Int())
 		}
 		return true
 	})
 	return e, e.Type != "" && utf8.ValidString(e.Delta)
+}
+
+// size is what an event counts, in bytes. Each item counts besides its text.
+func (e *event) size() int {
+	n := len(e.Delta) + len(e.Item)
+	if e.Item != nil {
+		n += model.PartCost
+	}
+	for _, item := range e.Response.Output {
+		n += model.PartCost + len(item)
+	}
+	return n
+}
+
+// indexOf is nil for what is not a number.
+func indexOf(v gjson.Result) *int {
+	if v.Type != gjson.Number {
+		return nil
+	}
+	return new(int(v.Int()))
 }
 
 // breakdown is nil if nothing was counted.

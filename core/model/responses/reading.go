@@ -17,12 +17,13 @@ type reading struct {
 	size   model.Size
 	ids    model.CallIDs
 	answer core.Answer
-	// said and thought are set once the item under way had a delta of text or reasoning.
-	said, thought bool
-	summaryIndex  int
-	items         int // that are whole
-	end           string
-	reason        string // why the answer is incomplete
+	messages
+	// thought is set once the reasoning under way had a delta.
+	thought      bool
+	summaryIndex int
+	items        int // that are whole
+	end          string
+	reason       string // why the answer is incomplete
 }
 
 func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
@@ -36,20 +37,22 @@ func (r *reading) Add(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := r.size.Add(len(e.Delta) + len(e.Item)); err != nil {
+	if err := r.size.Add(e.size()); err != nil {
 		return err
 	}
 	switch e.Type {
 	case eventText, eventRefusal:
-		r.text(e.Delta)
+		if r.takes(&e) {
+			r.text(e.Delta)
+		}
 	case eventSummaryPart, eventSummaryText:
 		r.summary(e.SummaryIndex, e.Delta)
 	case eventReasoningText:
 		r.reasoning(core.PieceReasoning, e.Delta)
 	case eventItemAdded:
-		r.said, r.thought, r.summaryIndex = false, false, 0
+		r.begin(e.OutputIndex)
 	case eventItemDone:
-		r.item(e.Item)
+		r.item(e.Item, e.OutputIndex)
 	case eventFailed:
 		return model.Reported(failure(e.Response.Error))
 	case eventError:
@@ -70,7 +73,7 @@ func failure(raw json.RawMessage) []byte {
 
 func (r *reading) text(delta string) {
 	if delta != "" {
-		r.said = true
+		r.said, r.spoke = true, true
 		r.emit(core.Piece{Kind: core.PieceText, Text: delta})
 	}
 }
@@ -92,7 +95,7 @@ func (r *reading) summary(index int, delta string) {
 }
 
 // item takes an item that is whole. Text and reasoning that came without deltas are emitted first.
-func (r *reading) item(raw json.RawMessage) {
+func (r *reading) item(raw json.RawMessage, index *int) {
 	var item protocol.ResponseItem
 	if item.UnmarshalJSON(raw) != nil {
 		return
@@ -100,13 +103,11 @@ func (r *reading) item(raw json.RawMessage) {
 	r.items++
 	switch i := item.ResponseItemVariant.(type) {
 	case *protocol.Message:
-		if !r.said {
-			r.text(protocol.JoinText(i.Content))
-		}
-		r.whole(item)
+		r.message(i, index)
 	case *protocol.Reasoning:
 		r.undelivered(i)
 		r.whole(item)
+		r.thought, r.summaryIndex = false, 0
 	case *protocol.FunctionCall:
 		r.call(core.ToolCall{ID: i.CallID, Name: i.FullName(), Arguments: i.Arguments})
 	case *protocol.CustomToolCall:
@@ -116,7 +117,6 @@ func (r *reading) item(raw json.RawMessage) {
 	default:
 		r.whole(item)
 	}
-	r.said, r.thought, r.summaryIndex = false, false, 0
 }
 
 // undelivered emits reasoning that came without deltas.
@@ -151,9 +151,10 @@ func shellArguments(c *protocol.LocalShellCall) string {
 
 // finish takes the end of the answer. A provider that sends no events for items has them here.
 func (r *reading) finish(e *event) {
-	if r.items == 0 && !r.said {
+	r.flush()
+	if r.items == 0 && !r.spoke {
 		for _, raw := range e.Response.Output {
-			r.item(raw)
+			r.item(raw, nil)
 		}
 	}
 	r.answer.Usage = e.Response.Usage.breakdown()
@@ -186,7 +187,7 @@ func (r *reading) Answer() (core.Answer, error) {
 	if why == "" {
 		why = fmt.Sprintf("the provider ended it as incomplete (reason %q)", r.reason)
 	}
-	if r.items == 0 && !r.said {
+	if r.items == 0 && !r.spoke {
 		return core.Answer{}, model.Barren(errors.New(why))
 	}
 	r.answer.Cut = why

@@ -3,6 +3,7 @@ package responses_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -174,6 +175,39 @@ func TestTextWithoutDeltasIsEmitted(t *testing.T) {
 	}
 }
 
+// TestMessagesStayApart covers streams in which the deltas of one message come amidst another.
+func TestMessagesStayApart(t *testing.T) {
+	delta := func(index int, text string) string {
+		return data(fmt.Sprintf(`{"type":"response.output_text.delta","output_index":%d,"delta":%q}`, index, text))
+	}
+	whole := func(index int, text string) string {
+		return data(fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":{"type":"message","role":"assistant","content":[{"type":"output_text","text":%q}]}}`, index, text))
+	}
+	const item = "item *protocol.Message"
+	for name, c := range map[string]struct {
+		stream string
+		want   []string
+	}{
+		"interleaved":              {delta(0, "a") + delta(1, "x") + delta(0, "b") + delta(1, "y") + whole(0, "ab") + whole(1, "xy"), []string{"0:a", "0:b", item, "0:xy", item}},
+		"the second is whole":      {delta(0, "a") + delta(1, "x") + whole(1, "x") + delta(0, "b") + whole(0, "ab"), []string{"0:a", "0:b", item, "0:x", item}},
+		"the first never ends":     {delta(0, "a") + delta(1, "x") + whole(1, "x"), []string{"0:a", "0:x"}},
+		"none ends":                {delta(0, "a") + delta(1, "x") + delta(1, "y"), []string{"0:a", "0:xy"}},
+		"late":                     {delta(0, "a") + whole(0, "a") + delta(0, "b"), []string{"0:a", item}},
+		"an index again":           {delta(0, "a") + whole(0, "a") + data(`{"type":"response.output_item.added","output_index":0,"item":{}}`) + delta(0, "b") + whole(0, "b"), []string{"0:a", item, "0:b", item}},
+		"an index without added":   {delta(0, "a") + whole(0, "a") + whole(0, "b"), []string{"0:a", item, "0:b", item}},
+		"done without an index":    {delta(0, "a") + delta(1, "x") + done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}`), []string{"0:a", item}},
+		"a call within":            {delta(0, "a") + done(`{"type":"function_call","name":"f","call_id":"c"}`) + delta(0, "b") + whole(0, "ab"), []string{"0:a", "0:b", item}},
+		"an index of another type": {data(`{"type":"response.output_text.delta","output_index":"0","delta":"a"}`) + whole(0, "a"), []string{"0:a", item}},
+		"a refusal without deltas": {done(`{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"no"}]}`), []string{"0:no", item}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pieces, _, err := answer(t, c.stream+completed)
+			require.NoError(t, err)
+			require.Equal(t, c.want, shown(pieces))
+		})
+	}
+}
+
 func TestFailuresAreToldByTheirCodes(t *testing.T) {
 	failed := func(code, message string) string {
 		return data(`{"type":"response.failed","response":{"error":{"code":"` + code + `","message":"` + message + `"}}}`)
@@ -184,13 +218,16 @@ func TestFailuresAreToldByTheirCodes(t *testing.T) {
 	}{
 		"too long":      {failed("context_length_exceeded", "m"), protocol.ErrorContextWindowExceeded, false},
 		"no money":      {failed("insufficient_quota", "m"), protocol.ErrorUsageLimitExceeded, false},
-		"rate":          {failed("rate_limit_exceeded", "Please try again in 1.5s."), protocol.ErrorTooManyFailedAttempts, true},
-		"overloaded":    {failed("server_is_overloaded", "m"), protocol.ErrorServerOverloaded, true},
+		"rate":          {failed("rate_limit_exceeded", "Please try again in 1.5s."), protocol.ErrorRateLimitExceeded, true},
+		"slow down":     {failed("slow_down", "m"), protocol.ErrorRateLimitExceeded, true},
+		"not included":  {failed("usage_not_included", "m"), protocol.ErrorUsageLimitExceeded, false},
+		"policy":        {failed("cyber_policy", "m"), protocol.ErrorCyberPolicy, false},
+		"overloaded":    {failed("server_is_overloaded", "m"), protocol.ErrorServerOverloaded, false},
 		"prompt":        {failed("invalid_prompt", "m"), protocol.ErrorOther, false},
 		"unknown":       {failed("something_else", "m"), protocol.ErrorOther, true},
 		"no reason":     {data(`{"type":"response.failed","response":{"error":null}}`), protocol.ErrorOther, true},
 		"error event":   {data(`{"type":"error","code":"server_error","message":"boom"}`), protocol.ErrorInternalServer, true},
-		"error member":  {data(`{"type":"error","error":{"code":"rate_limit_exceeded","message":"x"}}`), protocol.ErrorTooManyFailedAttempts, true},
+		"error member":  {data(`{"type":"error","error":{"code":"rate_limit_exceeded","message":"x"}}`), protocol.ErrorRateLimitExceeded, true},
 		"no end":        {done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`), protocol.ErrorOther, true},
 		"[DONE] alone":  {"data: [DONE]\n\n", protocol.ErrorOther, true},
 		"garbage":       {data(`{"type":`), protocol.ErrorOther, true},
