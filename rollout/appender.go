@@ -7,20 +7,20 @@ import "io"
 type appender struct {
 	file File
 	// good is the length that stands; a failed append goes back to it.
-	good int64
+	validSize int64
 	// torn is set while the file may hold more than good bytes.
 	torn bool
 	// open is set while the last of the good bytes is not LF.
-	open bool
+	unterminated bool
 }
 
 // append writes whole lines and then, unless it is nil, calls commit to make them
 // durable.
 func (a *appender) append(lines []byte, commit func() error) error {
-	if err := a.heal(); err != nil {
+	if err := a.recover(); err != nil {
 		return err
 	}
-	if a.open {
+	if a.unterminated {
 		lines = append([]byte{'\n'}, lines...)
 	}
 	err := a.write(lines)
@@ -29,11 +29,11 @@ func (a *appender) append(lines []byte, commit func() error) error {
 	}
 	if err != nil {
 		a.torn = true
-		_ = a.cut() // the next append tries again
+		_ = a.truncate() // the next append tries again
 		return err
 	}
-	a.good += int64(len(lines))
-	a.open = false
+	a.validSize += int64(len(lines))
+	a.unterminated = false
 	return nil
 }
 
@@ -46,23 +46,23 @@ func (a *appender) write(lines []byte) error {
 }
 
 // heal makes the end of the file one that an append can follow.
-func (a *appender) heal() error {
-	if !a.torn || a.cut() == nil {
+func (a *appender) recover() error {
+	if !a.torn || a.truncate() == nil {
 		return nil
 	}
 	info, err := a.file.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Size() > a.good {
-		a.good, a.open = info.Size(), true
+	if info.Size() > a.validSize {
+		a.validSize, a.unterminated = info.Size(), true
 	}
 	a.torn = false
 	return nil
 }
 
-func (a *appender) cut() error {
-	err := a.file.Truncate(a.good)
+func (a *appender) truncate() error {
+	err := a.file.Truncate(a.validSize)
 	if err == nil {
 		a.torn = false
 	}

@@ -20,13 +20,13 @@ func (s *Store) FindArchived(id string) (string, error) {
 	if path != "" {
 		return path, nil
 	}
-	return "", first(err, &NotArchivedError{id})
+	return "", firstError(err, &NotArchivedError{id})
 }
 
 // CheckArchive is the error, if any, with which Archive would refuse a rollout before it
 // does anything.
 func (s *Store) CheckArchive(path string) error {
-	moves, err := s.moves(path, sessionsDir, s.archiving)
+	moves, err := s.threadMoves(path, sessionsDir, s.archiveMove)
 	if err == nil {
 		err = checkAll(moves)
 	}
@@ -38,34 +38,34 @@ func (s *Store) CheckArchive(path string) error {
 // that the thread is archived when its newest file is. It never takes another file's place. After an error
 // the rollout is where it was, or where it should be.
 func (s *Store) Archive(path string) (string, error) {
-	moves, err := s.moves(path, sessionsDir, s.archiving)
+	moves, err := s.threadMoves(path, sessionsDir, s.archiveMove)
 	if err != nil {
 		return "", err
 	}
 	to := moves[0].to
 	slices.Reverse(moves)
-	return to, s.runAll(moves)
+	return to, s.runMovesLocked(moves)
 }
 
 // Unarchive moves an archived rollout back to the folder of the day in its name, as
 // Archive does the other way; the other files of its thread follow it.
 func (s *Store) Unarchive(path string) (string, error) {
-	moves, err := s.moves(path, archivedDir, s.unarchiving)
+	moves, err := s.threadMoves(path, archivedDir, s.unarchiveMove)
 	if err != nil {
 		return "", err
 	}
-	return moves[0].to, s.runAll(moves)
+	return moves[0].to, s.runMovesLocked(moves)
 }
 
 // moves are those of a rollout and, behind it, of the other files of its thread below a root.
-func (s *Store) moves(path, root string, way func(path string) (*move, error)) ([]*move, error) {
+func (s *Store) threadMoves(path, root string, way func(path string) (*move, error)) ([]*move, error) {
 	newest, err := way(path)
 	if err != nil {
 		return nil, err
 	}
 	moves, has := []*move{newest}, map[string]bool{fileID(path): true}
 	for name, err := range s.walk(walk{root: root}) {
-		if err = passing(err); err != nil {
+		if err = transientOnly(err); err != nil {
 			return nil, err
 		}
 		if name == "" || threadID(name) != newest.id || has[fileID(name)] {
@@ -91,26 +91,26 @@ func checkAll(moves []*move) error {
 }
 
 // runAll moves, as the thread's one writer.
-func (s *Store) runAll(moves []*move) error {
+func (s *Store) runMovesLocked(moves []*move) error {
 	lock, err := s.lock(moves[0].id)
 	if err != nil {
 		return err
 	}
-	return first(runLocked(moves), diskError(moves[0].op, moves[0].from, lock.release()))
+	return firstError(runMoves(moves), diskError(moves[0].op, moves[0].from, lock.release()))
 }
 
 // runLocked moves all, or none that can be known not to be. The caller is the thread's one writer.
-func runLocked(moves []*move) error {
+func runMoves(moves []*move) error {
 	err := checkAll(moves)
 	for _, m := range moves {
 		if err == nil {
-			err = m.locked()
+			err = m.checkAndRun()
 		}
 	}
 	return err
 }
 
-func (s *Store) archiving(path string) (*move, error) {
+func (s *Store) archiveMove(path string) (*move, error) {
 	id := threadID(path)
 	switch {
 	case id == "":
@@ -119,10 +119,10 @@ func (s *Store) archiving(path string) (*move, error) {
 		return nil, diskError("archive", path, errOutside)
 	}
 	to := filepath.Join(s.home, archivedDir, filepath.Base(path))
-	return &move{substitute{s, to + temporarySuffix}, "archive", id, archivedDir, path, to}, nil
+	return &move{tempFile{s, to + temporarySuffix}, "archive", id, archivedDir, path, to}, nil
 }
 
-func (s *Store) unarchiving(path string) (*move, error) {
+func (s *Store) unarchiveMove(path string) (*move, error) {
 	id := threadID(path)
 	at, dated := nameTimeOf(path)
 	switch {
@@ -134,17 +134,17 @@ func (s *Store) unarchiving(path string) (*move, error) {
 		return nil, diskError("unarchive", path, errUndated)
 	}
 	to := filepath.Join(s.dayDir(at), filepath.Base(path))
-	return &move{substitute{s, to + temporarySuffix}, "unarchive", id, sessionsDir, path, to}, nil
+	return &move{tempFile{s, to + temporarySuffix}, "unarchive", id, sessionsDir, path, to}, nil
 }
 
 // backupOf is the path of a rollout's backup: beside it or, where only a program that knows
 // of no backups has moved the rollout, where that came from.
-func (s *Store) backupOf(path string) string {
+func (s *Store) backupPath(path string) string {
 	beside := path + backupSuffix
-	if _, err := s.disk.Lstat(beside); !absent(err) {
+	if _, err := s.disk.Lstat(beside); !isNotExist(err) {
 		return beside
 	}
-	m, err := s.bringing(path)
+	m, err := s.completedMove(path)
 	if err != nil {
 		return beside
 	}
@@ -155,28 +155,28 @@ func (s *Store) backupOf(path string) string {
 }
 
 // bringBackup puts such a backup beside its rollout. The caller is the thread's writer.
-func (s *Store) bringBackup(path string) error {
-	m, err := s.bringing(path)
+func (s *Store) fetchBackup(path string) error {
+	m, err := s.completedMove(path)
 	if err == nil {
-		err = m.carryBackup()
+		err = m.linkBackup()
 	}
 	if err != nil {
 		return diskError("bring the backup of", path, err)
 	}
-	m.dropBackup()
+	m.removeOldBackup()
 	return nil
 }
 
 // bringing is the move that a rollout below one of the roots has made.
-func (s *Store) bringing(path string) (*move, error) {
-	way := s.archiving
+func (s *Store) completedMove(path string) (*move, error) {
+	way := s.archiveMove
 	if s.IsArchived(path) {
-		way = s.unarchiving
+		way = s.unarchiveMove
 	}
 	m, err := way(path)
 	if err != nil {
 		return nil, err
 	}
-	m.from, m.to, m.temporary = m.to, path, path+temporarySuffix
+	m.from, m.to, m.path = m.to, path, path+temporarySuffix
 	return m, nil
 }

@@ -94,7 +94,7 @@ func moveWith(t *testing.T, fault faultfs.Fault) bool {
 	s.run()
 	s.check(mem, fault.First)
 	require.Empty(t, mem.Held())
-	return disk.Hits() > 0
+	return disk.Failures() > 0
 }
 
 func TestACrashInAMoveKeepsTheThreadWhole(t *testing.T) {

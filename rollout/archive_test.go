@@ -227,7 +227,7 @@ func TestEveryOperationThatBringsABackupMayFail(t *testing.T) {
 		}
 		require.Equal(t, []int64{1, 2, 3, 4, 5}, readNumbers(t, store, archived), n)
 		require.Empty(t, mem.Held())
-		hit = disk.Hits() > 0
+		hit = disk.Failures() > 0
 	}
 }
 

@@ -37,7 +37,7 @@ type marker struct {
 }
 
 // lastMarker is nil where there is none.
-func lastMarker(runs []run) *marker {
+func lastMarker(runs []block) *marker {
 	for i := len(runs) - 1; i >= 0; i-- {
 		if runs[i].marker != nil {
 			return runs[i].marker
@@ -48,7 +48,7 @@ func lastMarker(runs []run) *marker {
 
 // names is what a marker says; it is false where that cannot be understood. No marker
 // says what one with 0 bytes does.
-func (m *marker) names() (protocol.ContextBackup, bool) {
+func (m *marker) decode() (protocol.ContextBackup, bool) {
 	if m == nil {
 		return protocol.ContextBackup{}, true
 	}
@@ -63,9 +63,9 @@ func (m *marker) names() (protocol.ContextBackup, bool) {
 }
 
 // join puts the backup's lines in the place of those before the marker.
-func (s *Store) join(r *reading) Backup {
-	path := s.backupOf(r.Path)
-	named, ok := r.marker.names()
+func (s *Store) joinBackup(r *reading) Backup {
+	path := s.backupPath(r.Path)
+	named, ok := r.marker.decode()
 	switch {
 	case !ok:
 		return Backup{Err: &BackupError{Path: path, Reason: backupUnnamed}}
@@ -76,16 +76,16 @@ func (s *Store) join(r *reading) Backup {
 	if err != nil {
 		return Backup{Err: err}
 	}
-	runs := parseRuns(data, shares(len(data)))
+	runs := parseBlocks(data, workersFor(len(data)))
 	if !sameThread(r.thread(), firstMeta(runs)) {
 		return Backup{Err: &BackupError{Path: path, Reason: backupForeign}}
 	}
 	for i := range runs {
-		runs[i].place(path)
+		runs[i].setPath(path)
 	}
-	r.astray = path != r.Path+backupSuffix
-	r.backup, r.gap, r.tail = data, gapOf(r.marker.offset-named.Bytes), r.fromMarker()
-	r.runs = append(runs, r.tailRuns()...)
+	r.misplacedBackup = path != r.Path+backupSuffix
+	r.backup, r.padding, r.tail = data, padding(r.marker.offset-named.Bytes), r.fromMarker()
+	r.blocks = append(runs, r.tailBlocks()...)
 	return Backup{Joined: true}
 }
 
@@ -111,10 +111,10 @@ func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, e
 
 // backupError is what went wrong with a backup.
 func backupError(path string, err error) *BackupError {
-	if absent(err) {
+	if isNotExist(err) {
 		return &BackupError{Path: path, Reason: backupMissing}
 	}
-	if disk := new(DiskError); errors.As(err, &disk) && isOutside(err) {
+	if disk := new(DiskError); errors.As(err, &disk) && isEnvironment(err) {
 		err = disk.Err // the path and the advice are in the error already
 	}
 	return &BackupError{Path: path, Reason: backupUnreadable, Err: err}
@@ -129,9 +129,9 @@ func checksum(parts ...[]byte) (sum uint32) {
 }
 
 // whole is the full log, in parts that follow each other.
-func (r *reading) whole() [][]byte {
+func (r *reading) fullLog() [][]byte {
 	if r.Backup.Joined {
-		return [][]byte{r.backup, r.gap, r.tail}
+		return [][]byte{r.backup, r.padding, r.tail}
 	}
 	return [][]byte{r.data}
 }
@@ -147,8 +147,8 @@ func (r *reading) fromMarker() []byte {
 }
 
 // tailRuns are the lines from the last marker on.
-func (r *reading) tailRuns() []run {
-	runs := parseRuns(r.tail, shares(len(r.tail)))
+func (r *reading) tailBlocks() []block {
+	runs := parseBlocks(r.tail, workersFor(len(r.tail)))
 	for i := range runs {
 		runs[i].shift(r.marker.line-1, int64(len(r.data)-len(r.tail)))
 	}
@@ -156,7 +156,7 @@ func (r *reading) tailRuns() []run {
 }
 
 // place makes damage that of another file.
-func (r *run) place(path string) {
+func (r *block) setPath(path string) {
 	for i := range r.damage {
 		r.damage[i].Path = path
 	}
@@ -167,11 +167,11 @@ func (r *reading) thread() string {
 	if r.ThreadID != "" {
 		return r.ThreadID
 	}
-	return firstMeta(r.runs)
+	return firstMeta(r.blocks)
 }
 
 // firstMeta is the id in the first session_meta line, "" where none tells one.
-func firstMeta(runs []run) string {
+func firstMeta(runs []block) string {
 	for _, r := range runs {
 		for i := range r.lines {
 			if r.lines[i].Type == protocol.LineSessionMeta {

@@ -20,12 +20,12 @@ func lineOf(payload []byte) protocol.RolloutLine {
 
 // appendTo writes bytes behind those of a file, whatever they are.
 func appendTo(s *Store, path string, data []byte) error {
-	file, err := s.make(path)
+	file, err := s.create(path)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
-	return first(err, file.Close())
+	return firstError(err, file.Close())
 }
 
 // longThread is 5,000 turns of 12 lines: 49 MB in the shapes of a real rollout.

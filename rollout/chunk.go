@@ -10,10 +10,10 @@ import (
 )
 
 // chunking says how files are read that are not held in memory whole, in bytes.
-type chunking struct {
+type chunkReader struct {
 	// size is how much is read at once. A line that is longer is read whole, up to most;
 	// of one that is longer still, the rest is passed over.
-	size, most int64
+	size, maxLine int64
 }
 
 const (
@@ -26,12 +26,12 @@ type chunk struct {
 	offset int64
 	data   []byte
 	// cut is how many bytes of its last line are missing.
-	cut int64
+	omitted int64
 }
 
 // of yields a file from an offset to another, or to its end. Each chunk has a buffer of its
 // own.
-func (k chunking) of(file File, from, to int64) iter.Seq2[chunk, error] {
+func (k chunkReader) chunks(file File, from, to int64) iter.Seq2[chunk, error] {
 	return func(yield func(chunk, error) bool) {
 		c := chunk{offset: from}
 		for size := k.size; from < to; {
@@ -45,18 +45,18 @@ func (k chunking) of(file File, from, to int64) iter.Seq2[chunk, error] {
 			from += int64(got)
 			c.data = data[:len(data)+got]
 			ended := int64(got) < n || from == to
-			whole := c.whole()
+			whole := c.wholeLines()
 			if whole == 0 && !ended {
-				if size = min(2*size, k.most); c.shorten(k.most) {
+				if size = min(2*size, k.maxLine); c.replaceLongLine(k.maxLine) {
 					size = k.size
 				}
 				continue
 			}
-			if whole > 0 && !yield(chunk{c.offset, c.data[:whole], c.cut}, nil) {
+			if whole > 0 && !yield(chunk{c.offset, c.data[:whole], c.omitted}, nil) {
 				return
 			}
 			if whole > 0 {
-				c = chunk{offset: c.offset + c.cut + int64(whole), data: c.data[whole:]}
+				c = chunk{offset: c.offset + c.omitted + int64(whole), data: c.data[whole:]}
 				size = k.size
 			}
 			if ended {
@@ -70,26 +70,26 @@ func (k chunking) of(file File, from, to int64) iter.Seq2[chunk, error] {
 }
 
 // whole is the length of its whole lines; one that was cut stands alone.
-func (c *chunk) whole() int {
-	if c.cut > 0 {
+func (c *chunk) wholeLines() int {
+	if c.omitted > 0 {
 		return bytes.IndexByte(c.data, '\n') + 1
 	}
 	return bytes.LastIndexByte(c.data, '\n') + 1
 }
 
 // shorten leaves of a line that is too long what is no JSON, whatever follows.
-func (c *chunk) shorten(most int64) bool {
+func (c *chunk) replaceLongLine(most int64) bool {
 	n := int64(len(c.data))
-	if n <= most && c.cut == 0 {
+	if n <= most && c.omitted == 0 {
 		return false
 	}
-	c.cut += n - 1
+	c.omitted += n - 1
 	c.data = []byte{'!'}
 	return true
 }
 
 // stretch is a part of a file that is loaded.
-type stretch struct {
+type span struct {
 	file     uint32
 	from, to int64
 	// lines are those of the file before it.
@@ -101,43 +101,43 @@ type stretch struct {
 // scan settles the lines of a stretch, and gives the end of what was there. While the
 // lines of a chunk are taken, a goroutine reads and parses the next; it ends with the
 // stretch.
-func (l *loading) scan(s *stretch) (end int64, err error) {
+func (l *loading) readSpan(s *span) (end int64, err error) {
 	type outcome struct {
 		chunk
-		runs []run
+		runs []block
 		err  error
 	}
 	next := make(chan outcome, 1)
 	go func() {
 		defer close(next)
-		for c, err := range l.store.chunking.of(l.text.files[s.file], s.from, s.to) {
-			next <- outcome{c, parsePart(c.data, shares(len(c.data)), c.offset == 0), err}
+		for c, err := range l.store.chunkReader.chunks(l.lines.files[s.file], s.from, s.to) {
+			next <- outcome{c, parseBlocksOf(c.data, workersFor(len(c.data)), c.offset == 0), err}
 		}
 	}()
 	end = s.from
 	for o := range next {
 		if o.err != nil {
-			err = first(err, o.err)
+			err = firstError(err, o.err)
 			continue
 		}
 		for i := range o.runs {
 			o.runs[i].shift(s.lines, o.offset)
-			o.runs[i].place(s.path)
-			l.settleRun(&o.runs[i], s.file)
+			o.runs[i].setPath(s.path)
+			l.addBlock(&o.runs[i], s.file)
 		}
 		for i := range o.runs {
 			s.lines += o.runs[i].count
 		}
-		end = o.offset + int64(len(o.data)) + o.cut
-		l.open = o.data[len(o.data)-1] != '\n'
+		end = o.offset + int64(len(o.data)) + o.omitted
+		l.unterminated = o.data[len(o.data)-1] != '\n'
 	}
 	return end, err
 }
 
 // lastMarkerOf is the last marker of a file.
-func (k chunking) lastMarkerOf(file File, size int64) (last *marker, err error) {
+func (k chunkReader) lastMarkerOf(file File, size int64) (last *marker, err error) {
 	lines := 0
-	for c, err := range k.of(file, 0, size) {
+	for c, err := range k.chunks(file, 0, size) {
 		if err != nil {
 			return nil, err
 		}

@@ -17,12 +17,12 @@ type Position struct {
 	// Updated is in Unix nanoseconds; 0 where the key is created_at.
 	Updated int64 `json:"u,omitempty"`
 	// Here is set where the page begins with what stands there, not behind it.
-	Here bool `json:"h,omitempty"`
+	Inclusive bool `json:"h,omitempty"`
 }
 
 // Begin is where the page of a query begins: the zero Position without a cursor, a
 // *CursorError where that is not one of such a list.
-func (q Query) Begin() (Position, error) { return decodeCursor(q.Cursor, q.Key()) }
+func (q Query) Start() (Position, error) { return decodeCursor(q.Cursor, q.Key()) }
 
 // Key is the query's SortKey, or that of the zero one.
 func (q Query) Key() SortKey {
@@ -68,18 +68,18 @@ func (p Position) before(q Position) bool {
 func (p Position) in(root string) string { return filepath.Join(root, filepath.FromSlash(p.Path)) }
 
 // Back leads, in the other direction, to the page that begins at the position.
-func (p Position) Back() string {
-	p.Here = true
+func (p Position) BackCursor() string {
+	p.Inclusive = true
 	return p.Cursor()
 }
 
 // reaches tells whether a list that begins at p has q.
-func (p Position) reaches(q Position, ascending bool) bool {
+func (p Position) precedes(q Position, ascending bool) bool {
 	switch {
 	case p.Path == "":
 		return true
 	case !p.before(q) && !q.before(p):
-		return p.Here
+		return p.Inclusive
 	}
 	return p.before(q) == ascending
 }

@@ -23,14 +23,14 @@ func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
 	}
-	own, others, err := s.filesOf(id)
+	own, others, err := s.splitFiles(id)
 	reader := headReader{store: s}
 	for _, path := range others {
 		if err != nil {
 			break
 		}
 		var leans bool
-		if leans, err = reader.leansOn(path, own); leans {
+		if leans, err = reader.dependsOn(path, own); leans {
 			return &InUseError{id, threadID(path)}
 		}
 	}
@@ -39,8 +39,8 @@ func (s *Store) CheckDelete(id string) error {
 
 // passing is an error that may pass, nil for others: what could not be read now may lean on what
 // is deleted.
-func passing(err error) error {
-	if MayPass(err) {
+func transientOnly(err error) error {
+	if IsTransient(err) {
 		return err
 	}
 	return nil
@@ -48,12 +48,12 @@ func passing(err error) error {
 
 // filesOf are the ids of a thread's files, and the paths of all other threads'. What cannot be
 // read for good has none.
-func (s *Store) filesOf(id string) (own, others []string, unread error) {
+func (s *Store) splitFiles(id string) (own, others []string, unread error) {
 	for _, root := range Roots() {
 		for path, err := range s.walk(walk{root: root}) {
 			switch {
 			case err != nil:
-				unread = first(unread, passing(err))
+				unread = firstError(unread, transientOnly(err))
 			case threadID(path) == id:
 				own = append(own, fileID(path))
 			default:
@@ -66,7 +66,7 @@ func (s *Store) filesOf(id string) (own, others []string, unread error) {
 
 // users are the threads that others go on from, each with one that does; where ctx has ended
 // they are not all.
-func (s *Store) users(ctx context.Context) (map[string]string, error) {
+func (s *Store) dependents(ctx context.Context) (map[string]string, error) {
 	threads, origins := map[string]string{}, map[string]string{}
 	reader := headReader{store: s}
 	for _, root := range Roots() {
@@ -79,7 +79,7 @@ func (s *Store) users(ctx context.Context) (map[string]string, error) {
 				threads[fileID(path)] = threadID(path)
 				id, err = reader.originOf(filepath.Join(s.home, root, path))
 			}
-			if err = passing(err); err != nil {
+			if err = transientOnly(err); err != nil {
 				return nil, err
 			}
 			if id != "" {
@@ -109,14 +109,14 @@ func (r *headReader) originOf(path string) (string, error) {
 
 // leansOn tells whether a rollout's first line says that its history begins in one of the
 // files with these ids. A file that cannot be read for good leans on nothing.
-func (r *headReader) leansOn(path string, ids []string) (bool, error) {
+func (r *headReader) dependsOn(path string, ids []string) (bool, error) {
 	line, whole, err := r.firstLine(path)
 	names := func(id string) bool { return bytes.Contains(line, []byte(id)) }
 	if err != nil || whole && !slices.ContainsFunc(ids, names) {
-		return false, passing(err)
+		return false, transientOnly(err)
 	}
 	found, err := r.readOwn(path)
-	return err == nil && slices.Contains(ids, found.origin.id), passing(err)
+	return err == nil && slices.Contains(ids, found.origin.id), transientOnly(err)
 }
 
 // firstLine is that of a file, as far as it is in the head; whole is set where it is all of it.
@@ -126,7 +126,7 @@ func (r *headReader) firstLine(path string) (line []byte, whole bool, err error)
 		return nil, false, err
 	}
 	data, err := r.fill(file, min(info.Size(), headSize))
-	if err = first(err, file.Close()); err != nil {
+	if err = firstError(err, file.Close()); err != nil {
 		return nil, false, diskError("read", path, err)
 	}
 	line, _, whole = bytes.Cut(data, []byte("\n"))
@@ -152,8 +152,8 @@ func (s *Store) Remove(id string) error {
 	if err != nil {
 		return err
 	}
-	s.forget(id)
-	return first(s.deleteAll(id), diskError("delete", id, lock.release()))
+	s.removeSnapshotCache(id)
+	return firstError(s.deleteAll(id), diskError("delete", id, lock.release()))
 }
 
 // deleteAll deletes the newest file first, and fails where there is none. What cannot be read
@@ -167,7 +167,7 @@ func (s *Store) deleteAll(id string) error {
 			case err != nil:
 				unread = err
 			case threadID(name) == id:
-				path := s.place(root, name)
+				path := s.absPath(root, name)
 				if err := s.deleteFile(path); err != nil {
 					return diskError("delete", path, err)
 				}
@@ -179,7 +179,7 @@ func (s *Store) deleteAll(id string) error {
 		}
 	}
 	for _, path := range gone {
-		if err := s.deleteTrail(path); err != nil {
+		if err := s.deleteMoveLeftovers(path); err != nil {
 			return diskError("delete", path, err)
 		}
 	}
@@ -187,17 +187,17 @@ func (s *Store) deleteAll(id string) error {
 }
 
 // deleteTrail takes what a move that was killed left of a rollout where that led from or to.
-func (s *Store) deleteTrail(path string) error {
-	m, err := s.bringing(path)
+func (s *Store) deleteMoveLeftovers(path string) error {
+	m, err := s.completedMove(path)
 	if err != nil {
 		return nil // it was never moved
 	}
 	for _, suffix := range []string{temporarySuffix, backupSuffix} {
-		if err := s.disk.Remove(m.from + suffix); err != nil && !absent(err) {
+		if err := s.disk.Remove(m.from + suffix); err != nil && !isNotExist(err) {
 			return err
 		}
 	}
-	if err := s.disk.SyncDir(filepath.Dir(m.from)); !absent(err) {
+	if err := s.disk.SyncDir(filepath.Dir(m.from)); !isNotExist(err) {
 		return err
 	}
 	return nil
@@ -205,7 +205,7 @@ func (s *Store) deleteTrail(path string) error {
 
 // deleteFile also takes what a rewrite that was killed left of the thread.
 func (s *Store) deleteFile(path string) error {
-	if err := s.disk.Remove(path + temporarySuffix); err != nil && !absent(err) {
+	if err := s.disk.Remove(path + temporarySuffix); err != nil && !isNotExist(err) {
 		return err
 	}
 	if err := s.disk.Remove(path); err != nil {
@@ -213,9 +213,9 @@ func (s *Store) deleteFile(path string) error {
 	}
 	err := s.disk.SyncDir(filepath.Dir(path))
 	if gone := s.disk.Remove(path + backupSuffix); gone == nil {
-		err = first(err, s.disk.SyncDir(filepath.Dir(path)))
-	} else if !absent(gone) {
-		err = first(err, gone)
+		err = firstError(err, s.disk.SyncDir(filepath.Dir(path)))
+	} else if !isNotExist(gone) {
+		err = firstError(err, gone)
 	}
 	return err
 }

@@ -57,14 +57,14 @@ func TestNothingIsDeletedThatAnUnreadFileMayLeanOn(t *testing.T) {
 			faulty := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: kind})
 			broken := rollout.NewStore(faulty, home)
 			require.Error(t, broken.Delete(threadA), "%v of operation %d", kind, n)
-			hit = faulty.Hits() > 0
+			hit = faulty.Failures() > 0
 			faulty = faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: kind})
 			broken = rollout.NewStore(faulty, home)
-			broken.Retain(t.Context(), rollout.Retention{MaxAge: day, Delete: true}, time.Now().Add(2*day), func(r rollout.Resting) error {
+			broken.Retain(t.Context(), rollout.Retention{MaxAge: day, Delete: true}, time.Now().Add(2*day), func(r rollout.Candidate) error {
 				require.NotEqual(t, threadA, r.ID, "%v of operation %d", kind, n)
 				return errors.New("it stays")
 			})
-			hit = hit || faulty.Hits() > 0
+			hit = hit || faulty.Failures() > 0
 			get(t, mem, path)
 		}
 	}
@@ -114,7 +114,7 @@ func TestADeletedThreadLeavesNoTrailOfItsMoves(t *testing.T) {
 			require.NoError(t, store.Delete(threadA))
 			require.Empty(t, rolloutsOf(mem), n)
 			require.Empty(t, worstOf(mem), "nor after a crash: %d", n)
-			hit = faulty.Hits() > 0
+			hit = faulty.Failures() > 0
 		}
 	}
 }

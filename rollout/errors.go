@@ -54,10 +54,10 @@ type KindError struct {
 
 // Error names the kind.
 func (e *KindError) Error() string {
-	return fmt.Sprintf("%s is a %s, not a regular file: move it away", e.Path, kind(e.Mode))
+	return fmt.Sprintf("%s is a %s, not a regular file: move it away", e.Path, fileKind(e.Mode))
 }
 
-func kind(mode fs.FileMode) string {
+func fileKind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "folder"
@@ -93,7 +93,7 @@ func (e *BackupError) Error() string {
 }
 
 func (e *BackupError) consequence() string {
-	failed := isOutside(e.Err)
+	failed := isEnvironment(e.Err)
 	switch {
 	case e.Whole && failed:
 		return "the rollout is whole, but cannot be rewritten until it can be: " + advice(e.Err)
@@ -112,17 +112,19 @@ func (e *BackupError) consequence() string {
 // IsShortage tells that the disk, or the process, lacks what a file needs: nothing is wrong with
 // the file.
 func IsShortage(err error) bool {
-	return isOf(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EMFILE, syscall.ENFILE)
+	return isAny(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EMFILE, syscall.ENFILE)
 }
 
 // MayPass tells of an error that says nothing of what is there: a file that cannot be read for it
 // now may be read later.
-func MayPass(err error) bool { return IsShortage(err) || errors.Is(err, syscall.EIO) }
+func IsTransient(err error) bool { return IsShortage(err) || errors.Is(err, syscall.EIO) }
 
 // isOutside tells that it may not be the file with which something is wrong.
-func isOutside(err error) bool { return IsShortage(err) || isOf(err, syscall.EIO, fs.ErrPermission) }
+func isEnvironment(err error) bool {
+	return IsShortage(err) || isAny(err, syscall.EIO, fs.ErrPermission)
+}
 
-func isOf(err error, any ...error) bool {
+func isAny(err error, any ...error) bool {
 	return slices.ContainsFunc(any, func(one error) bool { return errors.Is(err, one) })
 }
 
@@ -229,6 +231,6 @@ func advice(err error) string {
 
 // absent tells whether an error says that there is no such file, be it that what
 // should be a folder above it is none.
-func absent(err error) bool {
+func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

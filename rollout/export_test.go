@@ -3,5 +3,5 @@ package rollout
 // InChunks is the store with files read in chunks of another size, lines of at most
 // another, and bookmarks worth while from a third on, in bytes.
 func (s *Store) InChunks(size, most, bookmark int64) *Store {
-	return &Store{disk: s.disk, home: s.home, chunking: chunking{size, most}, bookmarkFrom: bookmark}
+	return &Store{disk: s.disk, home: s.home, chunkReader: chunkReader{size, most}, snapshotCacheMin: bookmark}
 }

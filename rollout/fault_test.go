@@ -117,7 +117,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, false, 4}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
 			n := 0
-			for liveWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Part: failing.part}) {
+			for liveWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Partial: failing.part}) {
 				n++
 			}
 			require.Greater(t, n, 30, "the scenario has that many operations")
@@ -150,7 +150,7 @@ func liveWith(t *testing.T, fault faultfs.Fault) bool {
 	}
 	require.False(t, contents.Torn)
 	require.Empty(t, mem.Held())
-	return disk.Hits() > 0
+	return disk.Failures() > 0
 }
 
 func TestACrashKeepsWhatWasSynced(t *testing.T) {
@@ -161,7 +161,7 @@ func TestACrashKeepsWhatWasSynced(t *testing.T) {
 
 func TestACrashAfterAFaultKeepsWhatWasSynced(t *testing.T) {
 	for n := range 60 {
-		crashWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO, Part: n%2 == 0})
+		crashWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO, Partial: n%2 == 0})
 	}
 }
 

@@ -43,7 +43,7 @@ const (
 	headSize    = 64 << 10
 	headGrowth  = 4
 	maxHeadSize = 1 << 20
-	longHead    = 96 << 20
+	maxLongHead = 96 << 20
 
 	// maxPreview is of a preview, in bytes.
 	maxPreview = 1 << 20
@@ -67,7 +67,7 @@ type headReader struct {
 
 // listed is the head of a file, and whether that belongs in a list. The error tells why
 // that is not known.
-func (r *headReader) listed(path string) (Head, bool, error) {
+func (r *headReader) readListed(path string) (Head, bool, error) {
 	found, err := r.read(path)
 	if err == nil && found.empty {
 		err = diskError("list", path, errEmpty)
@@ -121,8 +121,8 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 			break
 		}
 	}
-	if !found.hasUser() && int64(len(data)) < info.Size() && uncounted(data) > 0 {
-		if found, err = r.readLong(file, info.Size()); err != nil {
+	if !found.hasUser() && int64(len(data)) < info.Size() && skippedBytes(data) > 0 {
+		if found, err = r.readPastLongLines(file, info.Size()); err != nil {
 			return headScan{}, diskError("read", path, err)
 		}
 	}
@@ -136,7 +136,7 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 }
 
 // uncounted is how many bytes of a head do not count, since the lines that they are in are long.
-func uncounted(head []byte) (n int) {
+func skippedBytes(head []byte) (n int) {
 	for line := range bytes.Lines(head) {
 		n += max(0, len(line)-headSize)
 	}
@@ -144,9 +144,9 @@ func uncounted(head []byte) (n int) {
 }
 
 // readLong is what a file tells in whose head there are long lines.
-func (r *headReader) readLong(file File, size int64) (found headScan, err error) {
+func (r *headReader) readPastLongLines(file File, size int64) (found headScan, err error) {
 	left := maxHeadSize
-	for c, err := range r.store.chunking.of(file, 0, min(size, longHead)) {
+	for c, err := range r.store.chunkReader.chunks(file, 0, min(size, maxLongHead)) {
 		if err != nil {
 			return found, err
 		}
@@ -189,10 +189,10 @@ type headScan struct {
 
 // inherit takes over the user's first message from what the file goes on from.
 func (h *headScan) inherit(before headScan) {
-	if before.event != nil && h.origin.reaches(before.eventAt) {
+	if before.event != nil && h.origin.includes(before.eventAt) {
 		h.event, h.eventAt = before.event, before.eventAt
 	}
-	if before.item != nil && h.origin.reaches(before.itemAt) {
+	if before.item != nil && h.origin.includes(before.itemAt) {
 		h.item, h.itemAt = before.item, before.itemAt
 	}
 }
@@ -210,7 +210,7 @@ func (h *headScan) scan(data []byte) {
 		}
 		if p, reason := parseLine(line); reason == "" {
 			h.lines = true
-			h.note(p)
+			h.addLine(p)
 		}
 		if h.event != nil && h.head.Context != nil && h.meta {
 			return
@@ -218,7 +218,7 @@ func (h *headScan) scan(data []byte) {
 	}
 }
 
-func (h *headScan) note(p parsed) {
+func (h *headScan) addLine(p parsed) {
 	lineType, payload := p.Type, p.Payload
 	switch {
 	case lineType == protocol.LineSessionMeta && !h.meta:
@@ -245,9 +245,9 @@ func (h *headScan) finish(path string) {
 	head.Path = path
 	switch {
 	case h.event != nil:
-		head.Preview = beginOf(protocol.PreviewOf(*h.event), maxPreview)
+		head.Preview = prefixOf(protocol.PreviewOf(*h.event), maxPreview)
 	case h.item != nil:
-		head.Preview = beginOf(protocol.PreviewOf(*h.item), maxPreview)
+		head.Preview = prefixOf(protocol.PreviewOf(*h.item), maxPreview)
 	}
 	head.ID = threadID(path)
 	if head.ID == "" {
@@ -269,7 +269,7 @@ func (h *headScan) finish(path string) {
 }
 
 // beginOf is the begin of a text, at most so many bytes, without half a character.
-func beginOf(text string, most int) string {
+func prefixOf(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
@@ -300,7 +300,7 @@ func itemText(payload []byte) *string {
 		return nil
 	}
 	text := contentText(item.Get("content"))
-	for _, mark := range injected {
+	for _, mark := range injectedPrefixes {
 		if strings.HasPrefix(strings.TrimSpace(*text), mark) {
 			return nil
 		}
@@ -309,7 +309,7 @@ func itemText(payload []byte) *string {
 }
 
 // injected are the begins of messages that are put in on the user's behalf.
-var injected = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md", protocol.PluginsTag, protocol.ReminderHead}
+var injectedPrefixes = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md", protocol.PluginsTag, protocol.ReminderHead}
 
 func contentText(content gjson.Result) *string {
 	var text strings.Builder

@@ -40,38 +40,38 @@ func (i *idleLogs) suspend() (freed bool) {
 }
 
 // frugalFS is a file system that suspends idle logs and tries again if descriptors run out.
-type frugalFS struct {
+type retryFS struct {
 	FS
 	idle *idleLogs
 }
 
-func (f frugalFS) retry(do func() error) error {
+func (f retryFS) retry(do func() error) error {
 	err := do()
-	if isOf(err, syscall.EMFILE, syscall.ENFILE) && f.idle.suspend() {
+	if isAny(err, syscall.EMFILE, syscall.ENFILE) && f.idle.suspend() {
 		return do()
 	}
 	return err
 }
 
 // OpenFile needs a descriptor.
-func (f frugalFS) OpenFile(path string, flag int, perm fs.FileMode) (file File, err error) {
+func (f retryFS) OpenFile(path string, flag int, perm fs.FileMode) (file File, err error) {
 	err = f.retry(func() (err error) { file, err = f.FS.OpenFile(path, flag, perm); return err })
 	return file, err
 }
 
 // ReadDir needs a descriptor.
-func (f frugalFS) ReadDir(path string) (entries []fs.DirEntry, err error) {
+func (f retryFS) ReadDir(path string) (entries []fs.DirEntry, err error) {
 	err = f.retry(func() (err error) { entries, err = f.FS.ReadDir(path); return err })
 	return entries, err
 }
 
 // SyncDir needs a descriptor.
-func (f frugalFS) SyncDir(path string) error {
+func (f retryFS) SyncDir(path string) error {
 	return f.retry(func() error { return f.FS.SyncDir(path) })
 }
 
 // Lock needs a descriptor.
-func (f frugalFS) Lock(path string, mode LockMode) (lock io.Closer, err error) {
+func (f retryFS) Lock(path string, mode LockMode) (lock io.Closer, err error) {
 	err = f.retry(func() (err error) { lock, err = f.FS.Lock(path, mode); return err })
 	return lock, err
 }
@@ -98,14 +98,14 @@ func (l *Log) SetIdle(idle bool) {
 // suspend closes the descriptors of a log that has nothing left to write. A crash then loses as
 // little as it would of a log that was closed.
 func (l *Log) suspend() (freed bool) {
-	if l.closed || l.suspended != nil || l.lock == nil || l.tail == nil || l.unplaced || l.dirty || l.tail.torn {
+	if l.closed || l.suspended != nil || l.lock == nil || l.tail == nil || l.unpublished || l.dirty || l.tail.torn {
 		return false
 	}
 	info, err := l.tail.file.Stat()
-	if err != nil || info.Size() != l.tail.good {
+	if err != nil || info.Size() != l.tail.validSize {
 		return false
 	}
-	if l.text.suspend() != nil {
+	if l.lines.suspend() != nil {
 		return false
 	}
 	l.suspended = info
@@ -127,11 +127,11 @@ func (l *Log) Resume() error {
 		return err
 	}
 	file, info, err := l.store.open(l.path, os.O_RDWR|os.O_APPEND)
-	if absent(err) || err == nil && !l.store.isUnchanged(l.suspended, info) {
-		err = diskError("append to", l.path, first(ErrChanged, closeOf(file)))
+	if isNotExist(err) || err == nil && !l.store.isUnchanged(l.suspended, info) {
+		err = diskError("append to", l.path, firstError(ErrChanged, closeOf(file)))
 	}
 	if err == nil {
-		if err = l.text.resume(l.store, file); err != nil {
+		if err = l.lines.resume(l.store, file); err != nil {
 			_ = file.Close()
 		}
 	}

@@ -23,7 +23,7 @@ func suspended(t *testing.T) (*rollout.Store, *faultfs.Mem, *rollout.Log) {
 	path, err := store.Find(threadA)
 	require.NoError(t, err, "a directory is read once the log has freed its descriptors")
 	require.Equal(t, log.Path(), path)
-	require.Equal(t, 1, disk.Hits())
+	require.Equal(t, 1, disk.Failures())
 	require.Empty(t, mem.Held())
 	log.SetIdle(false)
 	return store, mem, log
@@ -33,7 +33,7 @@ func TestIdleLogsFreeTheirDescriptorsWhenThereAreNoOthers(t *testing.T) {
 	store, mem, log := suspended(t)
 	require.NoError(t, log.Append(linesFrom(2, 3), true))
 	require.NotEmpty(t, mem.Held())
-	require.JSONEq(t, string(line(0).Payload), string(log.Text().Payload(0)))
+	require.JSONEq(t, string(line(0).Payload), string(log.LineReader().Payload(0)))
 	_, _, err := rollout.NewStore(mem, home).Open(log.Path())
 	requireLocked(t, err)
 	require.NoError(t, log.Close())

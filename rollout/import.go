@@ -22,7 +22,7 @@ func (e *ExistsError) Error() string {
 // its path. Another thread's id is not taken, archived or not (*ExistsError). Nothing is
 // left of an import that fails.
 func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
-	id, at, err := headOf(lines)
+	id, at, err := metaOf(lines)
 	if err != nil {
 		return "", err
 	}
@@ -37,8 +37,8 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := log.Append(whole(lines), true); err != nil {
-		return "", first(err, log.Discard())
+	if err := log.Append(withoutOrigin(lines), true); err != nil {
+		return "", firstError(err, log.Discard())
 	}
 	_ = log.Close() // all is on the disk
 	return log.Path(), nil
@@ -46,7 +46,7 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 
 // whole are lines that may have been read with those that they go on from: their first one does
 // not say any more that they go on from others.
-func whole(lines []protocol.RolloutLine) []protocol.RolloutLine {
+func withoutOrigin(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	o := originIn(lines[0].Payload)
 	var members map[string]json.RawMessage
 	if o.id == "" || o.end == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 || protocol.Unmarshal(lines[0].Payload, &members) != nil {
@@ -64,7 +64,7 @@ func whole(lines []protocol.RolloutLine) []protocol.RolloutLine {
 }
 
 // headOf is what the first line says of the thread.
-func headOf(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
+func metaOf(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
 	var meta protocol.SessionMeta
 	if len(lines) == 0 || lines[0].Type != protocol.LineSessionMeta {
 		return "", at, errors.New("this is no rollout: its first line is not session_meta")

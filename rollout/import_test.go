@@ -63,7 +63,7 @@ func TestImportFails(t *testing.T) {
 		contents, err := sound.Read(found)
 		require.NoError(t, err)
 		require.Equal(t, lines, contents.Lines)
-		if disk.Hits() == 0 {
+		if disk.Failures() == 0 {
 			return
 		}
 	}

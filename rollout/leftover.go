@@ -20,7 +20,7 @@ func (s *Store) RemoveLeftovers() error {
 
 func (s *Store) removeLeftovers(dir string) error {
 	entries, err := s.disk.ReadDir(dir)
-	if absent(err) {
+	if isNotExist(err) {
 		return nil
 	}
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *Store) removeLeftover(id, path string) error {
 	if err != nil {
 		return err
 	}
-	if err = s.disk.Remove(path); absent(err) {
+	if err = s.disk.Remove(path); isNotExist(err) {
 		err = nil
 	}
-	return first(diskError("remove", path, err), diskError("unlock", path, lock.release()))
+	return firstError(diskError("remove", path, err), diskError("unlock", path, lock.release()))
 }

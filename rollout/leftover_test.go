@@ -65,7 +65,7 @@ func TestLeftoversThatStayAreRemovedNextTime(t *testing.T) {
 		gone, kept := leftovers(t, mem, store)
 		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.EIO})
 		_ = rollout.NewStore(disk, home).RemoveLeftovers()
-		failed = disk.Hits() > 0
+		failed = disk.Failures() > 0
 		require.NoError(t, store.RemoveLeftovers())
 		for _, path := range gone {
 			require.NotContains(t, mem.Files(home), path)

@@ -29,7 +29,7 @@ func (f LineFile) Lock(mode LockMode) (io.Closer, error) {
 	if err := f.store.disk.MkdirAll(f.store.home, dirMode); err != nil {
 		return nil, diskError("make", f.store.home, err)
 	}
-	return f.store.await(f.path+lockSuffix, mode)
+	return f.store.lockWait(f.path+lockSuffix, mode)
 }
 
 // Stat tells of the file; the error is fs.ErrNotExist where there is none.
@@ -50,11 +50,11 @@ func (f LineFile) append(lines []byte) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	tail := &appender{file: file, good: info.Size()}
-	if tail.open, err = endsOpen(file, info.Size()); err != nil {
+	tail := &appender{file: file, validSize: info.Size()}
+	if tail.unterminated, err = endsOpen(file, info.Size()); err != nil {
 		return err
 	}
-	return tail.append(lines, func() error { return first(file.Sync(), f.store.disk.SyncDir(f.store.home)) })
+	return tail.append(lines, func() error { return firstError(file.Sync(), f.store.disk.SyncDir(f.store.home)) })
 }
 
 // Replace gives the file other content, at once and durably. The caller holds the lock.

@@ -43,7 +43,7 @@ func TestLinesAreWholeWhateverFails(t *testing.T) {
 	for n := 0; ; n++ {
 		mem := faultfs.NewMem(home)
 		put(t, mem, home+"/notes.jsonl", "one\n")
-		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC, Part: true})
+		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC, Partial: true})
 		lines := rollout.NewStore(disk, home).LineFile("notes.jsonl")
 		want := "one\n"
 		if lock, err := lines.Lock(rollout.Exclusive); err == nil {
@@ -62,7 +62,7 @@ func TestLinesAreWholeWhateverFails(t *testing.T) {
 		}
 		require.Equal(t, want, get(t, mem, lines.Path()), "operation %d", n)
 		require.Empty(t, mem.Held())
-		if disk.Hits() == 0 {
+		if disk.Failures() == 0 {
 			require.Greater(t, n, 10)
 			return
 		}

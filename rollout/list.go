@@ -69,7 +69,7 @@ type Page struct {
 // the page needs, and one to know whether another page follows. An unusable cursor is
 // a *CursorError.
 func (s *Store) List(q Query) (Page, error) {
-	from, err := q.Begin()
+	from, err := q.Start()
 	if err != nil {
 		return Page{}, err
 	}
@@ -85,7 +85,7 @@ func (s *Store) List(q Query) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
-		head, ok, err := reader.listed(at.in(s.root(q)))
+		head, ok, err := reader.readListed(at.in(s.root(q)))
 		if err != nil {
 			skip(err)
 		}
@@ -100,7 +100,7 @@ func (s *Store) List(q Query) (Page, error) {
 			break
 		}
 		if len(page.Heads) == 0 {
-			page.BackCursor = at.Back()
+			page.BackCursor = at.BackCursor()
 		}
 		page.Heads = append(page.Heads, head)
 		last = at
@@ -123,7 +123,7 @@ func (s *Store) positions(q Query, from Position, skip func(error)) iter.Seq2[Po
 		return s.byUpdate(q, from, skip)
 	}
 	return func(yield func(Position, error) bool) {
-		for path, err := range s.threads(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, here: from.Here, strange: skip}) {
+		for path, err := range s.threads(walk{root: q.dir(), ascending: q.Ascending, after: from.Path, inclusive: from.Inclusive, onUnnamed: skip}) {
 			if errors.Is(err, fs.ErrPermission) {
 				skip(err)
 				continue
@@ -144,7 +144,7 @@ func (s *Store) byUpdate(q Query, from Position, skip func(error)) iter.Seq2[Pos
 			return
 		}
 		for _, p := range all {
-			if !from.reaches(p, q.Ascending) {
+			if !from.precedes(p, q.Ascending) {
 				continue
 			}
 			if !yield(p, nil) {

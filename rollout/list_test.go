@@ -101,7 +101,7 @@ func TestListOpensNoMoreThanThePageNeeds(t *testing.T) {
 	page, err := rollout.NewStore(disk, home).List(rollout.Query{Limit: 5})
 	require.NoError(t, err)
 	require.Len(t, page.Heads, 5)
-	require.Zero(t, disk.Hits())
+	require.Zero(t, disk.Failures())
 }
 
 func TestListFilters(t *testing.T) {

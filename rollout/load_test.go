@@ -46,14 +46,14 @@ func FuzzLoad(f *testing.F) {
 
 // keeper keeps lines and what could be read of them at once; its snapshots are of the lines.
 type keeper struct {
-	text     *rollout.Text
+	text     *rollout.LineReader
 	lines    []protocol.RolloutLine
 	payloads []json.RawMessage
 	// read counts the lines that it was given.
 	read int
 }
 
-func (k *keeper) Begin(text *rollout.Text) rollout.Take {
+func (k *keeper) Begin(text *rollout.LineReader) rollout.LineHandler {
 	k.text, k.lines = text, []protocol.RolloutLine{}
 	return func(line *protocol.RolloutLine) {
 		k.payloads = append(k.payloads, text.Payload(len(k.lines)))
@@ -62,7 +62,7 @@ func (k *keeper) Begin(text *rollout.Text) rollout.Take {
 	}
 }
 
-func (k *keeper) Continue(text *rollout.Text, snapshot io.Reader) (rollout.Take, bool) {
+func (k *keeper) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
 	take := k.Begin(text)
 	var kept []keptLine
 	err := gob.NewDecoder(snapshot).Decode(&kept)

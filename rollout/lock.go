@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	locksDir = "thread-writer-locks"
-	gateName = ".coordination.lock"
+	locksDir         = "thread-writer-locks"
+	coordinationName = ".coordination.lock"
 
 	// lockPatience bounds the wait for locks that are only ever held for an instant.
-	lockPatience = 5 * time.Second
-	lockPause    = 5 * time.Millisecond
+	lockTimeout       = 5 * time.Second
+	lockRetryInterval = 5 * time.Millisecond
 	// dyingPatience bounds the wait for a writer that was killed: a child that it was
 	// just starting holds a copy of its lock until it runs its program.
-	dyingPatience = 250 * time.Millisecond
+	exitTimeout = 250 * time.Millisecond
 )
 
 // writerLock is held by the one writer of a thread.
@@ -32,13 +32,13 @@ func (s *Store) lock(id string) (*writerLock, error) {
 	if err := s.disk.MkdirAll(dir, dirMode); err != nil {
 		return nil, diskError("make", dir, err)
 	}
-	gate, err := s.await(gatePath(dir), Shared)
+	gate, err := s.lockWait(coordinationPath(dir), Shared)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = gate.Close() }()
 	path := filepath.Join(dir, id+".lock")
-	held, err := s.awaitFor(path, Exclusive, dyingPatience)
+	held, err := s.lockFor(path, Exclusive, exitTimeout)
 	if errors.Is(err, ErrHeld) {
 		return nil, &LockedError{id}
 	}
@@ -52,7 +52,7 @@ func (s *Store) lock(id string) (*writerLock, error) {
 // opening such a file and locking it. It can stay then: files without a holder do no
 // harm.
 func (l *writerLock) release() error {
-	if gate, err := l.disk.Lock(gatePath(filepath.Dir(l.path)), Exclusive); err == nil {
+	if gate, err := l.disk.Lock(coordinationPath(filepath.Dir(l.path)), Exclusive); err == nil {
 		_ = l.disk.Remove(l.path)
 		defer func() { _ = gate.Close() }()
 	}
@@ -63,10 +63,10 @@ func (l *writerLock) release() error {
 // meanwhile, so that nobody who wants to be the writer finds the lock taken by this look.
 func (s *Store) Locked(id string) (bool, error) {
 	path := filepath.Join(s.home, locksDir, id+".lock")
-	if _, err := s.disk.Lstat(path); absent(err) {
+	if _, err := s.disk.Lstat(path); isNotExist(err) {
 		return false, nil
 	}
-	gate, err := s.await(gatePath(filepath.Dir(path)), Exclusive)
+	gate, err := s.lockWait(coordinationPath(filepath.Dir(path)), Exclusive)
 	if err != nil {
 		return false, err
 	}
@@ -82,11 +82,11 @@ func (s *Store) Locked(id string) (bool, error) {
 	return false, held.Close()
 }
 
-func gatePath(dir string) string { return filepath.Join(dir, gateName) }
+func coordinationPath(dir string) string { return filepath.Join(dir, coordinationName) }
 
 // await takes a lock that others hold for no longer than a moment.
-func (s *Store) await(path string, mode LockMode) (io.Closer, error) {
-	lock, err := s.awaitFor(path, mode, lockPatience)
+func (s *Store) lockWait(path string, mode LockMode) (io.Closer, error) {
+	lock, err := s.lockFor(path, mode, lockTimeout)
 	if err != nil {
 		return nil, diskError("lock", path, err)
 	}
@@ -94,8 +94,8 @@ func (s *Store) await(path string, mode LockMode) (io.Closer, error) {
 }
 
 // awaitFor tries for a time to take a lock.
-func (s *Store) awaitFor(path string, mode LockMode, patience time.Duration) (io.Closer, error) {
-	for end := time.Now().Add(patience); ; time.Sleep(lockPause) {
+func (s *Store) lockFor(path string, mode LockMode, patience time.Duration) (io.Closer, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(lockRetryInterval) {
 		lock, err := s.disk.Lock(path, mode)
 		if err == nil || !errors.Is(err, ErrHeld) || time.Now().After(end) {
 			return lock, err

@@ -19,21 +19,21 @@ type Log struct {
 	tail *appender
 	// text reads the lines again that were there when it was opened, and those that were
 	// appended; nil where it has not all.
-	text *Text
+	lines *LineReader
 	// seed are the lines that the first append writes before its own.
 	seed []protocol.RolloutLine
 	// fresh is set where this log made the file, unplaced while that has a temporary name.
-	fresh, unplaced bool
+	created, unpublished bool
 	// named is set once the folders' entries that lead to the file are durable.
-	named bool
+	entriesSynced bool
 	// dirty is set while lines wait for a sync.
 	dirty bool
 	// appended is set once lines were appended.
 	appended bool
 	// selection is set where the file was found to need a backup, refused where that
 	// could not be joined.
-	selection bool
-	refused   error
+	hasSelection bool
+	backupErr    error
 	// idle is set while the store may suspend the log, suspended while it has: it is what the
 	// file was then.
 	idle      bool
@@ -64,7 +64,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 }
 
 // OpenTo is Open for a reader as that of Load. The log keeps the Text open.
-func (s *Store) OpenTo(path string, to Reader) (*Log, *Contents, error) {
+func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
 	id := threadID(path)
 	if id == "" {
 		return nil, nil, &NameError{path}
@@ -80,7 +80,7 @@ func (s *Store) OpenTo(path string, to Reader) (*Log, *Contents, error) {
 
 // load opens and reads under the lock what the lock protects: a file that was opened
 // before could have been rewritten since, and be its own backup now.
-func (l *Log) load(to Reader) (*Contents, error) {
+func (l *Log) load(to Loader) (*Contents, error) {
 	lock, err := l.store.lock(l.id)
 	if err != nil {
 		return nil, err
@@ -94,26 +94,26 @@ func (l *Log) load(to Reader) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.tail, l.text = &appender{file: file}, &Text{}
-	l.text.add(file, l.path, false)
-	r, err := l.store.load(l.path, l.text, to)
+	l.tail, l.lines = &appender{file: file}, &LineReader{}
+	l.lines.addFile(file, l.path, false)
+	r, err := l.store.load(l.path, l.lines, to)
 	if err != nil {
 		return nil, err
 	}
-	if r.astray {
-		if err := l.store.bringBackup(l.path); err != nil {
+	if r.misplacedBackup {
+		if err := l.store.fetchBackup(l.path); err != nil {
 			return nil, err
 		}
 	}
-	l.tail.good, l.tail.open = r.Size, r.open
+	l.tail.validSize, l.tail.unterminated = r.Size, r.unterminated
 	r.Restored = restored
-	l.selection, l.refused = r.Backup != (Backup{}), r.Backup.Err
+	l.hasSelection, l.backupErr = r.Backup != (Backup{}), r.Backup.Err
 	return r.Contents, nil
 }
 
 // Text reads the log's lines again, in the order in which they were loaded and appended; nil
 // where it cannot. It is the log's.
-func (l *Log) Text() *Text { return l.text }
+func (l *Log) LineReader() *LineReader { return l.lines }
 
 // Path is the rollout's, whether it exists yet or not.
 func (l *Log) Path() string { return l.path }
@@ -133,23 +133,23 @@ func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	case len(lines) == 0:
 		return l.flush(sync)
 	case l.seed != nil:
-		return diskError("begin", l.path, l.plant(lines))
+		return diskError("begin", l.path, l.createFromSeed(lines))
 	}
 	encoded, err := encode(lines)
 	if err != nil {
 		return diskError("append to", l.path, err)
 	}
-	if err := l.begin(); err != nil {
+	if err := l.createFile(); err != nil {
 		return diskError("append to", l.path, err)
 	}
-	commit := l.place
+	commit := l.publish
 	if sync {
-		commit = l.commit
+		commit = l.syncAll
 	}
 	if err := l.tail.append(encoded, commit); err != nil {
 		return diskError("append to", l.path, err)
 	}
-	l.text.follow(encoded, l.tail.good-int64(len(encoded)))
+	l.lines.addAppended(encoded, l.tail.validSize-int64(len(encoded)))
 	l.dirty, l.appended = !sync, true
 	return nil
 }
@@ -158,57 +158,57 @@ func (l *Log) flush(sync bool) error {
 	if !sync || l.tail == nil {
 		return nil
 	}
-	return diskError("sync", l.path, l.commit())
+	return diskError("sync", l.path, l.syncAll())
 }
 
 // begin locks and makes the file of a new thread, under a temporary name: a file that has a
 // rollout's name has a line. What of that has succeeded is not done again after an error.
-func (l *Log) begin() (err error) {
+func (l *Log) createFile() (err error) {
 	if l.lock == nil {
 		if l.lock, err = l.store.lock(l.id); err != nil {
 			return err
 		}
 	}
 	if l.tail == nil {
-		file, err := substitute{l.store, l.path + temporarySuffix}.make()
+		file, err := tempFile{l.store, l.path + temporarySuffix}.create()
 		if err != nil {
 			return err
 		}
-		l.tail, l.fresh, l.unplaced, l.text = &appender{file: file}, true, true, &Text{}
-		l.text.add(file, l.path, false)
+		l.tail, l.created, l.unpublished, l.lines = &appender{file: file}, true, true, &LineReader{}
+		l.lines.addFile(file, l.path, false)
 	}
 	return nil
 }
 
 // place gives a new file its name, unless another file has that.
-func (l *Log) place() error {
-	if !l.unplaced {
+func (l *Log) publish() error {
+	if !l.unpublished {
 		return nil
 	}
 	if _, err := l.store.disk.Lstat(l.path); err == nil {
 		return fs.ErrExist
-	} else if !absent(err) {
+	} else if !isNotExist(err) {
 		return err
 	}
 	if err := l.store.disk.Rename(l.path+temporarySuffix, l.path); err != nil {
 		return err
 	}
-	l.unplaced = false
+	l.unpublished = false
 	return nil
 }
 
-func (l *Log) commit() error {
+func (l *Log) syncAll() error {
 	if err := l.tail.file.Sync(); err != nil {
 		return err
 	}
-	if err := l.place(); err != nil {
+	if err := l.publish(); err != nil {
 		return err
 	}
-	if !l.named {
+	if !l.entriesSynced {
 		if err := l.store.syncEntries(l.path); err != nil {
 			return err
 		}
-		l.named = true
+		l.entriesSynced = true
 	}
 	l.dirty = false
 	return nil
@@ -225,7 +225,7 @@ func (l *Log) Close() error {
 	l.closed = true
 	err := l.closeFile()
 	if l.lock != nil {
-		err = first(err, l.lock.release())
+		err = firstError(err, l.lock.release())
 	}
 	return diskError("close", l.path, err)
 }
@@ -235,7 +235,7 @@ func (l *Log) Discard() error {
 	l.SetIdle(false)
 	l.discarded = true
 	err := l.Resume()
-	return first(err, l.Close())
+	return firstError(err, l.Close())
 }
 
 func (l *Log) closeFile() error {
@@ -246,35 +246,35 @@ func (l *Log) closeFile() error {
 		return nil
 	}
 	var err error
-	if l.text != nil {
-		err = l.text.Close()
+	if l.lines != nil {
+		err = l.lines.Close()
 	}
 	if l.tail.torn {
-		err = l.tail.cut()
+		err = l.tail.truncate()
 	}
 	if l.dirty {
-		err = first(err, l.commit())
+		err = firstError(err, l.syncAll())
 	}
-	err = first(err, l.tail.file.Close())
-	if l.fresh && (l.discarded || l.unplaced || l.tail.good == 0) {
-		err = first(err, l.remove())
+	err = firstError(err, l.tail.file.Close())
+	if l.created && (l.discarded || l.unpublished || l.tail.validSize == 0) {
+		err = firstError(err, l.remove())
 	}
 	return err
 }
 
 // remove also makes a name that was made durable go durably.
 func (l *Log) remove() error {
-	if l.unplaced {
+	if l.unpublished {
 		return l.store.disk.Remove(l.path + temporarySuffix)
 	}
 	err := l.store.disk.Remove(l.path)
-	if err == nil && l.named {
+	if err == nil && l.entriesSynced {
 		err = l.store.disk.SyncDir(filepath.Dir(l.path))
 	}
 	return err
 }
 
-func first(errs ...error) error {
+func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -178,7 +178,7 @@ func TestCloseIsFinalAndIdempotent(t *testing.T) {
 
 func TestAFileWithoutALineDoesNotStay(t *testing.T) {
 	mem := faultfs.NewMem(home)
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, Count: -1, Err: syscall.ENOSPC, Part: true})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, Count: -1, Err: syscall.ENOSPC, Partial: true})
 	log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 	require.NoError(t, err)
 	require.ErrorIs(t, log.Append(linesFrom(0, 1), true), syscall.ENOSPC)
@@ -199,7 +199,7 @@ func TestCloseKeepsAnEmptyFileThatItFound(t *testing.T) {
 
 func TestAFullDiskIsToldAndHeals(t *testing.T) {
 	mem := faultfs.NewMem(home)
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1, Err: syscall.ENOSPC, Part: true})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1, Err: syscall.ENOSPC, Partial: true})
 	log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 	require.NoError(t, err)
 	require.NoError(t, log.Append(linesFrom(0, 1), true))
@@ -223,7 +223,7 @@ func TestAFullDiskIsToldAndHeals(t *testing.T) {
 func TestWhatCannotBeCutIsClosedOff(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	failing := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpTruncate}, Count: -1, Err: syscall.EPERM})
-	disk := faultfs.Wrap(failing, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Part: true})
+	disk := faultfs.Wrap(failing, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
 	log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 	require.NoError(t, err)
 	require.NoError(t, log.Append(linesFrom(0, 1), true))
@@ -244,7 +244,7 @@ func TestACutThatFailedIsTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem := faultfs.NewMem(home)
 			failing := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpTruncate}, Count: 1, Err: syscall.EIO})
-			disk := faultfs.Wrap(failing, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Part: true})
+			disk := faultfs.Wrap(failing, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
 			log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 			require.NoError(t, err)
 			require.NoError(t, log.Append(linesFrom(0, 1), true))

@@ -13,7 +13,7 @@ import (
 // name before the rollout does, and its old one until the rollout has lost that, so that
 // at each moment there is one beside every name of the rollout.
 type move struct {
-	substitute
+	tempFile
 	// op is a verb for errors.
 	op string
 	id string
@@ -23,21 +23,21 @@ type move struct {
 }
 
 // locked moves. The caller is the thread's one writer.
-func (m *move) locked() error {
+func (m *move) checkAndRun() error {
 	if err := m.check(); err != nil {
 		return err
 	}
-	return m.carryOut()
+	return m.run()
 }
 
 // carryOut moves what was checked.
-func (m *move) carryOut() error {
-	for _, step := range []func() error{m.makeFolder, m.carryBackup, m.clearPlace, m.link, m.unlink} {
+func (m *move) run() error {
+	for _, step := range []func() error{m.createFolder, m.linkBackup, m.clearTarget, m.link, m.unlink} {
 		if err := step(); err != nil {
 			return diskError(m.op, m.from, err)
 		}
 	}
-	m.dropBackup()
+	m.removeOldBackup()
 	return nil
 }
 
@@ -46,7 +46,7 @@ func (m *move) carryOut() error {
 func (m *move) check() error {
 	info, err := m.store.disk.Lstat(m.from)
 	switch {
-	case absent(err):
+	case isNotExist(err):
 		return &NotFoundError{m.id}
 	case err != nil:
 		return diskError(m.op, m.from, err)
@@ -58,7 +58,7 @@ func (m *move) check() error {
 		return err
 	}
 	if taken == m.to {
-		err = m.checkPlace(info)
+		err = m.checkTarget(info)
 	} else {
 		err = fs.ErrExist
 	}
@@ -67,7 +67,7 @@ func (m *move) check() error {
 
 // checkPlace looks at what has the new name: what a move that broke off left of this
 // thread may give way.
-func (m *move) checkPlace(own fs.FileInfo) error {
+func (m *move) checkTarget(own fs.FileInfo) error {
 	there, err := m.store.disk.Lstat(m.to)
 	if err != nil || m.store.disk.SameFile(there, own) {
 		return err
@@ -77,7 +77,7 @@ func (m *move) checkPlace(own fs.FileInfo) error {
 		return err
 	}
 	earlier, err := m.read(m.to)
-	if err == nil && !bytes.HasPrefix(slices.Concat(now.whole()...), slices.Concat(earlier.whole()...)) {
+	if err == nil && !bytes.HasPrefix(slices.Concat(now.fullLog()...), slices.Concat(earlier.fullLog()...)) {
 		err = fs.ErrExist
 	}
 	return err
@@ -89,17 +89,17 @@ func (m *move) read(path string) (*reading, error) {
 		return nil, err
 	}
 	r, err := m.store.read(path, file)
-	return r, first(err, file.Close())
+	return r, firstError(err, file.Close())
 }
 
-func (m *move) makeFolder() error { return m.store.disk.MkdirAll(filepath.Dir(m.to), dirMode) }
+func (m *move) createFolder() error { return m.store.disk.MkdirAll(filepath.Dir(m.to), dirMode) }
 
 // carryBackup puts the backup where the rollout will be. What an earlier move left there
 // gives way; anything else stays, and nothing is moved.
-func (m *move) carryBackup() error {
+func (m *move) linkBackup() error {
 	old, place := m.from+backupSuffix, m.to+backupSuffix
 	own, err := m.store.disk.Lstat(old)
-	if absent(err) {
+	if isNotExist(err) {
 		return m.store.syncEntries(m.to)
 	}
 	if err == nil {
@@ -110,7 +110,7 @@ func (m *move) carryBackup() error {
 	}
 	there, err := m.store.disk.Lstat(place)
 	switch {
-	case absent(err):
+	case isNotExist(err):
 	case err != nil:
 		return err
 	case m.store.disk.SameFile(own, there):
@@ -120,7 +120,7 @@ func (m *move) carryBackup() error {
 			return err
 		}
 	}
-	return first(m.putInPlace(m.copyBackup(own), place), m.store.syncEntries(m.to))
+	return firstError(m.publish(m.copyBackup(own), place), m.store.syncEntries(m.to))
 }
 
 // syncBackup makes the content durable, whoever wrote it.
@@ -129,14 +129,14 @@ func (m *move) syncBackup(path string) error {
 	if err != nil {
 		return err
 	}
-	return first(file.Sync(), file.Close())
+	return firstError(file.Sync(), file.Close())
 }
 
 // copyBackup gives the backup the temporary name. Of a link it makes a file, since a link
 // may lead elsewhere from another folder.
 func (m *move) copyBackup(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
-		return m.second(m.from+backupSuffix, m.readBackup)
+		return m.linkOrCopy(m.from+backupSuffix, m.readBackup)
 	}
 	return m.copy(m.readBackup)
 }
@@ -147,7 +147,7 @@ func (m *move) readBackup() ([]byte, error) {
 		return nil, err
 	}
 	data, err := readAll(file, info.Size())
-	return data, first(err, file.Close())
+	return data, firstError(err, file.Close())
 }
 
 func (m *move) checkLeftover(path string) error {
@@ -162,13 +162,13 @@ func (m *move) checkLeftover(path string) error {
 }
 
 // clearPlace takes away an earlier state of the rollout.
-func (m *move) clearPlace() error {
+func (m *move) clearTarget() error {
 	there, err := m.store.disk.Lstat(m.to)
-	if absent(err) {
+	if isNotExist(err) {
 		return nil
 	}
 	own, ownErr := m.store.disk.Lstat(m.from)
-	if err = first(err, ownErr); err != nil || m.store.disk.SameFile(there, own) {
+	if err = firstError(err, ownErr); err != nil || m.store.disk.SameFile(there, own) {
 		return err
 	}
 	return m.store.disk.Remove(m.to)
@@ -189,7 +189,7 @@ func (m *move) link() error {
 		return err
 	}
 	if err := disk.SyncDir(filepath.Dir(m.to)); err != nil {
-		m.back()
+		m.undo()
 		return err
 	}
 	return nil
@@ -198,18 +198,18 @@ func (m *move) link() error {
 // unlink takes the old name away.
 func (m *move) unlink() error {
 	err := m.store.disk.Remove(m.from)
-	if err == nil || absent(err) {
+	if err == nil || isNotExist(err) {
 		err = m.store.disk.SyncDir(filepath.Dir(m.from))
 	}
 	if err != nil {
-		m.back()
+		m.undo()
 	}
 	return err
 }
 
 // back gives the rollout its old name again, and takes the new one away. Where the disk
 // allows that no more, the rollout is where it should be, though maybe not durably.
-func (m *move) back() {
+func (m *move) undo() {
 	disk := m.store.disk
 	err := disk.Link(m.to, m.from)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -222,7 +222,7 @@ func (m *move) back() {
 
 // dropBackup takes away the backup's old name, which nobody reads any more. The next move
 // knows what stays.
-func (m *move) dropBackup() {
+func (m *move) removeOldBackup() {
 	if m.store.disk.Remove(m.from+backupSuffix) == nil {
 		_ = m.store.disk.SyncDir(filepath.Dir(m.from))
 	}

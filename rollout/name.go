@@ -52,7 +52,7 @@ func fileID(path string) string {
 }
 
 func idsIn(path string) (thread, file string) {
-	told, ok := stem(path)
+	told, ok := nameStem(path)
 	if !ok {
 		return "", ""
 	}
@@ -79,7 +79,7 @@ func cutID(text string) (rest, id string, mark byte) {
 
 // nameTimeOf is the time in a rollout's path, to the second.
 func nameTimeOf(path string) (time.Time, bool) {
-	told, ok := stem(path)
+	told, ok := nameStem(path)
 	if !ok || len(told) < len(nameTime) {
 		return time.Time{}, false
 	}
@@ -88,14 +88,14 @@ func nameTimeOf(path string) (time.Time, bool) {
 }
 
 // stem is the part of the name that tells: <time>-<id>, or <time>-<id>_<id>.
-func stem(path string) (string, bool) {
+func nameStem(path string) (string, bool) {
 	name, prefixed := strings.CutPrefix(filepath.Base(path), namePrefix)
 	name, suffixed := strings.CutSuffix(name, nameSuffix)
 	return name, prefixed && suffixed
 }
 
 // madeAt is the time that is in an id of version 7, to the millisecond.
-func madeAt(id string) (time.Time, bool) {
+func timeOfID(id string) (time.Time, bool) {
 	parsed, err := uuid.Parse(id)
 	if err != nil || parsed.Version() != 7 {
 		return time.Time{}, false

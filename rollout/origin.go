@@ -46,10 +46,10 @@ func originIn(payload []byte) (o origin) {
 
 // reaches tells whether the ordinal of a line in that file is below its end; one that the line
 // does not tell, which is below 0, is not.
-func (o origin) reaches(ordinal int64) bool { return ordinal >= 0 && ordinal < o.end }
+func (o origin) includes(ordinal int64) bool { return ordinal >= 0 && ordinal < o.end }
 
 // has tells whether a line of the origin is one that the rollout goes on from.
-func (o origin) has(line *protocol.RolloutLine) bool {
+func (o origin) includesLine(line *protocol.RolloutLine) bool {
 	return line.Type != protocol.LineSessionMeta && *line.Ordinal > 0 && *line.Ordinal < o.end
 }
 
@@ -64,9 +64,9 @@ func (s *Store) findOrigin(id string, depth int) (string, error) {
 // afterOrigin gives take the lines that the rollout goes on from behind its first one,
 // which takes the place of theirs. What cannot be read is damage, unless it is for want of open
 // files: then nothing is loaded.
-func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int) func(*protocol.RolloutLine, place) {
+func (l *loading) afterOrigin(take func(*protocol.RolloutLine, linePosition), depth int) func(*protocol.RolloutLine, linePosition) {
 	begun := false
-	return func(line *protocol.RolloutLine, at place) {
+	return func(line *protocol.RolloutLine, at linePosition) {
 		o := origin{}
 		if !begun {
 			o, begun = originOf(line), true
@@ -75,20 +75,20 @@ func (l *loading) afterOrigin(take func(*protocol.RolloutLine, place), depth int
 			take(line, at)
 			return
 		}
-		l.leans = true
+		l.dependent = true
 		line.Ordinal = new(int64(0))
 		take(line, at)
 		err := l.loadOrigin(o, take, depth)
 		switch {
 		case IsShortage(err):
-			l.short = err
+			l.shortage = err
 		case err != nil:
 			l.Damage = append(l.Damage, Damage{Line: 1, Reason: "the history before it cannot be read: " + err.Error()})
 		}
 	}
 }
 
-func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, place), depth int) error {
+func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, linePosition), depth int) error {
 	path, err := l.store.findOrigin(o.id, depth)
 	if err != nil {
 		return err
@@ -97,20 +97,20 @@ func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, place), 
 	if err != nil {
 		return err
 	}
-	before, err := l.store.loadingOf(path, l.text, l.text.add(file, path, true))
+	before, err := l.store.loadingOf(path, l.lines, l.lines.addFile(file, path, true))
 	if err != nil {
 		return err
 	}
-	before.take = before.afterOrigin(func(line *protocol.RolloutLine, at place) {
-		if o.has(line) {
+	before.handle = before.afterOrigin(func(line *protocol.RolloutLine, at linePosition) {
+		if o.includesLine(line) {
 			take(line, at)
 		}
 	}, depth+1)
-	return first(before.run(), before.short)
+	return firstError(before.run(), before.shortage)
 }
 
 // Piece is the begin of a file that another one goes on from.
-type Piece struct {
+type Segment struct {
 	Path string
 	// End is where it ends, in bytes.
 	End int64
@@ -119,7 +119,7 @@ type Piece struct {
 // History are the pieces of other files that come before a rollout's own lines, the oldest
 // first, as far as they can be found and the files tell where they end. The error tells why there
 // are no more.
-func (s *Store) History(path string) (pieces []Piece, err error) {
+func (s *Store) History(path string) (pieces []Segment, err error) {
 	reader := headReader{store: s}
 	for range maxOrigins {
 		var found headScan
@@ -129,7 +129,7 @@ func (s *Store) History(path string) (pieces []Piece, err error) {
 		if path, err = s.findFile(found.origin.id); err != nil {
 			break
 		}
-		pieces = append(pieces, Piece{path, found.origin.endOffset})
+		pieces = append(pieces, Segment{path, found.origin.endOffset})
 	}
 	slices.Reverse(pieces)
 	return pieces, err

@@ -17,11 +17,11 @@ const (
 
 // Why a line is damage.
 const (
-	notJSON     = "not JSON"
-	zeroBytes   = "not JSON: it has zero bytes"
-	notObject   = "not a JSON object"
-	withoutType = `no string "type"`
-	withoutLoad = `no "payload"`
+	reasonNotJSON   = "not JSON"
+	reasonZeroBytes = "not JSON: it has zero bytes"
+	reasonNotObject = "not a JSON object"
+	reasonNoType    = `no string "type"`
+	reasonNoPayload = `no "payload"`
 )
 
 // parsed is a line before its ordinal is settled.
@@ -38,7 +38,7 @@ type parsed struct {
 }
 
 // run is the outcome of a stretch of lines.
-type run struct {
+type block struct {
 	lines  []parsed
 	damage []Damage
 	// marker is the last context_backup line, nil without one.
@@ -53,16 +53,16 @@ type run struct {
 }
 
 // parse fills c from a file's bytes, shared out to n goroutines.
-func (c *Contents) parse(data []byte, n int) { c.settle(parseRuns(data, n)) }
+func (c *Contents) parse(data []byte, n int) { c.addBlocks(parseBlocks(data, n)) }
 
 // parseRuns shares the bytes of a file out to n goroutines.
-func parseRuns(data []byte, n int) []run { return parsePart(data, n, true) }
+func parseBlocks(data []byte, n int) []block { return parseBlocksOf(data, n, true) }
 
 // parsePart does so with whole lines of a file, or the first ones.
-func parsePart(data []byte, n int, start bool) []run {
+func parseBlocksOf(data []byte, n int, start bool) []block {
 	parts := split(data, n)
-	runs := make([]run, len(parts))
-	parallel(len(parts), func(i int) { runs[i] = parseRun(parts[i], start && i == 0) })
+	runs := make([]block, len(parts))
+	parallel(len(parts), func(i int) { runs[i] = parseBlock(parts[i], start && i == 0) })
 	line, offset := 0, int64(0)
 	for i := range runs {
 		runs[i].shift(line, offset)
@@ -73,7 +73,7 @@ func parsePart(data []byte, n int, start bool) []run {
 }
 
 // shift makes lines and offsets those of a file in which others stand before the run.
-func (r *run) shift(lines int, bytes int64) {
+func (r *block) shift(lines int, bytes int64) {
 	for i := range r.damage {
 		r.damage[i].Line += lines
 		r.damage[i].Offset += bytes
@@ -86,7 +86,7 @@ func (r *run) shift(lines int, bytes int64) {
 }
 
 // settle fills c from runs that follow each other.
-func (c *Contents) settle(runs []run) {
+func (c *Contents) addBlocks(runs []block) {
 	total := 0
 	for _, r := range runs {
 		total += len(r.lines)
@@ -94,60 +94,60 @@ func (c *Contents) settle(runs []run) {
 	c.Lines = make([]protocol.RolloutLine, 0, total)
 	ordinals := make([]int64, total)
 	for _, r := range runs {
-		c.number(r.lines, ordinals[len(c.Lines):])
-		c.pass(&r)
+		c.appendLines(r.lines, ordinals[len(c.Lines):])
+		c.addDamage(&r)
 	}
-	c.end()
+	c.finish()
 }
 
 // pass takes what a run has beside sound lines.
-func (c *Contents) pass(r *run) {
+func (c *Contents) addDamage(r *block) {
 	c.Next += int64(r.after)
 	c.Damage = append(c.Damage, r.damage...)
 	c.Torn = c.Torn || r.torn
 }
 
 // end settles the ordinal of the next line.
-func (c *Contents) end() {
+func (c *Contents) finish() {
 	if c.Torn {
 		c.Next++
 	}
-	c.Next = max(c.Next, c.above)
+	c.Next = max(c.Next, c.maxNext)
 }
 
 // settleRun takes the lines of the next run, which is of one of the text's files.
-func (l *loading) settleRun(r *run, file uint32) {
+func (l *loading) addBlock(r *block, file uint32) {
 	ordinals := make([]int64, len(r.lines))
 	for i := range r.lines {
 		p := &r.lines[i]
-		ordinals[i] = l.settleLine(p)
+		ordinals[i] = l.nextOrdinal(p)
 		p.Ordinal = &ordinals[i]
-		l.take(&p.RolloutLine, place{r.begin + p.at, uint32(p.size), file})
+		l.handle(&p.RolloutLine, linePosition{r.begin + p.at, uint32(p.size), file})
 	}
-	l.pass(r)
+	l.addDamage(r)
 	if r.marker != nil {
 		l.marker = r.marker
 	}
 }
 
 // number appends lines, with ordinals that it keeps in a slice of the same length.
-func (c *Contents) number(lines []parsed, ordinals []int64) {
+func (c *Contents) appendLines(lines []parsed, ordinals []int64) {
 	for i, p := range lines {
-		ordinals[i] = c.settleLine(&p)
+		ordinals[i] = c.nextOrdinal(&p)
 		p.Ordinal = &ordinals[i]
 		c.Lines = append(c.Lines, p.RolloutLine)
 	}
 }
 
 // settleLine is the ordinal of the next line.
-func (c *Contents) settleLine(p *parsed) int64 {
+func (c *Contents) nextOrdinal(p *parsed) int64 {
 	c.marked = c.marked || p.Type == protocol.LineContextBackup
 	ordinal := c.Next + int64(p.before)
 	if p.ordinal >= 0 && (!c.marked || p.ordinal > ordinal) {
 		ordinal = p.ordinal
 	}
 	c.Next = ordinal + 1
-	c.above = max(c.above, c.Next)
+	c.maxNext = max(c.maxNext, c.Next)
 	return ordinal
 }
 
@@ -167,8 +167,8 @@ func split(data []byte, n int) [][]byte {
 }
 
 // parseRun parses whole lines, and what follows the last LF.
-func parseRun(data []byte, start bool) run {
-	r := run{lines: make([]parsed, 0, len(data)/512)}
+func parseBlock(data []byte, start bool) block {
+	r := block{lines: make([]parsed, 0, len(data)/512)}
 	for rest := data; len(rest) > 0; {
 		offset := int64(len(data) - len(rest))
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
@@ -185,7 +185,7 @@ func parseRun(data []byte, start bool) run {
 }
 
 // add takes a line, which stands behind some bytes of no interest.
-func (r *run) add(line []byte, offset int64, behind int, whole bool) {
+func (r *block) add(line []byte, offset int64, behind int, whole bool) {
 	if len(line) == 0 {
 		return
 	}
@@ -203,7 +203,7 @@ func (r *run) add(line []byte, offset int64, behind int, whole bool) {
 		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: reason})
 	case bytes.IndexByte(line, 0) >= 0: // a write that breaks off leaves no zeros, but some disks do
 		r.after++
-		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: zeroBytes})
+		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: reasonZeroBytes})
 	default:
 		r.torn = true
 	}
@@ -215,33 +215,33 @@ func parseLine(line []byte) (p parsed, reason string) {
 	p.ordinal = -1
 	typed := false
 	end := scanObject(line, 0, 0, func(name, value []byte) {
-		switch text(name) {
+		switch stringValue(name) {
 		case "timestamp":
-			p.Timestamp = text(value)
+			p.Timestamp = stringValue(value)
 		case "ordinal":
 			p.ordinal = parseOrdinal(value)
 		case "type":
-			p.Type, typed = text(value), value[0] == '"'
+			p.Type, typed = stringValue(value), value[0] == '"'
 		case "payload":
 			p.Payload = value
 		}
 	})
 	switch {
 	case end != len(line) && validJSON(line):
-		return p, notObject
+		return p, reasonNotObject
 	case end != len(line):
-		return p, notJSON
+		return p, reasonNotJSON
 	case !typed:
-		return p, withoutType
+		return p, reasonNoType
 	case p.Payload == nil:
-		return p, withoutLoad
+		return p, reasonNoPayload
 	}
 	return p, ""
 }
 
 // text is a JSON string's value, "" where the value is none. It is a part of the
 // buffer if it can be.
-func text(value []byte) string {
+func stringValue(value []byte) string {
 	if value[0] != '"' {
 		return ""
 	}

@@ -16,31 +16,31 @@ import (
 type Projection func(line protocol.RolloutLine) (projected protocol.RolloutLine, keep bool)
 
 // restore writes the full log byte for byte, and that it is whole.
-func (w *rewriting) restore(out *placing) error {
-	for _, part := range w.whole() {
+func (w *rewrite) writeFull(out *paddedWriter) error {
+	for _, part := range w.fullLog() {
 		if _, err := out.Write(part); err != nil {
 			return err
 		}
 	}
-	return w.mark(out, protocol.ContextBackup{})
+	return w.writeMarker(out, protocol.ContextBackup{})
 }
 
 // project writes the lines that a projection keeps, and what the backup holds.
-func (w *rewriting) project(out *placing, p Projection) error {
-	s := selecting{out: out, choose: p, settled: w.Lines}
+func (w *rewrite) project(out *paddedWriter, p Projection) error {
+	s := projector{out: out, choose: p, settled: w.Lines}
 	begin := int64(0)
-	for _, part := range w.whole() {
+	for _, part := range w.fullLog() {
 		if err := s.add(part, begin); err != nil {
 			return err
 		}
 		begin += int64(len(part))
 	}
-	return w.mark(out, protocol.ContextBackup{Bytes: w.size(), CRC32C: checksum(w.whole()...)})
+	return w.writeMarker(out, protocol.ContextBackup{Bytes: w.size(), CRC32C: checksum(w.fullLog()...)})
 }
 
 // selecting is a projection under way.
-type selecting struct {
-	out    *placing
+type projector struct {
+	out    *paddedWriter
 	choose Projection
 	// settled are the lines that are yet to come, with their ordinals.
 	settled []protocol.RolloutLine
@@ -49,8 +49,8 @@ type selecting struct {
 // add writes what becomes of the lines of a stretch that begins at an offset of the
 // full log. It parses them once more, so that reading need not remember where each
 // stands.
-func (s *selecting) add(stretch []byte, begin int64) error {
-	for at, raw := range begins(stretch) {
+func (s *projector) add(stretch []byte, begin int64) error {
+	for at, raw := range linesOf(stretch) {
 		line, reason := parseLine(raw)
 		if reason != "" {
 			continue
@@ -65,7 +65,7 @@ func (s *selecting) add(stretch []byte, begin int64) error {
 
 // begins yields the lines of a stretch without white space around them, and where each
 // begins in it.
-func begins(stretch []byte) iter.Seq2[int64, []byte] {
+func linesOf(stretch []byte) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		at := int64(0)
 		for raw := range bytes.Lines(stretch) {
@@ -84,7 +84,7 @@ func begins(stretch []byte) iter.Seq2[int64, []byte] {
 
 // project writes a line as the projection wants it: as it stands where that has the
 // type, the payload and the settled ordinal, else with all its other members as they stand.
-func (s *selecting) project(l parsed, raw []byte, begin int64) error {
+func (s *projector) project(l parsed, raw []byte, begin int64) error {
 	if l.Type == protocol.LineContextBackup {
 		return nil
 	}
@@ -95,18 +95,18 @@ func (s *selecting) project(l parsed, raw []byte, begin int64) error {
 	if *l.Ordinal != l.ordinal || projected.Type != l.Type || !bytes.Equal(projected.Payload, l.Payload) {
 		projected.Ordinal = l.Ordinal
 		var err error
-		if raw, err = restate(raw, projected); err != nil {
+		if raw, err = rewriteLine(raw, projected); err != nil {
 			return err
 		}
 	}
-	if err := s.out.reach(begin); err != nil {
+	if err := s.out.padTo(begin); err != nil {
 		return err
 	}
 	return s.out.line(raw)
 }
 
 // restate is a line with another ordinal, type and payload.
-func restate(raw []byte, as protocol.RolloutLine) ([]byte, error) {
+func rewriteLine(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 	payload, err := oneLine(as.Payload)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func restate(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 	}
 	out := append(make([]byte, 0, len(raw)+len(payload)), '{')
 	scanObject(raw, 0, 0, func(name, value []byte) {
-		switch text(name) {
+		switch stringValue(name) {
 		case "ordinal":
 			return
 		case "type":
@@ -133,7 +133,7 @@ func restate(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 
 // mark writes the context_backup line, not before where the file ended, with the time
 // of the last line: the rewrite has none of its own.
-func (w *rewriting) mark(out *placing, named protocol.ContextBackup) error {
+func (w *rewrite) writeMarker(out *paddedWriter, named protocol.ContextBackup) error {
 	payload, err := json.Marshal(named)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (w *rewriting) mark(out *placing, named protocol.ContextBackup) error {
 	if err != nil {
 		return err
 	}
-	if err := out.reach(w.Size); err != nil {
+	if err := out.padTo(w.Size); err != nil {
 		return err
 	}
 	_, err = out.Write(encoded)

@@ -42,7 +42,7 @@ type Contents struct {
 	// marked is set behind the first context_backup line, from where on ordinals grow.
 	marked bool
 	// above is higher than every ordinal.
-	above int64
+	maxNext int64
 }
 
 // Summary is what can be said of lines without what they say.
@@ -55,7 +55,7 @@ type Summary struct {
 	Last int64
 }
 
-func (s *Summary) note(line *protocol.RolloutLine) {
+func (s *Summary) add(line *protocol.RolloutLine) {
 	if s.Meta == nil && line.Type == protocol.LineSessionMeta {
 		s.Meta = line.Payload
 	}
@@ -81,7 +81,7 @@ const (
 	// maxSize bounds what is read into memory, in bytes.
 	maxSize = 2 << 30
 	// shareSize is the least that is worth a goroutine, in bytes.
-	shareSize = 1 << 20
+	bytesPerWorker = 1 << 20
 )
 
 // Read reads a rollout without taking its lock. While another appends to it, what is
@@ -92,8 +92,8 @@ func (s *Store) Read(path string) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := &Text{}
-	text.add(file, path, true)
+	text := &LineReader{}
+	text.addFile(file, path, true)
 	defer func() { _ = text.Close() }()
 	if info.Size() > maxSize {
 		return nil, diskError("read", path, errTooLarge)
@@ -110,11 +110,11 @@ func (s *Store) Read(path string) (*Contents, error) {
 // collecting keeps all lines.
 type collecting struct{ lines *[]protocol.RolloutLine }
 
-func (c collecting) Begin(*Text) Take {
+func (c collecting) Begin(*LineReader) LineHandler {
 	return func(line *protocol.RolloutLine) { *c.lines = append(*c.lines, *line) }
 }
 
-func (collecting) Continue(*Text, io.Reader) (Take, bool) { return nil, false }
+func (collecting) Continue(*LineReader, io.Reader) (LineHandler, bool) { return nil, false }
 
 func (collecting) Snapshot(io.Writer) error { return errNoSnapshot }
 
@@ -130,11 +130,11 @@ type reading struct {
 	// backup, gap and tail are nil unless the backup was joined: the bytes that the
 	// marker tells of, the spaces behind them, if any, and the file's bytes from the
 	// marker on.
-	backup, gap, tail []byte
+	backup, padding, tail []byte
 	// astray is set where the backup is not beside the file.
-	astray bool
+	misplacedBackup bool
 	// runs hold the lines of Contents before their ordinals are settled.
-	runs []run
+	blocks []block
 }
 
 // read reads an open rollout, and the backup that belongs to it.
@@ -149,10 +149,10 @@ func (s *Store) read(path string, file File) (*reading, error) {
 	}
 	c := contentsOf(path, info)
 	c.Size = int64(len(data))
-	r := &reading{Contents: c, data: data, runs: parseRuns(data, shares(len(data)))}
-	r.marker = lastMarker(r.runs)
-	r.Backup = s.join(r)
-	r.settle(r.runs)
+	r := &reading{Contents: c, data: data, blocks: parseBlocks(data, workersFor(len(data)))}
+	r.marker = lastMarker(r.blocks)
+	r.Backup = s.joinBackup(r)
+	r.addBlocks(r.blocks)
 	return r, nil
 }
 
@@ -170,7 +170,7 @@ func readAll(file File, size int64) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	data := make([]byte, size)
-	n := shares(len(data))
+	n := workersFor(len(data))
 	read := make([]int, n)
 	errs := make([]error, n)
 	parallel(n, func(i int) {
@@ -189,8 +189,8 @@ func readAll(file File, size int64) ([]byte, error) {
 }
 
 // shares is how many goroutines are worth starting for that many bytes.
-func shares(size int) int {
-	return min(runtime.GOMAXPROCS(0), 1+size/shareSize)
+func workersFor(size int) int {
+	return min(runtime.GOMAXPROCS(0), 1+size/bytesPerWorker)
 }
 
 // parallel calls f with 0 to n-1 and returns when all calls have.

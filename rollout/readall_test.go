@@ -17,9 +17,9 @@ type shorter struct {
 func (s shorter) ReadAt(p []byte, off int64) (int, error) { return s.content.ReadAt(p, off) }
 
 func TestAFileThatShrinksWhileItIsReadEndsEarly(t *testing.T) {
-	for _, size := range []int{0, 1, shareSize, 3*shareSize + 5} {
+	for _, size := range []int{0, 1, bytesPerWorker, 3*bytesPerWorker + 5} {
 		whole := bytes.Repeat([]byte("0123456789abcde\n"), size/16+1)[:size]
-		data, err := readAll(shorter{content: bytes.NewReader(whole)}, 4*shareSize)
+		data, err := readAll(shorter{content: bytes.NewReader(whole)}, 4*bytesPerWorker)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(whole, data), "%d of %d bytes", len(data), size)
 	}

@@ -62,7 +62,7 @@ func (s *Store) Redact(path string, by Redactor, write bool) (Redacted, error) {
 		return Redacted{}, err
 	}
 	done, err := s.redact(path, by, true)
-	return done, diskError("redact", path, first(err, lock.release()))
+	return done, diskError("redact", path, firstError(err, lock.release()))
 }
 
 func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
@@ -76,14 +76,14 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 		return Redacted{}, err
 	}
 	r := &redaction{
-		rewriting: &rewriting{reading: read, substitute: substitute{s, path + temporarySuffix}, file: file, backupPath: s.backupOf(path)},
-		by:        by, done: Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
+		rewrite: &rewrite{reading: read, tempFile: tempFile{s, path + temporarySuffix}, file: file, backupPath: s.backupPath(path)},
+		by:      by, done: Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
 	}
 	if err := r.prepare(); err != nil {
 		return Redacted{}, err
 	}
 	if write && r.done.Lines > 0 {
-		err = r.carryOut()
+		err = r.apply()
 	}
 	if err == nil {
 		err = r.cleanCopies(write)
@@ -92,14 +92,14 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 		r.done.Names, err = s.redactNames(threadID(path), by, write)
 	}
 	if write {
-		s.forget(threadID(path))
+		s.removeSnapshotCache(threadID(path))
 	}
 	return r.done, err
 }
 
 // redaction is a redaction under way.
 type redaction struct {
-	*rewriting
+	*rewrite
 	by    Redactor
 	done  Redacted
 	whole []byte
@@ -117,8 +117,8 @@ func (r *redaction) prepare() error {
 		return err
 	}
 	var whole bytes.Buffer
-	out := &placing{out: bufio.NewWriterSize(&whole, writeSize)}
-	if err := first(r.fill(out), out.out.Flush()); err != nil {
+	out := &paddedWriter{out: bufio.NewWriterSize(&whole, writeSize)}
+	if err := firstError(r.fill(out), out.out.Flush()); err != nil {
 		return err
 	}
 	r.whole = whole.Bytes()
@@ -129,7 +129,7 @@ func (r *redaction) prepare() error {
 // will not have.
 func (r *redaction) checkBackup() error {
 	file, info, err := r.store.open(r.backupPath, os.O_RDONLY)
-	if absent(err) {
+	if isNotExist(err) {
 		return nil
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *redaction) checkBackup() error {
 	if _, err := file.ReadAt(rest, int64(len(r.backup))); err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(bytes.Join([][]byte{r.gap, r.tail}, nil), bytes.TrimRight(rest, "\x00")) {
+	if !bytes.HasPrefix(bytes.Join([][]byte{r.padding, r.tail}, nil), bytes.TrimRight(rest, "\x00")) {
 		return &BackupError{Path: r.backupPath, Reason: backupAhead}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (r *redaction) checkLeftover(file File, size int64) error {
 		return backupError(r.backupPath, readErr)
 	}
 	earlier := &Contents{}
-	earlier.parse(data, shares(len(data)))
+	earlier.parse(data, workersFor(len(data)))
 	if len(earlier.Lines) > len(r.Lines) {
 		return err
 	}
@@ -179,10 +179,10 @@ func (r *redaction) checkLeftover(file File, size int64) error {
 }
 
 // fill writes the full log without secrets.
-func (r *redaction) fill(out *placing) error {
+func (r *redaction) fill(out *paddedWriter) error {
 	settled, begin := r.Lines, int64(0)
-	for _, part := range r.rewriting.whole() {
-		for at, raw := range begins(part) {
+	for _, part := range r.rewrite.fullLog() {
+		for at, raw := range linesOf(part) {
 			if len(raw) == 0 {
 				continue
 			}
@@ -192,7 +192,7 @@ func (r *redaction) fill(out *placing) error {
 			}
 			clean, err := r.clean(raw, line, reason == "")
 			if err == nil {
-				err = first(out.reach(begin+at), out.line(clean))
+				err = firstError(out.padTo(begin+at), out.line(clean))
 			}
 			if err != nil {
 				return err
@@ -203,15 +203,15 @@ func (r *redaction) fill(out *placing) error {
 	if !r.Backup.Joined {
 		return r.fillEnd(out)
 	}
-	return r.mark(out, protocol.ContextBackup{})
+	return r.writeMarker(out, protocol.ContextBackup{})
 }
 
 // fillEnd makes the file no shorter than it was. A torn tail stays one.
-func (r *redaction) fillEnd(out *placing) error {
-	if !out.open || r.data[len(r.data)-1] != '\n' {
+func (r *redaction) fillEnd(out *paddedWriter) error {
+	if !out.unterminated || r.data[len(r.data)-1] != '\n' {
 		return nil
 	}
-	return out.reach(r.Size)
+	return out.padTo(r.Size)
 }
 
 // clean is a line without secrets, as it stood where it has none.
@@ -228,13 +228,13 @@ func (r *redaction) clean(raw []byte, line parsed, sound bool) ([]byte, error) {
 		return raw, nil
 	}
 	r.done.Lines++
-	return restate(raw, redacted)
+	return rewriteLine(raw, redacted)
 }
 
 // compare makes sure that the new file has the same lines, but for their texts.
 func (r *redaction) compare() error {
 	got := &Contents{}
-	got.parse(r.whole, shares(len(r.whole)))
+	got.parse(r.whole, workersFor(len(r.whole)))
 	want := len(r.Lines)
 	if r.Backup.Joined {
 		want++ // the line that says that the file is whole
@@ -251,15 +251,15 @@ func (r *redaction) compare() error {
 }
 
 // carryOut replaces the file, and then removes the backup.
-func (r *redaction) carryOut() error {
-	err := r.write(func(out *placing) error {
+func (r *redaction) apply() error {
+	err := r.write(func(out *paddedWriter) error {
 		_, err := out.Write(r.whole)
 		return err
 	})
 	if err == nil {
 		err = r.unchanged()
 	}
-	if err = r.putInPlace(err, r.Path); err != nil || r.done.Removed == "" {
+	if err = r.publish(err, r.Path); err != nil || r.done.Removed == "" {
 		return err
 	}
 	if err := r.store.disk.Remove(r.done.Removed); err != nil {

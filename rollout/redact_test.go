@@ -146,7 +146,7 @@ func TestEveryOperationOfARedactionMayFail(t *testing.T) {
 		require.NoError(t, sound.AppendName(threadB, "a name", begin))
 		before, err := sound.Read(path)
 		require.NoError(t, err)
-		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Part: n%2 == 0})
+		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Partial: n%2 == 0})
 		chance := rand.New(rand.NewPCG(uint64(n), 3))
 		_, _ = rollout.NewStore(&watched{FS: disk, then: func() {
 			clone := mem.CrashClone(chance)
@@ -157,7 +157,7 @@ func TestEveryOperationOfARedactionMayFail(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "a name", names[threadB])
 		}}, home).Redact(path, hiding("pssst"), true)
-		hit = disk.Hits() > 0
+		hit = disk.Failures() > 0
 		require.Empty(t, mem.Held())
 		_, err = sound.Redact(path, hiding("pssst"), true)
 		require.NoError(t, err, "failing operation %d", n)

@@ -47,8 +47,8 @@ func (r *redaction) cleanCopy(path string, write bool) error {
 	switch {
 	case !write:
 		return nil
-	case path == r.temporary:
-		return diskError("remove", path, r.clear())
+	case path == r.path:
+		return diskError("remove", path, r.remove())
 	}
 	return diskError("redact", path, r.store.replace(path, whole))
 }
@@ -56,20 +56,20 @@ func (r *redaction) cleanCopy(path string, write bool) error {
 // readPlain reads a file that is no link.
 func (s *Store) readPlain(path string) ([]byte, error) {
 	if info, err := s.disk.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-		return nil, first(err, errMoved)
+		return nil, firstError(err, errMoved)
 	}
 	file, info, err := s.open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	data, err := readAll(file, info.Size())
-	return data, first(err, file.Close())
+	return data, firstError(err, file.Close())
 }
 
 // replace gives a file another content, all or nothing, durably.
 func (s *Store) replace(path string, content []byte) error {
-	sub := substitute{s, path + temporarySuffix}
-	return sub.putInPlace(sub.copy(func() ([]byte, error) { return content, nil }), path)
+	sub := tempFile{s, path + temporarySuffix}
+	return sub.publish(sub.copy(func() ([]byte, error) { return content, nil }), path)
 }
 
 // withoutSecrets is the content of a file, sound or not, and how many of its lines had some.
@@ -111,7 +111,7 @@ func withMember(raw []byte, begin int, name string, value []byte) []byte {
 // redactNames takes secrets out of the names that a thread has and had, and tells of how many.
 func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err error) {
 	path := filepath.Join(s.home, namesFile)
-	if _, err := s.disk.Lstat(path); absent(err) {
+	if _, err := s.disk.Lstat(path); isNotExist(err) {
 		return 0, nil
 	}
 	if write {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	keptSuffix = ".orig"
-	lostSuffix = ".lost"
+	originalSuffix = ".orig"
+	lostSuffix     = ".lost"
 )
 
 // Repaired is what Repair did.
 type Repaired struct {
-	Survey
+	Report
 	// To is where the rollout is now: where its name had no id, not where it was.
 	To string `json:"to"`
 	// Kept is the file as it was, and Lost one with the lines that could not be read;
@@ -40,7 +40,7 @@ type Repaired struct {
 func (s *Store) Repair(path string) (Repaired, error) {
 	v := s.Verify(path)
 	if !v.Repairable() {
-		return Repaired{Survey: v, To: path}, nil
+		return Repaired{Report: v, To: path}, nil
 	}
 	if !isThreadID(v.ThreadID) {
 		return Repaired{}, &NameError{path}
@@ -49,24 +49,24 @@ func (s *Store) Repair(path string) (Repaired, error) {
 	if err != nil {
 		return Repaired{}, err
 	}
-	done, err := s.repair(path)
-	return done, diskError("repair", path, first(err, lock.release()))
+	done, err := s.repairLocked(path)
+	return done, diskError("repair", path, firstError(err, lock.release()))
 }
 
-func (s *Store) repair(path string) (Repaired, error) {
+func (s *Store) repairLocked(path string) (Repaired, error) {
 	file, _, err := s.open(path, os.O_RDONLY)
 	if err != nil {
 		return Repaired{}, err
 	}
 	defer func() { _ = file.Close() }()
-	v, err := s.survey(path, file)
+	v, err := s.verify(path, file)
 	if err != nil {
 		return Repaired{}, err
 	}
-	done := Repaired{Survey: v.Survey, To: path}
-	r := &repairing{survey: v, substitute: substitute{s, path + temporarySuffix}, file: file}
+	done := Repaired{Report: v.Report, To: path}
+	r := &repair{verification: v, tempFile: tempFile{s, path + temporarySuffix}, file: file}
 	err = r.run(&done)
-	s.forget(v.Survey.ThreadID) // its lines may stand elsewhere now
+	s.removeSnapshotCache(v.Report.ThreadID) // its lines may stand elsewhere now
 	if err != nil {
 		return Repaired{}, err
 	}
@@ -74,16 +74,16 @@ func (s *Store) repair(path string) (Repaired, error) {
 }
 
 // repairing is a repair under way.
-type repairing struct {
-	*survey
-	substitute
+type repair struct {
+	*verification
+	tempFile
 	file File
 	// whole is the new content, lost what could not be read.
 	whole, lost []byte
 }
 
-func (r *repairing) run(done *Repaired) error {
-	to, err := r.place()
+func (r *repair) run(done *Repaired) error {
+	to, err := r.targetPath()
 	if err == nil {
 		err = isNamed(r.store.disk, done.Path, r.file)
 	}
@@ -91,7 +91,7 @@ func (r *repairing) run(done *Repaired) error {
 		err = r.rebuild()
 	}
 	if err == nil {
-		err = r.keep(done)
+		err = r.keepOriginal(done)
 	}
 	if err != nil {
 		return err
@@ -115,8 +115,8 @@ func isNamed(disk FS, path string, file File) error {
 
 // place is the path of the repaired file: another where the name has no id. That must be
 // free, and no backup may be left behind.
-func (r *repairing) place() (string, error) {
-	path := r.Survey.Path
+func (r *repair) targetPath() (string, error) {
+	path := r.Report.Path
 	if r.reading.ThreadID != "" {
 		return path, nil
 	}
@@ -127,19 +127,19 @@ func (r *repairing) place() (string, error) {
 			break
 		}
 	}
-	to := filepath.Join(filepath.Dir(path), namePrefix+at.Local().Format(nameTime)+"-"+r.Survey.ThreadID+nameSuffix)
+	to := filepath.Join(filepath.Dir(path), namePrefix+at.Local().Format(nameTime)+"-"+r.Report.ThreadID+nameSuffix)
 	for _, taken := range []string{to, path + backupSuffix} {
-		if _, err := r.store.disk.Lstat(taken); !absent(err) {
-			return "", diskError("rename "+path+" because of", taken, first(err, fs.ErrExist))
+		if _, err := r.store.disk.Lstat(taken); !isNotExist(err) {
+			return "", diskError("rename "+path+" because of", taken, firstError(err, fs.ErrExist))
 		}
 	}
 	return to, nil
 }
 
 // rebuild makes the new content, and makes sure that it loads as the old one does.
-func (r *repairing) rebuild() error {
+func (r *repair) rebuild() error {
 	var whole bytes.Buffer
-	out := &placing{out: bufio.NewWriterSize(&whole, writeSize)}
+	out := &paddedWriter{out: bufio.NewWriterSize(&whole, writeSize)}
 	err := r.fill(out)
 	if err == nil {
 		err = out.out.Flush()
@@ -153,13 +153,13 @@ func (r *repairing) rebuild() error {
 
 // fill writes the sound lines, with an ordinal where they would have another without
 // those that were lost.
-func (r *repairing) fill(out *placing) error {
+func (r *repair) fill(out *paddedWriter) error {
 	would := &Contents{}
 	if err := r.addMeta(out, would); err != nil {
 		return err
 	}
 	settled := r.alone.Lines
-	for at, raw := range begins(r.data) {
+	for at, raw := range linesOf(r.data) {
 		line, reason := parseLine(raw)
 		if len(raw) == 0 {
 			continue
@@ -173,28 +173,28 @@ func (r *repairing) fill(out *placing) error {
 			return err
 		}
 		settled = settled[1:]
-		if err := first(out.reach(at), out.line(raw)); err != nil {
+		if err := firstError(out.padTo(at), out.line(raw)); err != nil {
 			return err
 		}
 	}
-	return r.addEnd(out, max(would.Next, would.above))
+	return r.addEnd(out, max(would.Next, would.maxNext))
 }
 
 // restated is a line that has this ordinal behind those that went before.
 func (c *Contents) restated(raw []byte, line parsed, ordinal *int64) ([]byte, error) {
 	line.before = 0
 	var got [1]int64
-	c.number([]parsed{line}, got[:])
-	c.Lines, c.Next, c.above = c.Lines[:0], *ordinal+1, max(c.above, *ordinal+1)
+	c.appendLines([]parsed{line}, got[:])
+	c.Lines, c.Next, c.maxNext = c.Lines[:0], *ordinal+1, max(c.maxNext, *ordinal+1)
 	if got[0] == *ordinal {
 		return raw, nil
 	}
 	line.Ordinal = ordinal
-	return restate(raw, line.RolloutLine)
+	return rewriteLine(raw, line.RolloutLine)
 }
 
 // addMeta writes a session_meta where that was lost.
-func (r *repairing) addMeta(out *placing, would *Contents) error {
+func (r *repair) addMeta(out *paddedWriter, would *Contents) error {
 	if r.meta == nil {
 		return nil
 	}
@@ -209,21 +209,21 @@ func (r *repairing) addMeta(out *placing, would *Contents) error {
 
 // addEnd keeps the ordinals of lost lines at the end from being given again, and makes the
 // file no shorter than it was.
-func (r *repairing) addEnd(out *placing, next int64) error {
+func (r *repair) addEnd(out *paddedWriter, next int64) error {
 	if next < r.alone.Next {
 		last := r.alone.Next - 1
 		line := protocol.RolloutLine{Ordinal: &last, Type: protocol.LineRepaired, Payload: []byte(`{"lost_bytes":` + strconv.Itoa(len(r.lost)) + `}`)}
 		if n := len(r.alone.Lines); n > 0 {
 			line.Timestamp = r.alone.Lines[n-1].Timestamp
 		}
-		if err := first(out.reach(0), r.add(out, line)); err != nil {
+		if err := firstError(out.padTo(0), r.add(out, line)); err != nil {
 			return err
 		}
 	}
-	return out.reach(r.Survey.Size)
+	return out.padTo(r.Report.Size)
 }
 
-func (r *repairing) add(out *placing, line protocol.RolloutLine) error {
+func (r *repair) add(out *paddedWriter, line protocol.RolloutLine) error {
 	encoded, err := encode([]protocol.RolloutLine{line})
 	if err != nil {
 		return err
@@ -232,13 +232,13 @@ func (r *repairing) add(out *placing, line protocol.RolloutLine) error {
 }
 
 // substituteMeta is what the name and the turns tell of a thread.
-func (v *survey) substituteMeta() protocol.SessionMeta {
+func (v *verification) reconstructMeta() protocol.SessionMeta {
 	at := v.Began
 	if at.IsZero() {
 		at = v.ModTime
 	}
 	meta := protocol.SessionMeta{
-		ID: v.Survey.ThreadID, Timestamp: at.UTC().Format("2006-01-02T15:04:05.000Z"), Originator: "appserver", CliVersion: protocol.Level,
+		ID: v.Report.ThreadID, Timestamp: at.UTC().Format("2006-01-02T15:04:05.000Z"), Originator: "appserver", CliVersion: protocol.Level,
 	}
 	for i := range v.alone.Lines {
 		var context protocol.TurnContext
@@ -251,11 +251,11 @@ func (v *survey) substituteMeta() protocol.SessionMeta {
 }
 
 // compare reads what is about to be written, with the backup that belongs to it.
-func (r *repairing) compare() error {
-	got := &reading{Contents: &Contents{Path: r.Survey.Path, ThreadID: r.reading.ThreadID}, data: r.whole, runs: parseRuns(r.whole, shares(len(r.whole)))}
-	got.marker = lastMarker(got.runs)
-	got.Backup = r.store.join(got)
-	got.settle(got.runs)
+func (r *repair) compare() error {
+	got := &reading{Contents: &Contents{Path: r.Report.Path, ThreadID: r.reading.ThreadID}, data: r.whole, blocks: parseBlocks(r.whole, workersFor(len(r.whole)))}
+	got.marker = lastMarker(got.blocks)
+	got.Backup = r.store.joinBackup(got)
+	got.addBlocks(got.blocks)
 	lines := got.Lines
 	if r.meta != nil && !got.Backup.Joined && len(lines) > 0 {
 		lines = lines[1:]
@@ -276,17 +276,17 @@ func sameLine(a, b protocol.RolloutLine) bool {
 
 // keep makes the file as it was durable under another name, and what was lost in a file of
 // its own.
-func (r *repairing) keep(done *Repaired) error {
+func (r *repair) keepOriginal(done *Repaired) error {
 	if err := r.file.Sync(); err != nil {
 		return err
 	}
 	if len(r.lost) > 0 {
-		done.Lost = r.free(lostSuffix)
+		done.Lost = r.freeName(lostSuffix)
 		if err := r.writeNew(done.Lost, r.lost); err != nil {
 			return err
 		}
 	}
-	done.Kept = r.free(keptSuffix)
+	done.Kept = r.freeName(originalSuffix)
 	if r.store.disk.Link(done.Path, done.Kept) != nil {
 		if err := r.writeNew(done.Kept, r.data); err != nil {
 			return err
@@ -296,24 +296,24 @@ func (r *repairing) keep(done *Repaired) error {
 }
 
 // free is a name beside the rollout that no file has.
-func (r *repairing) free(suffix string) string {
-	path := r.Survey.Path + suffix
+func (r *repair) freeName(suffix string) string {
+	path := r.Report.Path + suffix
 	for n := 1; ; n++ {
-		if _, err := r.store.disk.Lstat(path); absent(err) || n == 10_000 {
+		if _, err := r.store.disk.Lstat(path); isNotExist(err) || n == 10_000 {
 			return path
 		}
-		path = r.Survey.Path + suffix + "." + strconv.Itoa(n)
+		path = r.Report.Path + suffix + "." + strconv.Itoa(n)
 	}
 }
 
 // writeNew writes a file that must not exist yet, durably but for its name.
-func (r *repairing) writeNew(path string, content []byte) error {
-	file, err := r.store.make(path)
+func (r *repair) writeNew(path string, content []byte) error {
+	file, err := r.store.create(path)
 	if err != nil {
 		return err
 	}
 	tail := &appender{file: file}
-	err = first(tail.append(content, file.Sync), file.Close())
+	err = firstError(tail.append(content, file.Sync), file.Close())
 	if err != nil {
 		_ = r.store.disk.Remove(path) // it is not what its name says
 	}
@@ -321,25 +321,25 @@ func (r *repairing) writeNew(path string, content []byte) error {
 }
 
 // replace puts the new file in the place of the old one.
-func (r *repairing) replace(path, to string) error {
-	err := r.write(func(out *placing) error {
+func (r *repair) replace(path, to string) error {
+	err := r.write(func(out *paddedWriter) error {
 		_, err := out.Write(r.whole)
 		return err
 	})
 	if err == nil {
 		err = r.unchanged()
 	}
-	err = r.putInPlace(err, to)
+	err = r.publish(err, to)
 	if err == nil && to != path {
-		err = first(r.store.disk.Remove(path), r.store.disk.SyncDir(filepath.Dir(path)))
+		err = firstError(r.store.disk.Remove(path), r.store.disk.SyncDir(filepath.Dir(path)))
 	}
 	return err
 }
 
 // unchanged makes sure that the file is still as it was read.
-func (r *repairing) unchanged() error {
+func (r *repair) unchanged() error {
 	info, err := r.file.Stat()
-	if err == nil && info.Size() != r.Survey.Size {
+	if err == nil && info.Size() != r.Report.Size {
 		err = errChanged
 	}
 	return err

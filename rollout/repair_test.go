@@ -27,7 +27,7 @@ func numbered(ordinal int) string {
 	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":%d,"type":"event_msg","payload":{"n":%d}}`, ordinal, ordinal) + "\n"
 }
 
-func kinds(s rollout.Survey) []rollout.FindingKind {
+func kinds(s rollout.Report) []rollout.FindingKind {
 	all := []rollout.FindingKind{}
 	for _, f := range s.Findings {
 		all = append(all, f.Kind)
@@ -291,14 +291,14 @@ func TestEveryOperationOfARepairMayFail(t *testing.T) {
 		syncFile(t, mem, path)
 		want, err := rollout.NewStore(mem, home).Read(path)
 		require.NoError(t, err)
-		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Part: n%2 == 0})
+		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Partial: n%2 == 0})
 		chance := rand.New(rand.NewPCG(uint64(n), 3))
 		_, err = rollout.NewStore(&watched{FS: disk, then: func() {
 			got, err := rollout.NewStore(mem.CrashClone(chance), home).Read(path)
 			require.NoError(t, err)
 			requireSameLoad(t, want, got)
 		}}, home).Repair(path)
-		hit = disk.Hits() > 0
+		hit = disk.Failures() > 0
 		got, readErr := rollout.NewStore(mem, home).Read(path)
 		require.NoError(t, readErr)
 		requireSameLoad(t, want, got)

@@ -12,7 +12,7 @@ func (s *Store) openFilled(path string) (File, fs.FileInfo, error) {
 	if err != nil || info.Size() > 0 {
 		return file, info, err
 	}
-	backup, backupInfo, err := s.open(s.backupOf(path), os.O_RDONLY)
+	backup, backupInfo, err := s.open(s.backupPath(path), os.O_RDONLY)
 	if err != nil {
 		return file, info, nil
 	}
@@ -25,7 +25,7 @@ func (s *Store) isEmptied(path string) bool {
 	if err != nil || info.Size() > 0 || !info.Mode().IsRegular() {
 		return false
 	}
-	info, err = s.disk.Stat(s.backupOf(path))
+	info, err = s.disk.Stat(s.backupPath(path))
 	return err == nil && info.Size() > 0
 }
 
@@ -43,7 +43,7 @@ func (s *Store) restore(path string) (restored bool, err error) {
 		return false, err
 	}
 	restored, err = s.restoreLocked(path)
-	return restored, first(err, lock.release())
+	return restored, firstError(err, lock.release())
 }
 
 // restoreLocked is restore for the one writer of the thread.
@@ -51,15 +51,15 @@ func (s *Store) restoreLocked(path string) (restored bool, err error) {
 	if !s.isEmptied(path) {
 		return false, nil
 	}
-	backup, info, err := s.open(s.backupOf(path), os.O_RDONLY)
+	backup, info, err := s.open(s.backupPath(path), os.O_RDONLY)
 	if err != nil {
 		return false, err
 	}
 	content, err := readAll(backup, info.Size())
-	if err = first(err, backup.Close()); err != nil {
+	if err = firstError(err, backup.Close()); err != nil {
 		return false, err
 	}
-	s.forget(threadID(path))
+	s.removeSnapshotCache(threadID(path))
 	err = s.replace(path, content)
 	return err == nil, err
 }

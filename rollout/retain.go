@@ -21,19 +21,19 @@ type Retention struct {
 }
 
 // Bounds is false where nothing is to go.
-func (r Retention) Bounds() bool { return r.MaxAge > 0 || r.MaxBytes > 0 }
+func (r Retention) IsLimited() bool { return r.MaxAge > 0 || r.MaxBytes > 0 }
 
 // rest is how long ago a thread must have been written to go, whatever it takes.
-const rest = 24 * time.Hour
+const minRetentionAge = 24 * time.Hour
 
 // The bounds that a thread passes, by the keys of the configuration.
 const (
-	becauseOfAge   = "history.maxAge"
-	becauseOfBytes = "history.maxBytes"
+	limitAge   = "history.maxAge"
+	limitBytes = "history.maxBytes"
 )
 
 // Resting is a thread that is to go.
-type Resting struct {
+type Candidate struct {
 	ID string `json:"threadId"`
 	// Path is that of its newest rollout, one that is not archived before all others.
 	Path     string `json:"path"`
@@ -42,25 +42,25 @@ type Resting struct {
 	Bytes     int64     `json:"bytes"`
 	WrittenAt time.Time `json:"writtenAt"`
 	// Because is the key of the bound that it passes.
-	Because string `json:"because"`
+	Limit string `json:"because"`
 	// Kept is why it stays nonetheless, "" where it goes.
 	Kept string `json:"kept,omitempty"`
 
-	files  []lying
+	files  []candidateFile
 	delete bool
 }
 
 // lying is a rollout as it was found; bytes are those of its backup too.
-type lying struct {
+type candidateFile struct {
 	path        string
 	size, bytes int64
 	modTime     time.Time
 }
 
 // Retained is what Retain has done, or would do.
-type Retained struct {
-	Gone []Resting `json:"gone"`
-	Kept []Resting `json:"kept"`
+type RetentionResult struct {
+	Gone []Candidate `json:"gone"`
+	Kept []Candidate `json:"kept"`
 	// Threads, Bytes and ArchivedBytes are what is there afterwards, the archive included.
 	Threads       int   `json:"threads"`
 	Bytes         int64 `json:"bytes"`
@@ -80,11 +80,11 @@ var (
 // of do keeps the thread, and the next one is looked at. What cannot be read is not deleted,
 // nor is what a fork of the reference implementation goes on from. Each thread goes by
 // itself, so that whatever ends this leaves the others where they were; the end of ctx ends it.
-func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(Resting) error) Retained {
-	run := &retaining{ctx: ctx, store: s, heads: headReader{store: s}, Retention: r, now: now, do: do, done: Retained{Gone: []Resting{}, Kept: []Resting{}, Unread: []string{}}}
-	all := run.stock()
+func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(Candidate) error) RetentionResult {
+	run := &retention{ctx: ctx, store: s, heads: headReader{store: s}, Retention: r, now: now, do: do, done: RetentionResult{Gone: []Candidate{}, Kept: []Candidate{}, Unread: []string{}}}
+	all := run.candidates()
 	for i := range all {
-		if ctx.Err() != nil || !run.look(&all[i]) {
+		if ctx.Err() != nil || !run.process(&all[i]) {
 			break
 		}
 	}
@@ -95,47 +95,47 @@ func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(
 }
 
 // retaining is a Retain under way.
-type retaining struct {
+type retention struct {
 	Retention
 	ctx   context.Context
 	store *Store
 	heads headReader
 	now   time.Time
-	do    func(Resting) error
-	done  Retained
+	do    func(Candidate) error
+	done  RetentionResult
 	// users are the threads that go on from a thread, once they were looked for.
-	users map[string]string
+	dependents map[string]string
 }
 
 // stock is all threads, the one that was written first first.
-func (r *retaining) stock() []Resting {
-	byID := map[string]*Resting{}
+func (r *retention) candidates() []Candidate {
+	byID := map[string]*Candidate{}
 	unread := func(err error) { r.done.Unread = append(r.done.Unread, err.Error()) }
 	for _, root := range Roots() {
-		for path, err := range r.store.walk(walk{root: root, strange: unread}) {
+		for path, err := range r.store.walk(walk{root: root, onUnnamed: unread}) {
 			if r.ctx.Err() != nil {
 				return nil
 			}
 			if err == nil {
-				err = r.find(byID, filepath.Join(r.store.home, root, path))
+				err = r.addFile(byID, filepath.Join(r.store.home, root, path))
 			}
 			if err != nil {
 				unread(err)
 			}
 		}
 	}
-	all := make([]Resting, 0, len(byID))
+	all := make([]Candidate, 0, len(byID))
 	for _, t := range byID {
 		t.delete = r.Delete
 		all = append(all, *t)
 		r.done.Threads++
 	}
-	slices.SortFunc(all, func(a, b Resting) int { return cmp.Or(a.WrittenAt.Compare(b.WrittenAt), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b Candidate) int { return cmp.Or(a.WrittenAt.Compare(b.WrittenAt), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 
 // find adds a rollout to its thread.
-func (r *retaining) find(byID map[string]*Resting, path string) error {
+func (r *retention) addFile(byID map[string]*Candidate, path string) error {
 	info, err := r.store.disk.Lstat(path)
 	if err != nil {
 		return diskError("look at", path, err)
@@ -147,11 +147,11 @@ func (r *retaining) find(byID map[string]*Resting, path string) error {
 	id, archived := threadID(path), r.store.IsArchived(path)
 	t := byID[id]
 	if t == nil {
-		t = &Resting{ID: id, Path: path, Archived: archived}
+		t = &Candidate{ID: id, Path: path, Archived: archived}
 		byID[id] = t
 	}
 	t.Bytes += bytes
-	t.files = append(t.files, lying{path, info.Size(), bytes, info.ModTime()})
+	t.files = append(t.files, candidateFile{path, info.Size(), bytes, info.ModTime()})
 	if info.ModTime().After(t.WrittenAt) {
 		t.WrittenAt = info.ModTime()
 	}
@@ -163,11 +163,11 @@ func (r *retaining) find(byID map[string]*Resting, path string) error {
 }
 
 // look lets a thread go if it is to, and is false where none behind it is.
-func (r *retaining) look(t *Resting) bool {
+func (r *retention) process(t *Candidate) bool {
 	if t.Archived && !r.Delete {
 		return true
 	}
-	if t.Because = r.because(t); t.Because == "" {
+	if t.Limit = r.exceededLimit(t); t.Limit == "" {
 		return false
 	}
 	err := r.check(t)
@@ -183,24 +183,24 @@ func (r *retaining) look(t *Resting) bool {
 	return true
 }
 
-func (r *retaining) because(t *Resting) string {
+func (r *retention) exceededLimit(t *Candidate) string {
 	counted := r.done.Bytes
 	if !r.Delete {
 		counted -= r.done.ArchivedBytes
 	}
 	age := r.now.Sub(t.WrittenAt)
 	switch {
-	case age < rest:
+	case age < minRetentionAge:
 		return ""
 	case r.MaxAge > 0 && age > r.MaxAge:
-		return becauseOfAge
+		return limitAge
 	case r.MaxBytes > 0 && counted > r.MaxBytes:
-		return becauseOfBytes
+		return limitBytes
 	}
 	return ""
 }
 
-func (r *retaining) count(t *Resting) {
+func (r *retention) count(t *Candidate) {
 	r.done.Gone = append(r.done.Gone, *t)
 	if r.Delete {
 		r.done.Threads--
@@ -217,28 +217,28 @@ func (r *retaining) count(t *Resting) {
 }
 
 // check refuses what must not be deleted, and what could not be moved.
-func (r *retaining) check(t *Resting) error {
+func (r *retention) check(t *Candidate) error {
 	if !r.Delete && len(t.files) > 1 {
 		return r.store.CheckArchive(t.Path)
 	}
 	for _, f := range t.files {
-		if err := r.readable(t, f.path); err != nil {
+		if err := r.checkReadable(t, f.path); err != nil {
 			return err
 		}
 	}
 	if !r.Delete {
 		return nil
 	}
-	if r.users == nil {
+	if r.dependents == nil {
 		var err error
-		if r.users, err = r.store.users(r.ctx); err != nil {
+		if r.dependents, err = r.store.dependents(r.ctx); err != nil {
 			return err
 		}
 	}
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	if by := r.users[t.ID]; by != "" {
+	if by := r.dependents[t.ID]; by != "" {
 		return &InUseError{t.ID, by}
 	}
 	return nil
@@ -246,7 +246,7 @@ func (r *retaining) check(t *Resting) error {
 
 // readable refuses what is no file and, where it would be deleted, what has no line in its
 // head.
-func (r *retaining) readable(t *Resting, path string) error {
+func (r *retention) checkReadable(t *Candidate, path string) error {
 	info, err := r.store.disk.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errMoved
@@ -263,22 +263,22 @@ func (r *retaining) readable(t *Resting, path string) error {
 
 // Retire lets a thread go that Retain gave, durably and as its one writer. One that was
 // written to since then stays.
-func (s *Store) Retire(t Resting) error {
+func (s *Store) Retire(t Candidate) error {
 	lock, err := s.lock(t.ID)
 	if err != nil {
 		return err
 	}
-	return first(s.retire(t), diskError(t.op(), t.Path, lock.release()))
+	return firstError(s.retire(t), diskError(t.op(), t.Path, lock.release()))
 }
 
-func (t *Resting) op() string {
+func (t *Candidate) op() string {
 	if t.delete {
 		return "delete"
 	}
 	return "archive"
 }
 
-func (s *Store) retire(t Resting) error {
+func (s *Store) retire(t Candidate) error {
 	for _, f := range t.files {
 		info, err := s.disk.Lstat(f.path)
 		if err == nil && (info.Size() != f.size || !info.ModTime().Equal(f.modTime)) {
@@ -291,7 +291,7 @@ func (s *Store) retire(t Resting) error {
 	if !t.delete {
 		return s.archiveFound(t)
 	}
-	s.forget(t.ID)
+	s.removeSnapshotCache(t.ID)
 	for _, f := range t.files {
 		if err := s.deleteFile(f.path); err != nil {
 			return diskError(t.op(), f.path, err)
@@ -302,18 +302,18 @@ func (s *Store) retire(t Resting) error {
 
 // archiveFound does not look through the archive for a thread that has one file, which is not
 // there: where many threads go, that would be done for each.
-func (s *Store) archiveFound(t Resting) error {
-	m, err := s.archiving(t.Path)
+func (s *Store) archiveFound(t Candidate) error {
+	m, err := s.archiveMove(t.Path)
 	if err != nil {
 		return err
 	}
-	if _, err := s.disk.Lstat(m.to); len(t.files) == 1 && absent(err) {
-		return m.carryOut()
+	if _, err := s.disk.Lstat(m.to); len(t.files) == 1 && isNotExist(err) {
+		return m.run()
 	}
-	moves, err := s.moves(t.Path, sessionsDir, s.archiving)
+	moves, err := s.threadMoves(t.Path, sessionsDir, s.archiveMove)
 	if err != nil {
 		return err
 	}
 	slices.Reverse(moves)
-	return runLocked(moves)
+	return runMoves(moves)
 }

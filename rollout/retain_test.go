@@ -54,7 +54,7 @@ func (a *aged) age(path string, days float64) {
 }
 
 // letters are the last ones of the ids.
-func letters(threads []rollout.Resting) string {
+func letters(threads []rollout.Candidate) string {
 	var all strings.Builder
 	for _, r := range threads {
 		all.WriteString(r.ID[len(r.ID)-1:])
@@ -150,7 +150,7 @@ func TestRetainLeavesWhatIsInUse(t *testing.T) {
 		log, _, err := a.store.Open(open)
 		require.NoError(t, err)
 		bounds := rollout.Retention{MaxBytes: 400, Delete: remove}
-		done := a.store.Retain(t.Context(), bounds, a.now, func(r rollout.Resting) error {
+		done := a.store.Retain(t.Context(), bounds, a.now, func(r rollout.Candidate) error {
 			if r.Path == grown {
 				a.age(grown, 0)
 			}
@@ -212,7 +212,7 @@ func TestEveryOperationOfRetainMayFail(t *testing.T) {
 			}}, home)
 			bounds, later := rollout.Retention{MaxAge: day, Delete: remove}, time.Now().Add(2*day)
 			broken.Retain(t.Context(), bounds, later, broken.Retire)
-			hit = disk.Hits() > 0
+			hit = disk.Failures() > 0
 			require.Empty(t, mem.Held())
 			sound.Retain(t.Context(), bounds, later, sound.Retire)
 			require.Equal(t, remove, requireWhole(mem), "failing operation %d", n)

@@ -184,7 +184,7 @@ func TestNoMoveShowsWhatWasTakenBack(t *testing.T) {
 					require.NoError(t, err, "the next one goes on")
 				}
 			}
-			hit = faulty.Hits() > 0
+			hit = faulty.Failures() > 0
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestAThreadIsNotReadWithoutItsHistory(t *testing.T) {
 			require.Len(t, contents.Lines, 5, "operation %d: %v", first, contents.Damage)
 			_ = log.Close() // which may be what fails
 		}
-		hit = faulty.Hits() > 0
+		hit = faulty.Failures() > 0
 		require.Empty(t, mem.Held())
 	}
 }

@@ -20,35 +20,35 @@ func (l *Log) CloseRewritten(p Projection) error {
 	}
 	l.SetIdle(false)
 	var err error
-	if l.appended && (p != nil || l.selection) {
+	if l.appended && (p != nil || l.hasSelection) {
 		if err = l.Resume(); err == nil {
-			err = l.rewrite(p)
+			err = l.rewriteFile(p)
 		}
 	}
-	return first(err, l.Close())
+	return firstError(err, l.Close())
 }
 
-func (l *Log) rewrite(p Projection) error {
-	if l.refused != nil {
-		return fmt.Errorf("cannot rewrite %s: %w", l.path, l.refused)
+func (l *Log) rewriteFile(p Projection) error {
+	if l.backupErr != nil {
+		return fmt.Errorf("cannot rewrite %s: %w", l.path, l.backupErr)
 	}
-	if l.tail.good > maxSize {
+	if l.tail.validSize > maxSize {
 		return diskError("rewrite", l.path, errTooLarge)
 	}
 	w, err := l.beginRewrite()
 	if err != nil {
 		return diskError("rewrite", l.path, err)
 	}
-	if err := w.secure(); err != nil {
+	if err := w.backUp(); err != nil {
 		return diskError("back up", l.path, err)
 	}
 	return diskError("rewrite", l.path, w.replace(p))
 }
 
 // rewriting is a rewrite under way.
-type rewriting struct {
+type rewrite struct {
 	*reading
-	substitute
+	tempFile
 	file File
 	// backupPath is the path beside the rollout's.
 	backupPath string
@@ -56,14 +56,14 @@ type rewriting struct {
 
 // beginRewrite makes everything durable and reads it again: from here on what counts
 // is what the disk has.
-func (l *Log) beginRewrite() (*rewriting, error) {
+func (l *Log) beginRewrite() (*rewrite, error) {
 	if l.tail.torn {
-		if err := l.tail.cut(); err != nil {
+		if err := l.tail.truncate(); err != nil {
 			return nil, err
 		}
 	}
 	if l.dirty {
-		if err := l.commit(); err != nil {
+		if err := l.syncAll(); err != nil {
 			return nil, err
 		}
 	}
@@ -71,12 +71,12 @@ func (l *Log) beginRewrite() (*rewriting, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &rewriting{reading: r, substitute: substitute{l.store, l.path + temporarySuffix}, file: l.tail.file, backupPath: l.path + backupSuffix}
+	w := &rewrite{reading: r, tempFile: tempFile{l.store, l.path + temporarySuffix}, file: l.tail.file, backupPath: l.path + backupSuffix}
 	return w, w.check()
 }
 
 // check refuses what could not be read back, or is not what the path leads to.
-func (w *rewriting) check() error {
+func (w *rewrite) check() error {
 	named, err := w.store.disk.Lstat(w.Path)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (w *rewriting) check() error {
 		return w.Backup.Err
 	case !bytes.HasSuffix(w.data, []byte("\n")):
 		return errChanged // every append ends with LF
-	case !sameThread(w.ThreadID, firstMeta(w.runs)):
+	case !sameThread(w.ThreadID, firstMeta(w.blocks)):
 		return errForeign
 	case w.size() > maxSize:
 		return errTooLarge
@@ -99,29 +99,29 @@ func (w *rewriting) check() error {
 	return nil
 }
 
-func (w *rewriting) size() (n int64) {
-	for _, part := range w.whole() {
+func (w *rewrite) size() (n int64) {
+	for _, part := range w.fullLog() {
 		n += int64(len(part))
 	}
 	return n
 }
 
 // replace puts the rewritten file in the place of the old one.
-func (w *rewriting) replace(p Projection) error {
-	fill := func(out *placing) error { return w.project(out, p) }
+func (w *rewrite) replace(p Projection) error {
+	fill := func(out *paddedWriter) error { return w.project(out, p) }
 	if p == nil {
-		fill = w.restore
+		fill = w.writeFull
 	}
 	err := w.write(fill)
 	if err == nil {
 		err = w.unchanged()
 	}
-	return w.putInPlace(err, w.Path)
+	return w.publish(err, w.Path)
 }
 
 // unchanged makes sure that the file is still as it was read. Programs that do not
 // heed locks may write to it; what they write after this stays in the backup.
-func (w *rewriting) unchanged() error {
+func (w *rewrite) unchanged() error {
 	info, err := w.file.Stat()
 	if err == nil && info.Size() != w.Size {
 		err = errChanged

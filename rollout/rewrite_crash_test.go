@@ -51,7 +51,7 @@ func TestACrashInARewriteKeepsWhatWasSynced(t *testing.T) {
 
 func TestACrashInARewriteAfterAFaultKeepsWhatWasSynced(t *testing.T) {
 	for n := 0; n < 300; n += 7 {
-		crashRewriteWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%4, Err: syscall.EIO, Part: n%2 == 0})
+		crashRewriteWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%4, Err: syscall.EIO, Partial: n%2 == 0})
 	}
 }
 

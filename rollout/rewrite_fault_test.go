@@ -111,7 +111,7 @@ func TestEveryOperationOfARewriteMayFail(t *testing.T) {
 	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EACCES, false, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, true, 6}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
 			n := 0
-			for rewriteWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Part: failing.part}) {
+			for rewriteWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Partial: failing.part}) {
 				n++
 			}
 			require.Greater(t, n, 200, "the scenario has that many operations")
@@ -132,7 +132,7 @@ func rewriteWith(t *testing.T, fault faultfs.Fault) bool {
 		}
 	}
 	s.run()
-	hits := disk.Hits()
+	hits := disk.Failures()
 	disk.Heal()
 	require.NoError(t, appendAndClose(t, s.store, s.path, evenOnly, line(s.next)), "failing operation %d", fault.First)
 	contents := s.check(fault.First)
@@ -169,7 +169,7 @@ func TestEachStepOfARewriteTellsItsError(t *testing.T) {
 		require.ErrorIs(t, err, syscall.EIO, op)
 		require.ErrorContains(t, err, says+" "+path, op)
 		require.Equal(t, []int64{1, 2}, numbers(alone(t, mem, path)), op)
-		require.Equal(t, 1, disk.Hits())
+		require.Equal(t, 1, disk.Failures())
 	}
 }
 
@@ -178,7 +178,7 @@ func TestTheRestOfAFailedAppendIsNotBackedUp(t *testing.T) {
 		mem := faultfs.NewMem(home)
 		path := put(t, mem, rollout.NewStore(mem, home).PathFor(threadA, begin), metaLine)
 		uncut := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpTruncate}, Count: cuts, Err: syscall.EPERM})
-		disk := faultfs.Wrap(uncut, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Part: true})
+		disk := faultfs.Wrap(uncut, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
 		log, _, err := rollout.NewStore(disk, home).Open(path)
 		require.NoError(t, err)
 		require.NoError(t, log.Append(linesFrom(1, 3), false))

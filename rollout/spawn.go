@@ -37,7 +37,7 @@ func (s *Store) spawned(ancestor string) (map[string]bool, error) {
 			if err != nil && !errors.Is(err, fs.ErrPermission) {
 				return nil, err
 			}
-			if found, err := reader.readOwn(s.place(root, path)); err == nil {
+			if found, err := reader.readOwn(s.absPath(root, path)); err == nil {
 				parents[threadID(path)] = SpawnedBy(found.head.Meta.Source)
 			}
 		}

@@ -10,18 +10,18 @@ import (
 type Store struct {
 	// Reader names the program whose snapshots can be used. It is set before the store is
 	// used.
-	Reader  string
-	disk    frugalFS
-	home    string
-	folders folders
-	chunking
+	SnapshotVersion string
+	disk            retryFS
+	home            string
+	folders         syncedFolders
+	chunkReader
 	// bookmarkFrom is how much is worth a bookmark, in bytes.
-	bookmarkFrom int64
+	snapshotCacheMin int64
 }
 
 // NewStore touches nothing; home need not exist.
 func NewStore(disk FS, home string) *Store {
-	return &Store{disk: frugalFS{disk, &idleLogs{}}, home: filepath.Clean(home), chunking: chunking{chunkSize, maxLine}, bookmarkFrom: bookmarkFrom}
+	return &Store{disk: retryFS{disk, &idleLogs{}}, home: filepath.Clean(home), chunkReader: chunkReader{chunkSize, maxLine}, snapshotCacheMin: snapshotCacheMin}
 }
 
 // Find is the path of a thread's rollout: the newest below sessions, else the newest
@@ -41,13 +41,13 @@ func (s *Store) find(idOf func(path string) string, id string) (string, error) {
 	if archived != "" {
 		return archived, nil
 	}
-	return "", first(err, archivedErr, &NotFoundError{id})
+	return "", firstError(err, archivedErr, &NotFoundError{id})
 }
 
 // findFile is the path of the file with an id. That is most often in the folder of the day on
 // which the id was made, so that a look at all folders is rare.
 func (s *Store) findFile(id string) (string, error) {
-	if at, ok := madeAt(id); ok {
+	if at, ok := timeOfID(id); ok {
 		dir := s.dayDir(at)
 		entries, err := s.disk.ReadDir(dir)
 		for _, e := range entries {
@@ -92,7 +92,7 @@ func (s *Store) open(path string, flag int) (File, fs.FileInfo, error) {
 }
 
 // make makes a file that must not exist yet, and its folders.
-func (s *Store) make(path string) (File, error) {
+func (s *Store) create(path string) (File, error) {
 	if err := s.disk.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, err
 	}

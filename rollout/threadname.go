@@ -43,7 +43,7 @@ func (s *Store) NameOf(id string) (name string, at time.Time, err error) {
 func (s *Store) namedThreads() (map[string]namedThread, error) {
 	path := filepath.Join(s.home, namesFile)
 	file, info, err := s.open(path, os.O_RDONLY)
-	if absent(err) {
+	if isNotExist(err) {
 		return nil, nil
 	}
 	if err != nil {

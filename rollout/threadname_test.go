@@ -47,7 +47,7 @@ func TestANameIsRecordedOrNot(t *testing.T) {
 		sound := rollout.NewStore(mem, home)
 		require.NoError(t, sound.AppendName(threadA, "old", begin))
 		before := get(t, mem, index)
-		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC, Part: true})
+		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC, Partial: true})
 		if err := rollout.NewStore(disk, home).AppendName(threadA, "new", begin); err != nil {
 			require.ErrorIs(t, err, syscall.ENOSPC)
 			require.ErrorContains(t, err, home)
@@ -58,7 +58,7 @@ func TestANameIsRecordedOrNot(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{threadA: "new"}, names)
 		require.Empty(t, mem.Held())
-		if disk.Hits() == 0 {
+		if disk.Failures() == 0 {
 			require.Greater(t, n, 6)
 			return
 		}

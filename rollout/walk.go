@@ -19,9 +19,9 @@ type walk struct {
 	after string
 	// strange, unless it is nil, is told of files that may be rollouts and have no thread's
 	// name.
-	strange func(error)
+	onUnnamed func(error)
 	// here is set where the walk begins with after, not behind it.
-	here bool
+	inclusive bool
 }
 
 // walk yields paths relative to the root, with slashes. A folder that cannot be read
@@ -40,7 +40,7 @@ func (s *Store) threads(w walk) iter.Seq2[string, error] {
 			return
 		}
 		for path, err := range s.walk(w) {
-			if err == nil && newest.note(path) != path {
+			if err == nil && newest.add(path) != path {
 				continue
 			}
 			if !yield(path, err) {
@@ -65,7 +65,7 @@ func (s *Store) newestBefore(w walk) (newestFiles, error) {
 		case !w.ascending && !w.passed(path):
 			return newest, nil
 		default:
-			newest.note(path)
+			newest.add(path)
 		}
 	}
 	return newest, nil
@@ -75,7 +75,7 @@ func (s *Store) newestBefore(w walk) (newestFiles, error) {
 type newestFiles map[string]string
 
 // note takes a path for the newest of its thread, unless there is one, and gives that.
-func (n newestFiles) note(path string) string {
+func (n newestFiles) add(path string) string {
 	id := threadID(path)
 	if n[id] == "" {
 		n[id] = path
@@ -88,7 +88,7 @@ func (n newestFiles) note(path string) string {
 func (s *Store) visit(w walk, dir string, yield func(string, error) bool) bool {
 	full := filepath.Join(s.home, w.root, dir)
 	entries, err := s.disk.ReadDir(full)
-	if absent(err) {
+	if isNotExist(err) {
 		return true
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Store) visit(w walk, dir string, yield func(string, error) bool) bool {
 				return false
 			}
 		case threadID(name) == "":
-			w.tellStrange(filepath.Join(s.home, w.root, name))
+			w.reportUnnamed(filepath.Join(s.home, w.root, name))
 		case !yield(name, nil):
 			return false
 		}
@@ -111,9 +111,9 @@ func (s *Store) visit(w walk, dir string, yield func(string, error) bool) bool {
 	return true
 }
 
-func (w walk) tellStrange(path string) {
-	if w.strange != nil && strings.HasSuffix(path, nameSuffix) {
-		w.strange(&NameError{path})
+func (w walk) reportUnnamed(path string) {
+	if w.onUnnamed != nil && strings.HasSuffix(path, nameSuffix) {
+		w.onUnnamed(&NameError{path})
 	}
 }
 
@@ -139,7 +139,7 @@ func (w walk) passed(name string) bool {
 	case w.after == "":
 		return false
 	case name == w.after:
-		return !w.here
+		return !w.inclusive
 	case strings.HasSuffix(name, "/") && strings.HasPrefix(w.after, name):
 		return false
 	}

@@ -142,7 +142,7 @@ func (c *rolloutCall) homeOf(path string) string {
 
 // verify fails where something is wrong, after it has told all of it.
 func (c *rolloutCall) verify() error {
-	surveys := []rollout.Survey{}
+	surveys := []rollout.Report{}
 	unsound := 0
 	err := c.eachRollout(func(path string) {
 		survey := c.store(path).Verify(path)
@@ -196,7 +196,7 @@ func isRollout(path string) bool {
 	return !slices.Contains([]string{"session_index.jsonl", "history.jsonl", "memory.jsonl"}, filepath.Base(path))
 }
 
-func (c *rolloutCall) print(surveys []rollout.Survey) error {
+func (c *rolloutCall) print(surveys []rollout.Report) error {
 	var out strings.Builder
 	for _, s := range surveys {
 		printSurvey(&out, s)
@@ -205,7 +205,7 @@ func (c *rolloutCall) print(surveys []rollout.Survey) error {
 	return err
 }
 
-func printSurvey(out *strings.Builder, s rollout.Survey) {
+func printSurvey(out *strings.Builder, s rollout.Report) {
 	if len(s.Findings) == 0 {
 		fmt.Fprintf(out, "%s: sound, %s\n", plain(s.Path), counted(s.Lines, "line"))
 		return
@@ -276,7 +276,7 @@ func (c *rolloutCall) printRepaired(all []rollout.Repaired) error {
 	}
 	var out strings.Builder
 	for _, r := range all {
-		printSurvey(&out, r.Survey)
+		printSurvey(&out, r.Report)
 		switch {
 		case r.Kept != "":
 			fmt.Fprintf(&out, "  repaired: %s; as it was: %s\n", plain(r.To), plain(r.Kept))

@@ -25,11 +25,11 @@ func (c *rolloutCall) retain() error {
 		return err
 	}
 	bounds := retentionOf(conf.History)
-	if !bounds.Bounds() {
+	if !bounds.IsLimited() {
 		return errors.New("there is no limit: set history.maxAge (days) or history.maxBytes, or give one with -c, as in -c history.maxAge=90")
 	}
 	store := rollout.NewStore(rollout.OS(), c.home)
-	var do func(rollout.Resting) error
+	var do func(rollout.Candidate) error
 	if c.yes && !c.dryRun {
 		do = store.Retire
 	}
@@ -49,10 +49,10 @@ func (c *rolloutCall) retain() error {
 type retainedThreads struct {
 	Action string `json:"action"`
 	DryRun bool   `json:"dryRun"`
-	rollout.Retained
+	rollout.RetentionResult
 }
 
-func retainedText(bounds rollout.Retention, done rollout.Retained, dry bool) string {
+func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bool) string {
 	verb, would := "archived", ""
 	if bounds.Delete {
 		verb = "deleted"
@@ -85,6 +85,6 @@ func retainedText(bounds rollout.Retention, done rollout.Retained, dry bool) str
 }
 
 // restingText is a thread in a line.
-func restingText(t rollout.Resting) string {
-	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", plain(t.Path), t.WrittenAt.Local().Format("2006-01-02 15:04"), grouped(t.Bytes), t.Because)
+func restingText(t rollout.Candidate) string {
+	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", plain(t.Path), t.WrittenAt.Local().Format("2006-01-02 15:04"), grouped(t.Bytes), t.Limit)
 }

@@ -173,7 +173,7 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 	c, err := config.Load(source)
 	live = config.NewLive(source, c)
 	store := rollout.NewStore(rollout.OS(), home)
-	store.Reader = program()
+	store.SnapshotVersion = program()
 	return live, home, engine.Parts{
 		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
 		Spread: func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },

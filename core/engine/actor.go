@@ -22,7 +22,7 @@ type Journal interface {
 	// Discard closes it too, and leaves nothing of a thread that began with it.
 	Discard() error
 	// Text reads again what it has; nil where it cannot.
-	Text() *rollout.Text
+	LineReader() *rollout.LineReader
 	// CloseRewritten closes it too, and leaves a file that plain readers make of what
 	// the projection leaves; nil leaves all.
 	CloseRewritten(p rollout.Projection) error
@@ -37,7 +37,7 @@ type ephemeral struct{}
 func (ephemeral) Append([]protocol.RolloutLine, bool) error { return nil }
 func (ephemeral) Close() error                              { return nil }
 func (ephemeral) Discard() error                            { return nil }
-func (ephemeral) Text() *rollout.Text                       { return nil }
+func (ephemeral) LineReader() *rollout.LineReader           { return nil }
 func (ephemeral) CloseRewritten(rollout.Projection) error   { return nil }
 func (ephemeral) SetIdle(bool)                              {}
 func (ephemeral) Resume() error                             { return nil }
@@ -86,7 +86,7 @@ type actor struct {
 	path    string
 	options core.Options
 	// text is what the thread reads again of its rollout; nil where it began here.
-	text *rollout.Text
+	text *rollout.LineReader
 	// withoutBackup is why the rollout's backup was not loaded, nil where it was or
 	// where there is none.
 	withoutBackup error
@@ -363,7 +363,7 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 // leaveLines lets the thread read lines again that were appended as they are, instead of
 // holding them. Where the journal does not have all that the thread was told, it holds them.
 func (a *actor) leaveLines(told, kept []protocol.RolloutLine) {
-	text := a.journal.Text()
+	text := a.journal.LineReader()
 	if text == nil || text.Lines() != a.thread.Lines() {
 		return
 	}

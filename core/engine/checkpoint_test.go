@@ -177,7 +177,7 @@ func TestARevertOnAFullDisk(t *testing.T) {
 			id := begun.body.Get("thread.id").Str
 			f.edits = append(f.edits, map[string]string{"a": "1"})
 			turn := r.answer(r.post(1, turn(id, "run touch x"))).body.Get("turn.id").Str
-			if disk.Hits() > 0 || begun.err != nil {
+			if disk.Failures() > 0 || begun.err != nil {
 				return // not the revert's
 			}
 			m := r.answer(r.post(1, revertTo(id, turn, protocol.RevertBoth, false)))
@@ -191,7 +191,7 @@ func TestARevertOnAFullDisk(t *testing.T) {
 			require.Empty(t, r.ask(1, read(id)).Get("thread.turns").Array())
 			require.Empty(t, f.now())
 			r.requireKept(id)
-			done = disk.Hits() == 0
+			done = disk.Failures() == 0
 		})
 	}
 	require.Positive(t, lost)

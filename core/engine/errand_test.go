@@ -209,7 +209,7 @@ func TestAnErrandThatFailsHasNoTurn(t *testing.T) {
 	refused, hits := 0, 1
 	for n := 0; hits > 0; n++ {
 		bubbleOn(t, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC}, func(t *testing.T, r *rig, faulty *faultfs.Disk) {
-			defer func() { hits = faulty.Hits() }()
+			defer func() { hits = faulty.Failures() }()
 			m := r.answer(r.post(1, start()))
 			if m.err != nil {
 				return

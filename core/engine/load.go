@@ -16,7 +16,7 @@ import (
 type loaded struct {
 	*core.Thread
 	contents *rollout.Contents
-	text     *rollout.Text
+	text     *rollout.LineReader
 	log      *zap.Logger
 }
 
@@ -39,18 +39,18 @@ type reader struct {
 	id       string
 	settings core.Settings
 	*core.Loading
-	text *rollout.Text
+	text *rollout.LineReader
 }
 
 // Begin begins with nothing.
-func (r *reader) Begin(text *rollout.Text) rollout.Take {
+func (r *reader) Begin(text *rollout.LineReader) rollout.LineHandler {
 	r.text = text
 	r.Loading = core.BeginLoad(r.id, r.settings, text)
 	return r.Apply
 }
 
 // Continue begins with what an earlier reader made of the lines so far.
-func (r *reader) Continue(text *rollout.Text, snapshot io.Reader) (rollout.Take, bool) {
+func (r *reader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
 	loading, ok := core.ContinueLoad(r.settings, text, snapshot)
 	if ok {
 		r.Loading = loading
@@ -65,10 +65,12 @@ type readerBefore struct {
 }
 
 // Begin begins with nothing.
-func (r readerBefore) Begin(text *rollout.Text) rollout.Take { return r.before(r.reader.Begin(text)) }
+func (r readerBefore) Begin(text *rollout.LineReader) rollout.LineHandler {
+	return r.before(r.reader.Begin(text))
+}
 
 // Continue begins with what an earlier reader made of lines that are on the disk for long.
-func (r readerBefore) Continue(text *rollout.Text, snapshot io.Reader) (rollout.Take, bool) {
+func (r readerBefore) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
 	take, ok := r.reader.Continue(text, snapshot)
 	return r.before(take), ok
 }
@@ -76,7 +78,7 @@ func (r readerBefore) Continue(text *rollout.Text, snapshot io.Reader) (rollout.
 // Snapshot is none.
 func (readerBefore) Snapshot(io.Writer) error { return errors.ErrUnsupported }
 
-func (r readerBefore) before(take rollout.Take) rollout.Take {
+func (r readerBefore) before(take rollout.LineHandler) rollout.LineHandler {
 	gone := false
 	return func(line *protocol.RolloutLine) {
 		if gone = gone || *line.Ordinal >= r.lost; !gone {

@@ -21,7 +21,7 @@ const (
 
 // Retain applies a retention from now on, away from the caller. It is to be called once.
 func (e *Engine) Retain(r rollout.Retention) {
-	if !r.Bounds() {
+	if !r.IsLimited() {
 		return
 	}
 	e.work.Go(func() {
@@ -54,9 +54,9 @@ func (e *Engine) retain(r rollout.Retention) {
 	ctx, cancel := e.untilClosed()
 	defer cancel()
 	e.tidied.Do(e.tidy) // else a thread that a kill has left in two places would stay
-	done := e.Store.Retain(ctx, r, time.Now(), func(t rollout.Resting) error { return e.retire(r, t) })
+	done := e.Store.Retain(ctx, r, time.Now(), func(t rollout.Candidate) error { return e.retire(r, t) })
 	for _, t := range done.Kept {
-		e.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Because), zap.String("reason", t.Kept))
+		e.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Limit), zap.String("reason", t.Kept))
 	}
 	for _, text := range done.Unread {
 		e.Log.Info("retention cannot look at a file", zap.String("reason", text))
@@ -72,7 +72,7 @@ func (e *Engine) retain(r rollout.Retention) {
 }
 
 // retire lets a thread go in its goroutine, unless it is loaded.
-func (e *Engine) retire(r rollout.Retention, t rollout.Resting) error {
+func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	gone := make(chan error, 1)
 	_, err := e.post(t.ID, true, request{
 		do:     func(*actor) { gone <- errors.New("it is loaded") },
@@ -104,13 +104,13 @@ func (e *Engine) tellAll(n protocol.Notification) {
 	}
 }
 
-func retainedText(r rollout.Retention, done rollout.Retained) string {
+func retainedText(r rollout.Retention, done rollout.RetentionResult) string {
 	var bytes int64
 	var bounds []string
 	for _, t := range done.Gone {
 		bytes += t.Bytes
-		if !strings.Contains(strings.Join(bounds, " "), t.Because) {
-			bounds = append(bounds, t.Because)
+		if !strings.Contains(strings.Join(bounds, " "), t.Limit) {
+			bounds = append(bounds, t.Limit)
 		}
 	}
 	verb := "moved to the archive"
@@ -120,7 +120,7 @@ func retainedText(r rollout.Retention, done rollout.Retained) string {
 	return fmt.Sprintf("%s: the threads written to longest ago were %s: %d of them, with %d bytes", strings.Join(bounds, " and "), verb, len(done.Gone), bytes)
 }
 
-func archiveTooLarge(r rollout.Retention, done rollout.Retained) string {
+func archiveTooLarge(r rollout.Retention, done rollout.RetentionResult) string {
 	return fmt.Sprintf(`history.maxBytes is %d, and rollouts have %d bytes, of which %d are in the archive: nothing is deleted while history.retention is "archive"; `+
 		`delete archived threads, or set it to "delete"`, r.MaxBytes, done.Bytes, done.ArchivedBytes)
 }

@@ -23,7 +23,7 @@ func (a *actor) resume() error {
 	if errors.Is(err, rollout.ErrChanged) {
 		err = a.loadAnew(err)
 	}
-	if err == nil || rollout.MayPass(err) {
+	if err == nil || rollout.IsTransient(err) {
 		return err
 	}
 	a.engine.Log.Warn("the thread is closed, since it is not this server's any more", zap.String("thread", a.id), zap.Error(err))

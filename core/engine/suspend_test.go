@@ -21,7 +21,7 @@ func (r *rig) suspends(faulty *faultfs.Disk) (id string) {
 	require.NotEmpty(r.t, r.mem.Held())
 	_, err := r.Store.Find(id)
 	require.NoError(r.t, err)
-	require.Equal(r.t, 1, faulty.Hits())
+	require.Equal(r.t, 1, faulty.Failures())
 	require.Empty(r.t, r.mem.Held(), "the thread has given its lock back")
 	return id
 }

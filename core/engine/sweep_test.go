@@ -31,11 +31,11 @@ func TestEveryDiskOperationMayFail(t *testing.T) {
 func faults() map[string]faultfs.Fault {
 	return map[string]faultfs.Fault{
 		"one operation":          {Count: 1, Err: syscall.EIO},
-		"one, in part":           {Count: 1, Err: syscall.ENOSPC, Part: true},
+		"one, in part":           {Count: 1, Err: syscall.ENOSPC, Partial: true},
 		"two":                    {Count: 2, Err: syscall.EIO},
-		"three, in part":         {Count: 3, Err: syscall.ENOSPC, Part: true},
-		"one write":              {Count: 1, Err: syscall.ENOSPC, Part: true, Only: []faultfs.Op{faultfs.OpWrite}},
-		"two writes":             {Count: 2, Err: syscall.ENOSPC, Part: true, Only: []faultfs.Op{faultfs.OpWrite}},
+		"three, in part":         {Count: 3, Err: syscall.ENOSPC, Partial: true},
+		"one write":              {Count: 1, Err: syscall.ENOSPC, Partial: true, Only: []faultfs.Op{faultfs.OpWrite}},
+		"two writes":             {Count: 2, Err: syscall.ENOSPC, Partial: true, Only: []faultfs.Op{faultfs.OpWrite}},
 		"one sync":               {Count: 1, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSync, faultfs.OpSyncDir}},
 		"sync, and the way back": {Count: 2, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSync, faultfs.OpTruncate}},
 	}
@@ -85,10 +85,10 @@ func live(t *testing.T, f faultfs.Fault, run func(*life)) (problems []string, hi
 		defer l.release()
 		l.setup.policy = protocol.ApprovalUntrusted
 		run(l)
-		if l.costs > faulty.Hits() {
-			l.report("%d failures cost %d requests or turns", faulty.Hits(), l.costs)
+		if l.costs > faulty.Failures() {
+			l.report("%d failures cost %d requests or turns", faulty.Failures(), l.costs)
 		}
-		problems, hit = append(l.problems, l.witness.faults()...), faulty.Hits() > 0
+		problems, hit = append(l.problems, l.witness.faults()...), faulty.Failures() > 0
 	})
 	return problems, hit
 }

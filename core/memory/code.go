@@ -126,7 +126,7 @@ func (s *Store) change(ctx context.Context, do func(tx *sql.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := database.Within(db.Write, do); err != nil {
+	if err := database.InTransaction(db.Write, do); err != nil {
 		s.spoiled(db, err)
 		return fmt.Errorf("memory: write: %w", err)
 	}

@@ -208,7 +208,7 @@ func TestADatabaseThatIsLostIsMadeAnew(t *testing.T) {
 			warned := r.warned()
 			require.Len(t, warned, 1)
 			require.Contains(t, warned[0], "is made anew from memory.jsonl")
-			require.FileExists(t, r.path("memory.sqlite"+database.AsideSuffix))
+			require.FileExists(t, r.path("memory.sqlite"+database.DamagedSuffix))
 		})
 	}
 }
@@ -240,7 +240,7 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 	for n := 0; ; n++ {
 		fails := []error{syscall.ENOSPC, syscall.EROFS, syscall.EMFILE}[n%3]
-		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Part: true})
+		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Partial: true})
 		r := newRig(t, func(o *memory.Options) { o.Disk = disk })
 		want := map[string]int{}
 		for k := range 3 {
@@ -268,7 +268,7 @@ func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 		}
 		require.Equal(t, want, got, "operation %d", n)
 		require.Equal(t, want, without(titles(t, r.other()), err, "row 1"), "operation %d, read anew", n)
-		if disk.Hits() == 0 {
+		if disk.Failures() == 0 {
 			require.Greater(t, n, 20)
 			return
 		}

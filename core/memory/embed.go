@@ -203,7 +203,7 @@ func (e *embedding) step(db *database.DB, hashes [][]byte, texts []string) error
 		return err
 	}
 	e.note(nil)
-	return database.Within(db.Write, func(tx *sql.Tx) error { return e.keep(tx, hashes, vectors) })
+	return database.InTransaction(db.Write, func(tx *sql.Tx) error { return e.keep(tx, hashes, vectors) })
 }
 
 // bare are texts without a vector, what was said before code, the newest first.

@@ -155,7 +155,7 @@ func keep(data []byte, drop func(r Row, id string) bool) (kept []byte, rows int)
 // eraseLocked takes rows out of the database, and what is nobody's any more.
 func (s *Store) eraseLocked(selection Selection, removed map[string]bool) error {
 	s.embeds.dropMatrices()
-	if err := os.Remove(s.databasePath() + database.AsideSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(s.databasePath() + database.DamagedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	err := database.Erase(s.db.Write, func(tx *sql.Tx) error {

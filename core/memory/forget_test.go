@@ -35,7 +35,7 @@ func TestWhatIsForgottenIsNowhere(t *testing.T) {
 	all[7].Text, all[8].Title = "common quetzalcoatl", "popocatepetl"
 	r.append(all...)
 	await(t, r.store, 300)
-	r.write("memory.sqlite"+database.AsideSuffix, "an old database with quetzalcoatl")
+	r.write("memory.sqlite"+database.DamagedSuffix, "an old database with quetzalcoatl")
 	other := r.other()
 	require.Equal(t, "title 7", search(t, other, "quetzalcoatl")[0])
 

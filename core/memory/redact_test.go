@@ -36,7 +36,7 @@ func TestAThreadsMemoriesAreRedacted(t *testing.T) {
 	r.append(row(1, "quetzalcoatl it is", "a text"), row(2, "two", "say quetzalcoatl loud"), row(3, "three", "nothing"), gone, theirs)
 	require.Equal(t, "theirs", list(t, r.store)[0], "the database has it")
 	r.write("memory.jsonl", r.read("memory.jsonl")+`{"forget":["`+gone.ID()+"\"]}\nquetzalcoatl is no line\n")
-	r.write("memory.sqlite"+database.AsideSuffix, "an old database with quetzalcoatl")
+	r.write("memory.sqlite"+database.DamagedSuffix, "an old database with quetzalcoatl")
 	hide("quetzalcoatl")(&r.options)
 	s := r.other()
 
@@ -77,7 +77,7 @@ func TestARedactionIsResumed(t *testing.T) {
 		r := newRig(t)
 		r.append(row(1, "one", "say pssst"), row(2, "two", "nothing"))
 		hide("pssst")(&r.options)
-		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Part: true})
+		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Partial: true})
 		r.options.Disk = disk
 		s := r.other()
 		_, err := s.Redact(t.Context(), "s1", true)
@@ -90,7 +90,7 @@ func TestARedactionIsResumed(t *testing.T) {
 		data, readErr := os.ReadFile(r.path("memory.jsonl"))
 		require.NoError(t, readErr)
 		require.NotContains(t, string(data), "pssst", n)
-		if disk.Hits() == 0 {
+		if disk.Failures() == 0 {
 			require.NoError(t, err)
 			return
 		}

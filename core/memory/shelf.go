@@ -72,7 +72,7 @@ func (e *embedding) nearest(ctx context.Context, db *database.DB, repo int64, ki
 	defer late.Stop()
 	select {
 	case a := <-done:
-		if a.err != nil && !database.Damaged(a.err) {
+		if a.err != nil && !database.IsDamaged(a.err) {
 			return nil, nil // words are enough
 		}
 		return a.list, a.err

@@ -158,7 +158,7 @@ func (s *Store) ready(ctx context.Context, make bool) (*database.DB, error) {
 
 func (s *Store) readyLocked(ctx context.Context, make bool) (*database.DB, error) {
 	db, err := s.freshLocked(ctx, make)
-	if err == nil || !database.Unusable(err) || s.db == nil {
+	if err == nil || !database.IsUnusable(err) || s.db == nil {
 		return db, err
 	}
 	s.asideLocked(err)
@@ -217,14 +217,14 @@ func (s *Store) openLocked() error {
 func (s *Store) asideLocked(why error) {
 	s.warnRebuilt(why)
 	_ = s.shutLocked()
-	if err := database.Aside(s.databasePath()); err != nil {
+	if err := database.MoveAside(s.databasePath()); err != nil {
 		s.last = err
 	}
 }
 
 func (s *Store) warnRebuilt(why error) {
 	s.warn("the memory database " + s.databasePath() + " could not be used (" + why.Error() + "): it was moved to " +
-		databaseFile + database.AsideSuffix + " and is made anew from " + linesFile)
+		databaseFile + database.DamagedSuffix + " and is made anew from " + linesFile)
 }
 
 func (s *Store) warn(message string) { s.warnOnce(message, message) }
@@ -243,7 +243,7 @@ func (s *Store) warnOnce(thing, message string) {
 // spoiled moves a database aside in which an answer found damage, so that the next one has
 // another; it is false where the error is of another kind.
 func (s *Store) spoiled(db *database.DB, err error) bool {
-	if db == nil || !database.Damaged(err) {
+	if db == nil || !database.IsDamaged(err) {
 		return false
 	}
 	s.mu.Lock()

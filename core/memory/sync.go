@@ -79,7 +79,7 @@ func (s *Store) importLines() (removed bool, err error) {
 // begin is where reading goes on. Where that is not at the begin, the file is at least as long,
 // and what stands before has not changed.
 func (s *Store) begin(file io.ReaderAt, size int64) (offset int64, err error) {
-	err = database.Within(s.db.Write, func(tx *sql.Tx) error {
+	err = database.InTransaction(s.db.Write, func(tx *sql.Tx) error {
 		var tail []byte
 		if err := tx.QueryRow("SELECT offset, tail FROM source").Scan(&offset, &tail); err != nil || offset == 0 {
 			return err
@@ -122,7 +122,7 @@ func (s *Store) take(file io.ReaderAt, b batch) error {
 	if err != nil {
 		return err
 	}
-	return database.Within(s.db.Write, func(tx *sql.Tx) error {
+	return database.InTransaction(s.db.Write, func(tx *sql.Tx) error {
 		var at int64
 		if err := tx.QueryRow("SELECT offset FROM source").Scan(&at); err != nil || at >= b.to {
 			return err

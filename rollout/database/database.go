@@ -23,7 +23,7 @@ const (
 	// maxReaders is how many read at once.
 	maxReaders = 2
 	// AsideSuffix is behind the name of a file that could not be used.
-	AsideSuffix = ".damaged"
+	DamagedSuffix = ".damaged"
 )
 
 var (
@@ -54,24 +54,24 @@ func (d *DB) Close() error { return errors.Join(d.Read.Close(), d.Write.Close())
 // Open opens the file, and makes what is missing in it. A file that cannot be used is
 // moved aside, once; why is the error beside the database.
 func Open(path string, kind Kind) (db *DB, damage, err error) {
-	db, err = Try(path, kind)
-	if err == nil || !Unusable(err) {
+	db, err = OpenExisting(path, kind)
+	if err == nil || !IsUnusable(err) {
 		return db, nil, err
 	}
 	damage = err
-	if err := Aside(path); err != nil {
+	if err := MoveAside(path); err != nil {
 		return nil, damage, err
 	}
-	db, err = Try(path, kind)
+	db, err = OpenExisting(path, kind)
 	return db, damage, err
 }
 
 // Try opens the file, and moves nothing aside.
-func Try(path string, kind Kind) (*DB, error) {
+func OpenExisting(path string, kind Kind) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	if err := private(path); err != nil {
+	if err := createPrivate(path); err != nil {
 		return nil, err
 	}
 	source := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: pragmas()}).String()
@@ -85,7 +85,7 @@ func Try(path string, kind Kind) (*DB, error) {
 	}
 	d.Write.SetMaxOpenConns(1)
 	d.Read.SetMaxOpenConns(maxReaders)
-	err = whileBusy(func() error { return kind.prepare(d.Write) })
+	err = retryBusy(func() error { return kind.prepare(d.Write) })
 	if err == nil {
 		d.File, err = os.Stat(path)
 	}
@@ -97,9 +97,9 @@ func Try(path string, kind Kind) (*DB, error) {
 
 // whileBusy tries something again for as long as another process's write is waited for. SQLite
 // does not wait itself where two that open a new file both give it a log.
-func whileBusy(do func() error) error {
+func retryBusy(do func() error) error {
 	for until := time.Now().Add(busyTimeout * time.Millisecond); ; time.Sleep(5 * time.Millisecond) {
-		if err := do(); !Busy(err) || time.Now().After(until) {
+		if err := do(); !IsBusy(err) || time.Now().After(until) {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func whileBusy(do func() error) error {
 // private makes the file, if need be, so that nobody else can read it: SQLite itself
 // leaves that to the umask. It is not opened where it is there: closing it would end the
 // locks of a database that is open.
-func private(path string) error {
+func createPrivate(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file", path)
@@ -135,7 +135,7 @@ func pragmas() string {
 
 // prepare checks whose file it is; an empty one becomes ours.
 func (k Kind) prepare(db *sql.DB) error {
-	return Within(db, func(tx *sql.Tx) error {
+	return InTransaction(db, func(tx *sql.Tx) error {
 		var application, version, count int
 		err := errors.Join(
 			tx.QueryRow("PRAGMA application_id").Scan(&application),
@@ -155,7 +155,7 @@ func (k Kind) prepare(db *sql.DB) error {
 }
 
 // Within does something in one transaction: all of it, or nothing.
-func Within(db *sql.DB, do func(tx *sql.Tx) error) error {
+func InTransaction(db *sql.DB, do func(tx *sql.Tx) error) error {
 	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
@@ -171,11 +171,11 @@ func Within(db *sql.DB, do func(tx *sql.Tx) error) error {
 // or went, also where SQLite is told to overwrite what it deletes. Other processes may have the
 // file open; ErrInUse tells that one of them keeps what was removed from leaving the disk.
 func Erase(db *sql.DB, remove func(tx *sql.Tx) error) error {
-	if err := patience(db, eraseTimeout); err != nil {
+	if err := setBusyTimeout(db, eraseTimeout); err != nil {
 		return err
 	}
-	defer func() { _ = patience(db, busyTimeout) }()
-	if err := Within(db, remove); err != nil {
+	defer func() { _ = setBusyTimeout(db, busyTimeout) }()
+	if err := InTransaction(db, remove); err != nil {
 		return err
 	}
 	if _, err := db.Exec("VACUUM"); err != nil {
@@ -192,27 +192,27 @@ func Erase(db *sql.DB, remove func(tx *sql.Tx) error) error {
 }
 
 // patience sets how long the connection that writes waits for others, in milliseconds.
-func patience(db *sql.DB, ms int) error {
+func setBusyTimeout(db *sql.DB, ms int) error {
 	_, err := db.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", ms))
 	return err
 }
 
 // Unusable tells whether an error is about the file's content, so that another file
 // would help.
-func Unusable(err error) bool {
-	return errors.Is(err, errForeign) || Damaged(err) || code(err) == sqlite3.SQLITE_ERROR // where a table is not there
+func IsUnusable(err error) bool {
+	return errors.Is(err, errForeign) || IsDamaged(err) || sqliteCode(err) == sqlite3.SQLITE_ERROR // where a table is not there
 }
 
 // Damaged tells whether an error is about the file's content, whatever was asked of it.
-func Damaged(err error) bool {
-	return code(err) == sqlite3.SQLITE_CORRUPT || code(err) == sqlite3.SQLITE_NOTADB
+func IsDamaged(err error) bool {
+	return sqliteCode(err) == sqlite3.SQLITE_CORRUPT || sqliteCode(err) == sqlite3.SQLITE_NOTADB
 }
 
 // Busy tells whether another process had the file locked for too long.
-func Busy(err error) bool { return code(err) == sqlite3.SQLITE_BUSY }
+func IsBusy(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY }
 
 // code is that of SQLite, 0 where an error is not its.
-func code(err error) int {
+func sqliteCode(err error) int {
 	var failed *sqlite.Error
 	if !errors.As(err, &failed) {
 		return sqlite3.SQLITE_OK
@@ -222,13 +222,13 @@ func code(err error) int {
 
 // Aside takes a file that cannot be used out of the way; one that was moved before gives
 // way to it. What belongs to it goes.
-func Aside(path string) error {
+func MoveAside(path string) error {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	err := os.Rename(path, path+AsideSuffix)
+	err := os.Rename(path, path+DamagedSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

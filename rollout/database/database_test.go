@@ -59,7 +59,7 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("garbage ", 1024)), 0o600))
 		},
 		"another version": func(t *testing.T, path string) {
-			db, err := database.Try(path, notes(2))
+			db, err := database.OpenExisting(path, notes(2))
 			require.NoError(t, err)
 			require.NoError(t, db.Close())
 		},
@@ -74,14 +74,14 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notes.sqlite")
 			spoil(t, path)
-			_, err := database.Try(path, notes(1))
-			require.True(t, database.Unusable(err), "%v", err)
+			_, err := database.OpenExisting(path, notes(1))
+			require.True(t, database.IsUnusable(err), "%v", err)
 			db, damage, err := database.Open(path, notes(1))
 			require.NoError(t, err)
 			require.Error(t, damage)
 			require.Zero(t, count(t, db))
 			require.NoError(t, db.Close())
-			require.FileExists(t, path+database.AsideSuffix)
+			require.FileExists(t, path+database.DamagedSuffix)
 		})
 	}
 }
@@ -91,7 +91,7 @@ func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
 	require.NoError(t, os.Symlink("/etc/hostname", path))
 	_, _, err := database.Open(path, notes(1))
 	require.ErrorContains(t, err, path+" is no regular file")
-	require.NoFileExists(t, path+database.AsideSuffix)
+	require.NoFileExists(t, path+database.DamagedSuffix)
 }
 
 func TestWhatIsErasedIsNowhere(t *testing.T) {

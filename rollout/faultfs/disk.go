@@ -40,17 +40,17 @@ type Fault struct {
 	// Err is what the system says, such as syscall.ENOSPC.
 	Err error
 	// Part is set where failing writes write half of their data first.
-	Part bool
+	Partial bool
 }
 
 // Disk passes on to another file system what does not fail. A Close that fails closes
 // nevertheless; no other failing operation has an effect, but for writes in part.
 type Disk struct {
 	rollout.FS
-	mu    sync.Mutex
-	fault Fault
-	next  int
-	hits  int
+	mu       sync.Mutex
+	fault    Fault
+	next     int
+	failures int
 }
 
 var _ rollout.FS = (*Disk)(nil)
@@ -66,10 +66,10 @@ func (d *Disk) Heal() {
 }
 
 // Hits is how many operations have failed.
-func (d *Disk) Hits() int {
+func (d *Disk) Failures() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.hits
+	return d.failures
 }
 
 // fail counts an operation and is the error that it must end with, if any.
@@ -85,7 +85,7 @@ func (d *Disk) fail(op Op, path string) error {
 	if n < f.First || f.Count >= 0 && n >= f.First+f.Count {
 		return nil
 	}
-	d.hits++
+	d.failures++
 	return &fs.PathError{Op: string(op), Path: path, Err: f.Err}
 }
 
@@ -192,7 +192,7 @@ func (f *file) Write(p []byte) (int, error) {
 	switch {
 	case err == nil:
 		return f.File.Write(p)
-	case !f.disk.fault.Part:
+	case !f.disk.fault.Partial:
 		return 0, err
 	}
 	n, _ := f.File.Write(p[:len(p)/2])

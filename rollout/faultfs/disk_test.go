@@ -42,7 +42,7 @@ func TestEachOperationCanFail(t *testing.T) {
 	for _, err := range everything(t, sound) {
 		require.NoError(t, err)
 	}
-	require.Zero(t, sound.Hits())
+	require.Zero(t, sound.Failures())
 	for _, op := range []faultfs.Op{
 		faultfs.OpMkdirAll, faultfs.OpReadDir, faultfs.OpStat, faultfs.OpRemove, faultfs.OpLink, faultfs.OpSyncDir, faultfs.OpLock,
 		faultfs.OpWrite, faultfs.OpSync, faultfs.OpTruncate, faultfs.OpClose, faultfs.OpRename, faultfs.OpOpen,
@@ -54,7 +54,7 @@ func TestEachOperationCanFail(t *testing.T) {
 				failed++
 			}
 		}
-		require.Equal(t, 1, disk.Hits(), op)
+		require.Equal(t, 1, disk.Failures(), op)
 		if op == faultfs.OpLink {
 			failed-- // there is nothing to rename
 		}
@@ -66,7 +66,7 @@ func TestEachOperationCanFail(t *testing.T) {
 
 func TestTheNumberedOperationsFail(t *testing.T) {
 	mem := faultfs.NewMem("/d")
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 2, Err: syscall.ENOSPC, Part: true})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 2, Err: syscall.ENOSPC, Partial: true})
 	f := create(t, disk, "/d/f")
 	write(t, f, "ab")
 	for range 2 {
@@ -77,7 +77,7 @@ func TestTheNumberedOperationsFail(t *testing.T) {
 	}
 	write(t, f, "gh")
 	require.Equal(t, "abcdcdgh", content(t, mem, "/d/f"))
-	require.Equal(t, 2, disk.Hits())
+	require.Equal(t, 2, disk.Failures())
 }
 
 func TestHealEndsAllFailing(t *testing.T) {

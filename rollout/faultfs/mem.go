@@ -30,7 +30,7 @@ var _ rollout.FS = (*Mem)(nil)
 // NewMem is an empty file system, but for a folder that is on its disk.
 func NewMem(dir string) *Mem {
 	m := &Mem{live: map[string]*inode{}, disk: map[string]*inode{}, locks: map[string]*lock{}}
-	for _, d := range ancestry(dir) {
+	for _, d := range ancestors(dir) {
 		m.live[d] = &inode{mode: fs.ModeDir | 0o700}
 		m.disk[d] = m.live[d]
 	}
@@ -38,10 +38,10 @@ func NewMem(dir string) *Mem {
 }
 
 // ancestry is a path and the folders above it, from the top.
-func ancestry(path string) []string {
+func ancestors(path string) []string {
 	path = filepath.Clean(path)
 	if parent := filepath.Dir(path); parent != path {
-		return append(ancestry(parent), path)
+		return append(ancestors(parent), path)
 	}
 	return []string{path}
 }
@@ -54,14 +54,14 @@ func (m *Mem) CrashClone(chance *rand.Rand) *Mem {
 	defer m.mu.Unlock()
 	clone := &Mem{live: map[string]*inode{}, disk: map[string]*inode{}, locks: map[string]*lock{}}
 	found := map[*inode]*inode{}
-	for _, path := range m.everSeen() {
-		node := m.survivor(path, chance)
+	for _, path := range m.allPaths() {
+		node := m.afterCrash(path, chance)
 		parent := filepath.Dir(path)
 		if node == nil || parent != path && clone.live[parent] == nil {
 			continue
 		}
 		if found[node] == nil {
-			data := node.crash(chance)
+			data := node.contentAfterCrash(chance)
 			found[node] = &inode{mode: node.mode, mtime: node.mtime, data: data, synced: data}
 		}
 		clone.live[path], clone.disk[path] = found[node], found[node]
@@ -70,7 +70,7 @@ func (m *Mem) CrashClone(chance *rand.Rand) *Mem {
 }
 
 // everSeen is all paths, folders before what is in them.
-func (m *Mem) everSeen() []string {
+func (m *Mem) allPaths() []string {
 	var paths []string
 	for path := range m.live {
 		paths = append(paths, path)
@@ -85,7 +85,7 @@ func (m *Mem) everSeen() []string {
 }
 
 // survivor is what a path leads to after a crash, nil for nothing.
-func (m *Mem) survivor(path string, chance *rand.Rand) *inode {
+func (m *Mem) afterCrash(path string, chance *rand.Rand) *inode {
 	if m.live[path] == m.disk[path] || chance.IntN(2) == 0 {
 		return m.disk[path]
 	}
@@ -96,7 +96,7 @@ func (m *Mem) survivor(path string, chance *rand.Rand) *inode {
 func (m *Mem) MkdirAll(path string, perm fs.FileMode) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, dir := range ancestry(path) {
+	for _, dir := range ancestors(path) {
 		node := m.live[dir]
 		if node == nil {
 			node = &inode{mode: fs.ModeDir | perm}
@@ -135,7 +135,7 @@ func (m *Mem) ReadDir(path string) ([]fs.DirEntry, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT}
 	}
 	var entries []fs.DirEntry
-	for _, p := range m.everSeen() {
+	for _, p := range m.allPaths() {
 		if node := m.live[p]; node != nil && p != path && filepath.Dir(p) == path {
 			entries = append(entries, fs.FileInfoToDirEntry(node.info(p)))
 		}
@@ -171,7 +171,7 @@ func (m *Mem) SyncDir(path string) error {
 	if m.live[path] == nil {
 		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT}
 	}
-	for _, p := range m.everSeen() {
+	for _, p := range m.allPaths() {
 		if filepath.Dir(p) != path || p == path {
 			continue
 		}
@@ -200,7 +200,7 @@ func (m *Mem) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
 	}
 	l.holders++
 	l.exclusive = mode == rollout.Exclusive
-	return &held{mem: m, lock: l}, nil
+	return &heldLock{mem: m, lock: l}, nil
 }
 
 // Held is the paths that are locked.
@@ -236,14 +236,14 @@ type lock struct {
 	exclusive bool
 }
 
-type held struct {
+type heldLock struct {
 	mem  *Mem
 	lock *lock
 	once sync.Once
 }
 
 // Close releases the lock, once.
-func (h *held) Close() error {
+func (h *heldLock) Close() error {
 	h.once.Do(func() {
 		h.mem.mu.Lock()
 		defer h.mem.mu.Unlock()

@@ -17,30 +17,30 @@ type inode struct {
 	data  []byte
 	// synced is the content at the last sync, pending what was done to it since.
 	synced  []byte
-	pending []change
+	pending []edit
 }
 
 // change cuts a file to a length and writes data there.
-type change struct {
+type edit struct {
 	at   int64
 	data []byte
 }
 
-func (c change) apply(to []byte) []byte {
+func (c edit) apply(to []byte) []byte {
 	for int64(len(to)) < c.at {
 		to = append(to, 0)
 	}
 	return append(to[:c.at:c.at], c.data...)
 }
 
-func (n *inode) do(c change) {
+func (n *inode) apply(c edit) {
 	n.data = c.apply(n.data)
 	n.pending = append(n.pending, c)
 	n.mtime = time.Now()
 }
 
 // crash is the synced content with the first few changes, the last of them in part.
-func (n *inode) crash(chance *rand.Rand) []byte {
+func (n *inode) contentAfterCrash(chance *rand.Rand) []byte {
 	content := slices.Clone(n.synced)
 	done := chance.IntN(len(n.pending) + 1)
 	for _, c := range n.pending[:done] {
@@ -64,7 +64,7 @@ type memFile struct {
 }
 
 // access runs f under the lock unless the file is closed.
-func (f *memFile) access(op string, write bool, do func()) error {
+func (f *memFile) locked(op string, write bool, do func()) error {
 	f.mem.mu.Lock()
 	defer f.mem.mu.Unlock()
 	switch {
@@ -78,7 +78,7 @@ func (f *memFile) access(op string, write bool, do func()) error {
 }
 
 func (f *memFile) ReadAt(p []byte, off int64) (n int, err error) {
-	err = f.access("read", false, func() {
+	err = f.locked("read", false, func() {
 		if off < int64(len(f.node.data)) {
 			n = copy(p, f.node.data[off:])
 		}
@@ -90,8 +90,8 @@ func (f *memFile) ReadAt(p []byte, off int64) (n int, err error) {
 }
 
 func (f *memFile) Write(p []byte) (int, error) {
-	err := f.access("write", true, func() {
-		f.node.do(change{at: int64(len(f.node.data)), data: slices.Clone(p)})
+	err := f.locked("write", true, func() {
+		f.node.apply(edit{at: int64(len(f.node.data)), data: slices.Clone(p)})
 	})
 	if err != nil {
 		return 0, err
@@ -100,22 +100,22 @@ func (f *memFile) Write(p []byte) (int, error) {
 }
 
 func (f *memFile) Truncate(size int64) error {
-	return f.access("truncate", true, func() { f.node.do(change{at: size}) })
+	return f.locked("truncate", true, func() { f.node.apply(edit{at: size}) })
 }
 
 func (f *memFile) Sync() error {
-	return f.access("sync", false, func() {
+	return f.locked("sync", false, func() {
 		f.node.synced, f.node.pending = slices.Clone(f.node.data), nil
 	})
 }
 
 func (f *memFile) Stat() (info fs.FileInfo, err error) {
-	err = f.access("stat", false, func() { info = f.node.info(f.path) })
+	err = f.locked("stat", false, func() { info = f.node.info(f.path) })
 	return info, err
 }
 
 func (f *memFile) Close() error {
-	return f.access("close", false, func() { f.closed = true })
+	return f.locked("close", false, func() { f.closed = true })
 }
 
 // info is a snapshot.

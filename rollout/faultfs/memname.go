@@ -16,7 +16,7 @@ func (m *Mem) SameFile(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
 func (m *Mem) Link(path, second string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	node, err := m.named("link", path, second)
+	node, err := m.lookUp("link", path, second)
 	if err == nil && m.live[second] != nil {
 		err = &fs.PathError{Op: "link", Path: second, Err: syscall.EEXIST}
 	}
@@ -33,7 +33,7 @@ func (m *Mem) Link(path, second string) error {
 func (m *Mem) Rename(path, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	node, err := m.named("rename", path, to)
+	node, err := m.lookUp("rename", path, to)
 	if there := m.live[to]; err == nil && there != nil && there.mode.IsDir() {
 		err = &fs.PathError{Op: "rename", Path: to, Err: syscall.EISDIR}
 	}
@@ -46,7 +46,7 @@ func (m *Mem) Rename(path, to string) error {
 }
 
 // named is the file that is to get another name, in a folder that must be there.
-func (m *Mem) named(op, path, name string) (*inode, error) {
+func (m *Mem) lookUp(op, path, name string) (*inode, error) {
 	node := m.live[path]
 	switch {
 	case node == nil || m.live[filepath.Dir(name)] == nil:

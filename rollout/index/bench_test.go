@@ -40,7 +40,7 @@ func BenchmarkBuild(b *testing.B) {
 		r.built()
 		b.StopTimer()
 		_ = r.ix.Close(context.Background())
-		_ = database.Aside(r.file())
+		_ = database.MoveAside(r.file())
 		r.reopen()
 		b.StartTimer()
 	}

@@ -98,7 +98,7 @@ func (r *reader) read(p place, before known, info fs.FileInfo) entry {
 		return e
 	}
 	defer func() { _ = file.Close() }()
-	if rollout.MayPass(headErr) {
+	if rollout.IsTransient(headErr) {
 		e.size = unread
 		return e
 	}
@@ -108,7 +108,7 @@ func (r *reader) read(p place, before known, info fs.FileInfo) entry {
 	e.offset = e.before.offset
 	heard := hearing{last: map[string]string{}}
 	if e.offset == 0 && e.head.Origin != "" {
-		if rollout.MayPass(r.takeHistory(&heard, e.head.Path)) {
+		if rollout.IsTransient(r.takeHistory(&heard, e.head.Path)) {
 			e.size = unread
 			return e
 		}
@@ -190,8 +190,8 @@ func (r *reader) takeHistory(heard *hearing, path string) error {
 	return failed
 }
 
-func (r *reader) takePiece(heard *hearing, p rollout.Piece, at int64) error {
-	root, name, _ := r.store.Place(p.Path)
+func (r *reader) takePiece(heard *hearing, p rollout.Segment, at int64) error {
+	root, name, _ := r.store.RelPath(p.Path)
 	file, _, err := r.store.OpenRead(root, name)
 	if err != nil {
 		return err

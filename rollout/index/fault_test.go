@@ -25,8 +25,8 @@ func TestAnyOperationMayFailOnce(t *testing.T) {
 		r.ix.options.Store = rollout.NewStore(disk, r.home)
 		look := func() {
 			r.ix.failed = time.Time{}
-			before := disk.Hits()
-			if page, ok := r.ix.List(rollout.Query{}); ok && before == disk.Hits() {
+			before := disk.Failures()
+			if page, ok := r.ix.List(rollout.Query{}); ok && before == disk.Failures() {
 				want, err := r.store.List(rollout.Query{})
 				require.NoError(t, err)
 				require.Equal(t, previews(want), previews(page), "operation %d", n)
@@ -39,7 +39,7 @@ func TestAnyOperationMayFailOnce(t *testing.T) {
 		r.add(r.path(1), agentLine("needle"))
 		look()
 		look()
-		hit = disk.Hits() > 0
+		hit = disk.Failures() > 0
 		look()
 		page, ok := r.ix.List(rollout.Query{})
 		require.True(t, ok, "operation %d", n)
@@ -70,7 +70,7 @@ func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
 			r.ix.work.Wait()
 			r.add(r.path(2), agentLine("more"))
 		}
-		hit = disk.Hits() > 0
+		hit = disk.Failures() > 0
 		r.ix.failed = time.Time{}
 		hits := r.search(rollout.Query{Search: "an answer"}).Hits
 		require.Len(t, hits, 2, "operation %d: the fork has said it, too", n)

@@ -17,7 +17,7 @@ func Forget(path string, store *rollout.Store, rollouts []string) error {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	db, err := database.Try(path, kind())
+	db, err := database.OpenExisting(path, kind())
 	if err == nil {
 		err = errors.Join(erase(db.Write, placesOf(store, rollouts)), db.Close())
 	}
@@ -29,7 +29,7 @@ func Forget(path string, store *rollout.Store, rollouts []string) error {
 
 func placesOf(store *rollout.Store, rollouts []string) (places []place) {
 	for _, path := range rollouts {
-		if root, name, ok := store.Place(path); ok {
+		if root, name, ok := store.RelPath(path); ok {
 			places = append(places, place{root, name})
 		}
 	}

@@ -115,7 +115,7 @@ func (ix *Index) announce() {
 
 // Note tells that this process has written a rollout. It never waits for the disk.
 func (ix *Index) Note(path string) {
-	root, name, ok := ix.options.Store.Place(path)
+	root, name, ok := ix.options.Store.RelPath(path)
 	if !ok {
 		return
 	}
@@ -226,12 +226,12 @@ func (ix *Index) opened() (*database.DB, error) {
 func (ix *Index) failLocked(err error) {
 	ix.reportLocked(err)
 	defer ix.health.fail(err)
-	if database.Busy(err) { // each try waits for the lock
+	if database.IsBusy(err) { // each try waits for the lock
 		ix.failed = time.Now()
 	}
-	if database.Unusable(err) && ix.db != nil {
+	if database.IsUnusable(err) && ix.db != nil {
 		ix.reportLocked(ix.shutLocked())
-		ix.reportLocked(database.Aside(ix.options.Path))
+		ix.reportLocked(database.MoveAside(ix.options.Path))
 	}
 }
 

@@ -101,14 +101,14 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			require.NoError(t, os.WriteFile(r.file(), []byte(strings.Repeat("garbage ", 4096)), 0o600))
 		},
 		"another version": func(t *testing.T, r *rig) {
-			db, err := database.Try(r.file(), kind())
+			db, err := database.OpenExisting(r.file(), kind())
 			require.NoError(t, err)
 			_, err = db.Write.Exec("PRAGMA user_version = 99")
 			require.NoError(t, err)
 			require.NoError(t, db.Close())
 		},
 		"a table is missing": func(t *testing.T, r *rig) {
-			db, err := database.Try(r.file(), kind())
+			db, err := database.OpenExisting(r.file(), kind())
 			require.NoError(t, err)
 			_, err = db.Write.Exec("DROP TABLE sessions")
 			require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			spoil(t, r)
 			r.reopen()
 			require.Equal(t, "one", previews(r.list(rollout.Query{})))
-			require.FileExists(t, r.file()+database.AsideSuffix)
+			require.FileExists(t, r.file()+database.DamagedSuffix)
 		})
 	}
 }

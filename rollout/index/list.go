@@ -14,7 +14,7 @@ import (
 // List is the page of Store.List, without reading rollouts. It is false where the files
 // have to be asked: while the index is not built, or cannot be.
 func (ix *Index) List(q rollout.Query) (rollout.Page, bool) {
-	from, err := q.Begin()
+	from, err := q.Start()
 	if err != nil {
 		return rollout.Page{}, false
 	}
@@ -70,7 +70,7 @@ func pageOf(rows []row, q rollout.Query) rollout.Page {
 			break
 		}
 		if i == 0 {
-			page.BackCursor = r.position(q.Key()).Back()
+			page.BackCursor = r.position(q.Key()).BackCursor()
 		}
 		page.Heads = append(page.Heads, r.head)
 	}
@@ -263,7 +263,7 @@ func (c *choice) from(q rollout.Query, from rollout.Position) {
 	if q.Ascending {
 		direction, compare = " ASC", ">"
 	}
-	if from.Here {
+	if from.Inclusive {
 		compare += "="
 	}
 	if from.Path != "" {
@@ -328,7 +328,7 @@ func scan(rows *sql.Rows, store *rollout.Store) (row, error) {
 	if err == nil {
 		err = loadHead(head, &r.head)
 	}
-	r.head.Path = store.PathOf(r.root, r.path)
+	r.head.Path = store.AbsPath(r.root, r.path)
 	r.head.CreatedAt = nanoTime(began)
 	return r, err
 }

@@ -100,7 +100,7 @@ func (s *survey) countChanges() bool {
 // skipUnread tells of a file that could not be read.
 func (ix *Index) skipUnread(e *entry) {
 	if e.size == unread {
-		ix.skip(ix.options.Store.Unlistable(e.root, e.path))
+		ix.skip(ix.options.Store.SkipReason(e.root, e.path))
 	}
 }
 
@@ -108,5 +108,5 @@ func removeAll(db *sql.DB, gone []place) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return database.Within(db, func(tx *sql.Tx) error { return remove(tx, gone) })
+	return database.InTransaction(db, func(tx *sql.Tx) error { return remove(tx, gone) })
 }

@@ -17,7 +17,7 @@ import (
 // not matter. An index that is being built is waited for a moment; then what it has is
 // searched. An unusable cursor is a *rollout.CursorError, a database that cannot be used rollout.ErrNoIndex.
 func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, error) {
-	from, err := q.Begin()
+	from, err := q.Start()
 	if err != nil {
 		return rollout.Hits{}, err
 	}
@@ -47,7 +47,7 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	defer func() { _ = conn.Close() }()
 	hits, err := found(conn, ix.options.Store, c, q)
 	hits.Complete = complete
-	if database.Damaged(err) {
+	if database.IsDamaged(err) {
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
 		if ix.db == db {
@@ -149,7 +149,7 @@ func found(db asker, store *rollout.Store, c *choice, q rollout.Query) (rollout.
 			return false
 		}
 		if len(hits.Hits) == 0 {
-			hits.BackCursor = r.position(q.Key()).Back()
+			hits.BackCursor = r.position(q.Key()).BackCursor()
 		}
 		hits.Hits = append(hits.Hits, rollout.Hit{Head: r.head, Snippet: snippet(text, term)})
 		last = r

@@ -145,7 +145,7 @@ func TestADamagedIndexIsFoundByASearch(t *testing.T) {
 	_, err = r.ix.Search(r.context(), rollout.Query{Search: "question"})
 	require.ErrorIs(t, err, rollout.ErrNoIndex)
 	require.Len(t, r.search(rollout.Query{Search: "question"}).Hits, 1, "another was made")
-	require.FileExists(t, r.file()+database.AsideSuffix)
+	require.FileExists(t, r.file()+database.DamagedSuffix)
 }
 
 // TestSearchesLeaveAConnectionToLists has more searches at once than there are connections.

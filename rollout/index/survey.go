@@ -105,7 +105,7 @@ func (s *survey) compare(at place, names []string) error {
 	for _, name := range names {
 		p := place{at.root, path.Join(at.path, name)}
 		if !s.check(p, known[p.path]) {
-			s.skip(s.store.Unlistable(p.root, p.path))
+			s.skip(s.store.SkipReason(p.root, p.path))
 		}
 		delete(known, p.path)
 	}
@@ -120,7 +120,7 @@ func (s *survey) check(p place, k known) bool {
 	if err == nil && stateOf(info) != k.state {
 		s.changed = append(s.changed, file{p, info, k})
 	}
-	if err != nil && k != (known{}) && !rollout.MayPass(err) {
+	if err != nil && k != (known{}) && !rollout.IsTransient(err) {
 		s.gone = append(s.gone, p)
 	}
 	return err == nil && info.Size() > 0

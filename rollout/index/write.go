@@ -17,7 +17,7 @@ func write(db *sql.DB, entries []entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return database.Within(db, func(tx *sql.Tx) error {
+	return database.InTransaction(db, func(tx *sql.Tx) error {
 		var last, lastKey int64
 		err := tx.QueryRow("SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(key), 0) FROM sessions)").Scan(&last, &lastKey)
 		if err != nil {

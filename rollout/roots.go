@@ -25,10 +25,10 @@ type Folder struct {
 
 // Folder reads a folder of a root; dir has slashes, and "" is the root itself.
 func (s *Store) Folder(root, dir string) (Folder, error) {
-	full := s.place(root, dir)
+	full := s.absPath(root, dir)
 	var f Folder
 	info, err := s.disk.Stat(full)
-	if absent(err) {
+	if isNotExist(err) {
 		return f, nil
 	}
 	if err != nil {
@@ -54,11 +54,11 @@ func (s *Store) Folder(root, dir string) (Folder, error) {
 
 // Stat follows links to a file or folder of a root.
 func (s *Store) Stat(root, place string) (fs.FileInfo, error) {
-	return s.disk.Stat(s.place(root, place))
+	return s.disk.Stat(s.absPath(root, place))
 }
 
 // Place is where below which root a path leads; ok is false for paths elsewhere.
-func (s *Store) Place(path string) (root, place string, ok bool) {
+func (s *Store) RelPath(path string) (root, place string, ok bool) {
 	for _, root := range Roots() {
 		if s.isBelow(root, path) {
 			place, err := filepath.Rel(filepath.Join(s.home, root), path)
@@ -72,13 +72,13 @@ func (s *Store) Place(path string) (root, place string, ok bool) {
 // is not known.
 func (s *Store) ListedHead(root, place string) (h Head, listed bool, err error) {
 	reader := headReader{store: s}
-	return reader.listed(s.place(root, place))
+	return reader.readListed(s.absPath(root, place))
 }
 
 // Unlistable is why List passes over a file of a root, as Page.Skipped tells it; nil where it
 // does not, and of one that is gone.
-func (s *Store) Unlistable(root, place string) error {
-	path := s.place(root, place)
+func (s *Store) SkipReason(root, place string) error {
+	path := s.absPath(root, place)
 	if _, err := s.disk.Lstat(path); err != nil {
 		return nil
 	}
@@ -89,17 +89,17 @@ func (s *Store) Unlistable(root, place string) error {
 	if info.Size() == 0 && !s.isEmptied(path) {
 		err = diskError("list", path, errEmpty)
 	}
-	return first(err, file.Close())
+	return firstError(err, file.Close())
 }
 
 // OpenRead opens a rollout to read it.
 func (s *Store) OpenRead(root, place string) (File, fs.FileInfo, error) {
-	return s.open(s.place(root, place), os.O_RDONLY)
+	return s.open(s.absPath(root, place), os.O_RDONLY)
 }
 
 // PathOf is the path of a file of a root.
-func (s *Store) PathOf(root, place string) string { return s.place(root, place) }
+func (s *Store) AbsPath(root, place string) string { return s.absPath(root, place) }
 
-func (s *Store) place(root, place string) string {
+func (s *Store) absPath(root, place string) string {
 	return filepath.Join(s.home, root, filepath.FromSlash(place))
 }

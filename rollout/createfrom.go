@@ -20,7 +20,7 @@ func (s *Store) CreateFrom(id string, at time.Time, lines []protocol.RolloutLine
 }
 
 // plant makes the file of a thread that begins with lines of another.
-func (l *Log) plant(lines []protocol.RolloutLine) (err error) {
+func (l *Log) createFromSeed(lines []protocol.RolloutLine) (err error) {
 	encoded, err := encode(slices.Concat(l.seed, lines))
 	if err != nil {
 		return err
@@ -30,21 +30,21 @@ func (l *Log) plant(lines []protocol.RolloutLine) (err error) {
 			return err
 		}
 	}
-	if err := l.substitute(encoded); err != nil {
+	if err := l.writeSeeded(encoded); err != nil {
 		_ = l.store.disk.Remove(l.path) // nobody was told of it
 		return err
 	}
-	l.seed, l.fresh, l.named, l.appended = nil, true, true, true
+	l.seed, l.created, l.entriesSynced, l.appended = nil, true, true, true
 	return nil
 }
 
-func (l *Log) substitute(encoded []byte) error {
-	sub := substitute{l.store, l.path + temporarySuffix}
-	err := sub.write(func(out *placing) error {
+func (l *Log) writeSeeded(encoded []byte) error {
+	sub := tempFile{l.store, l.path + temporarySuffix}
+	err := sub.write(func(out *paddedWriter) error {
 		_, err := out.Write(encoded)
 		return err
 	})
-	if err := sub.putInPlace(err, l.path); err != nil {
+	if err := sub.publish(err, l.path); err != nil {
 		return err
 	}
 	if err := l.store.syncEntries(l.path); err != nil {
@@ -54,6 +54,6 @@ func (l *Log) substitute(encoded []byte) error {
 	if err != nil {
 		return err
 	}
-	l.tail = &appender{file: file, good: int64(len(encoded))}
+	l.tail = &appender{file: file, validSize: int64(len(encoded))}
 	return nil
 }

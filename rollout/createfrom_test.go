@@ -32,7 +32,7 @@ func TestABeginningIsAllOrNothing(t *testing.T) {
 		log, err := rollout.NewStore(faulty, home).CreateFrom(threadA, begin, linesFrom(0, 4))
 		require.NoError(t, err)
 		err = log.Append(linesFrom(4, 5), true)
-		made = faulty.Hits() == 0
+		made = faulty.Failures() == 0
 		for seed := range uint64(4) {
 			after := rollout.NewStore(mem.CrashClone(rand.New(rand.NewPCG(seed, 1))), home)
 			path, found := after.Find(threadA)

@@ -43,40 +43,40 @@ func (s *Store) finishMoves(id string, names []string) error {
 		return err
 	}
 	for _, name := range names {
-		path := s.place(archivedDir, name)
+		path := s.absPath(archivedDir, name)
 		if e := s.finishMove(path); !errors.Is(e, fs.ErrExist) {
-			err = first(err, diskError("bring back", path, e))
+			err = firstError(err, diskError("bring back", path, e))
 		}
 	}
-	return first(err, diskError("unlock", id, lock.release()))
+	return firstError(err, diskError("unlock", id, lock.release()))
 }
 
 // finishMove takes a file out of the archive, unless it is none that a move has left there:
 // then the error is fs.ErrExist.
 func (s *Store) finishMove(path string) error {
-	back, err := s.unarchiving(path)
+	back, err := s.unarchiveMove(path)
 	if err != nil {
 		return err
 	}
 	info, err := s.disk.Lstat(back.to)
-	if absent(err) {
-		return back.locked() // of a thread with several files
+	if isNotExist(err) {
+		return back.checkAndRun() // of a thread with several files
 	}
 	if err != nil {
 		return err
 	}
-	m, err := s.archiving(back.to)
+	m, err := s.archiveMove(back.to)
 	if err == nil {
-		err = m.checkPlace(info)
+		err = m.checkTarget(info)
 	}
 	if err == nil {
-		err = m.takeBack()
+		err = m.removeArchived()
 	}
 	return err
 }
 
 // takeBack takes away what there is where a move would lead, once what is to stay is durable.
-func (m *move) takeBack() error {
+func (m *move) removeArchived() error {
 	disk, backup := m.store.disk, m.to+backupSuffix
 	earlier := m.checkLeftover(backup) == nil
 	err := m.store.syncEntries(m.from)

@@ -91,7 +91,7 @@ func TestABookmarkThatIsOfNoUseCostsTimeOnly(t *testing.T) {
 
 func TestWhatAnotherProgramMadeOfARolloutIsNotUsed(t *testing.T) {
 	store, path, _ := bookmarked(t)
-	store.Reader = "another"
+	store.SnapshotVersion = "another"
 	require.Equal(t, 100, load(t, store, path))
 	require.Equal(t, 0, load(t, store, path))
 }

@@ -8,22 +8,22 @@ import (
 )
 
 // secure makes the backup hold the full log, durably, and never less than before.
-func (w *rewriting) secure() error {
+func (w *rewrite) backUp() error {
 	if w.Backup.Joined {
-		if err := w.extend(); err != nil {
+		if err := w.extendBackup(); err != nil {
 			return err
 		}
 		return w.store.disk.SyncDir(filepath.Dir(w.Path))
 	}
-	return w.twin()
+	return w.hardLinkBackup()
 }
 
 // twin gives a file that is whole a second name, the backup's, unless it has that. An
 // earlier state of it may have that name; anything else keeps it.
-func (w *rewriting) twin() error {
+func (w *rewrite) hardLinkBackup() error {
 	there, err := w.store.disk.Lstat(w.backupPath)
-	if absent(err) {
-		return w.putInPlace(w.second(w.Path, w.content), w.backupPath)
+	if isNotExist(err) {
+		return w.publish(w.linkOrCopy(w.Path, w.content), w.backupPath)
 	}
 	if err != nil {
 		return err
@@ -38,46 +38,46 @@ func (w *rewriting) twin() error {
 	if err := w.store.checkEarlier(w.backupPath, w.data); err != nil {
 		return err
 	}
-	return w.putInPlace(w.second(w.Path, w.content), w.backupPath)
+	return w.publish(w.linkOrCopy(w.Path, w.content), w.backupPath)
 }
 
-func (w *rewriting) content() ([]byte, error) { return w.data, nil }
+func (w *rewrite) content() ([]byte, error) { return w.data, nil }
 
 // extend appends to a backup that was joined what came after it.
-func (w *rewriting) extend() error {
+func (w *rewrite) extendBackup() error {
 	file, info, err := w.store.open(w.backupPath, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
-	tail := &appender{file: file, good: int64(len(w.backup))}
+	tail := &appender{file: file, validSize: int64(len(w.backup))}
 	added := w.tail
-	if w.gap != nil {
-		added = slices.Concat(w.gap, w.tail)
+	if w.padding != nil {
+		added = slices.Concat(w.padding, w.tail)
 	}
-	if info.Size() > tail.good {
-		err = w.cutRest(tail, info.Size()-tail.good, added)
+	if info.Size() > tail.validSize {
+		err = w.truncateLeftover(tail, info.Size()-tail.validSize, added)
 	}
 	if err == nil {
 		err = tail.append(added, file.Sync)
 	}
-	return first(err, file.Close())
+	return firstError(err, file.Close())
 }
 
 // cutRest takes off what an extend left behind that was not followed by its rewrite:
 // the begin of what is about to be appended, and zeros where a crash kept the file's
 // length and not its content. Anything else may be all that is left of a newer state
 // of the thread, and is no leftover.
-func (w *rewriting) cutRest(backup *appender, size int64, added []byte) error {
+func (w *rewrite) truncateLeftover(backup *appender, size int64, added []byte) error {
 	ahead := &BackupError{Path: w.backupPath, Reason: backupAhead}
 	if size > int64(len(added)) {
 		return ahead
 	}
 	rest := make([]byte, size)
-	if _, err := backup.file.ReadAt(rest, backup.good); err != nil {
+	if _, err := backup.file.ReadAt(rest, backup.validSize); err != nil {
 		return err
 	}
 	if !bytes.HasPrefix(added, bytes.TrimRight(rest, "\x00")) {
 		return ahead
 	}
-	return backup.cut()
+	return backup.truncate()
 }

@@ -56,7 +56,7 @@ func TestAMoveThatWasCutIsFinished(t *testing.T) {
 			}
 		}
 		require.Empty(t, mem.Held())
-		hit = faulty.Hits() > 0
+		hit = faulty.Failures() > 0
 	}
 }
 
@@ -74,7 +74,7 @@ func TestTheMovesOfARevertedThreadAreFinished(t *testing.T) {
 		path, err = store.Find(threadA)
 		require.NoError(t, err)
 		require.Equal(t, remaining, said(t, store, path))
-		hit = faulty.Hits() > 0
+		hit = faulty.Failures() > 0
 	}
 }
 
@@ -142,7 +142,7 @@ func TestEveryOperationOfFinishingMayFail(t *testing.T) {
 		require.Equal(t, want, readNumbers(t, store, path), n)
 		require.False(t, requireOne(t, store, mem, n))
 		require.Empty(t, mem.Held())
-		hit = n < 2 || faulty.Hits() > 0
+		hit = n < 2 || faulty.Failures() > 0
 	}
 }
 
@@ -152,7 +152,7 @@ func TestNoRolloutIsEmpty(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		for _, sync := range []bool{true, false} {
 			store, mem := memStore()
-			faulty := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: -1, Err: syscall.EIO, Part: true})
+			faulty := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: -1, Err: syscall.EIO, Partial: true})
 			log, err := rollout.NewStore(faulty, home).Create(threadA, begin)
 			require.NoError(t, err)
 			told := log.Append(linesFrom(0, 1), sync) == nil
@@ -162,7 +162,7 @@ func TestNoRolloutIsEmpty(t *testing.T) {
 			_ = log.Close() // which cannot remove it
 			requireBegun(t, mem, true, told, n)
 			require.NoError(t, store.RemoveLeftovers())
-			hit = faulty.Hits() > 0
+			hit = faulty.Failures() > 0
 		}
 	}
 }

@@ -8,32 +8,32 @@ import (
 // placing writes a file whose lines must not begin before given offsets. Spaces at the end
 // of the line before make up for what is missing: readers of JSON pass over them, also
 // those that take every line for JSON. Where there is no line before, it is a blank one.
-type placing struct {
+type paddedWriter struct {
 	out *bufio.Writer
 	// at is how many bytes were written.
-	at int64
+	written int64
 	// open is set while the last line lacks its LF.
-	open bool
+	unterminated bool
 }
 
 // Write counts. What it is given ends with LF, or nothing follows.
-func (p *placing) Write(b []byte) (int, error) {
+func (p *paddedWriter) Write(b []byte) (int, error) {
 	n, err := p.out.Write(b)
-	p.at += int64(n)
+	p.written += int64(n)
 	return n, err
 }
 
 // line writes a line whose LF the next reach writes.
-func (p *placing) line(text []byte) error {
-	p.open = true
+func (p *paddedWriter) line(text []byte) error {
+	p.unterminated = true
 	_, err := p.Write(text)
 	return err
 }
 
 // reach makes the next line begin at an offset, unless the file is that long already.
-func (p *placing) reach(offset int64) error {
-	missing := offset - p.at
-	if !p.open && missing <= 0 {
+func (p *paddedWriter) padTo(offset int64) error {
+	missing := offset - p.written
+	if !p.unterminated && missing <= 0 {
 		return nil
 	}
 	for _, part := range spaces(missing - 1) {
@@ -41,7 +41,7 @@ func (p *placing) reach(offset int64) error {
 			return err
 		}
 	}
-	p.open = false
+	p.unterminated = false
 	_, err := p.Write([]byte{'\n'})
 	return err
 }
@@ -59,4 +59,4 @@ func spaces(n int64) (parts [][]byte) {
 }
 
 // gapOf is n spaces; it is nil where n is not positive.
-func gapOf(n int64) []byte { return bytes.Join(spaces(n), nil) }
+func padding(n int64) []byte { return bytes.Join(spaces(n), nil) }

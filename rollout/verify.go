@@ -48,7 +48,7 @@ type Finding struct {
 }
 
 // Survey is what a look at a rollout found.
-type Survey struct {
+type Report struct {
 	Path string `json:"path"`
 	// ThreadID is that of the name, else of the first session_meta, else "".
 	ThreadID string `json:"threadId"`
@@ -59,7 +59,7 @@ type Survey struct {
 }
 
 // Repairable tells whether Repair would change something.
-func (s Survey) Repairable() bool {
+func (s Report) Repairable() bool {
 	for _, f := range s.Findings {
 		if f.Repairable {
 			return true
@@ -70,21 +70,21 @@ func (s Survey) Repairable() bool {
 
 // Verify tells what is wrong with a rollout, without its lock. A file that cannot be
 // read is a finding like any other.
-func (s *Store) Verify(path string) Survey {
+func (s *Store) Verify(path string) Report {
 	file, _, err := s.open(path, os.O_RDONLY)
 	if err != nil {
-		return unread(path, err)
+		return unreadableReport(path, err)
 	}
 	defer func() { _ = file.Close() }()
-	v, err := s.survey(path, file)
+	v, err := s.verify(path, file)
 	if err != nil {
-		return unread(path, err)
+		return unreadableReport(path, err)
 	}
-	return v.Survey
+	return v.Report
 }
 
 // unread is the survey of a file that cannot be read.
-func unread(path string, err error) Survey {
+func unreadableReport(path string, err error) Report {
 	kind := FoundUnreadable
 	var special *KindError
 	switch {
@@ -93,12 +93,12 @@ func unread(path string, err error) Survey {
 	case errors.Is(err, syscall.ELOOP):
 		kind = FoundLoop
 	}
-	return Survey{Path: path, ThreadID: threadID(path), Findings: []Finding{{Kind: kind, Message: err.Error()}}}
+	return Report{Path: path, ThreadID: threadID(path), Findings: []Finding{{Kind: kind, Message: err.Error()}}}
 }
 
 // survey is a rollout that was looked at.
-type survey struct {
-	Survey
+type verification struct {
+	Report
 	*reading
 	// alone is what the file holds without its backup.
 	alone *Contents
@@ -106,101 +106,101 @@ type survey struct {
 	meta *protocol.SessionMeta
 }
 
-func (s *Store) survey(path string, file File) (*survey, error) {
+func (s *Store) verify(path string, file File) (*verification, error) {
 	r, err := s.read(path, file)
 	if err != nil {
 		return nil, err
 	}
-	v := &survey{reading: r, alone: r.Contents}
-	runs := r.runs
+	v := &verification{reading: r, alone: r.Contents}
+	runs := r.blocks
 	if r.Backup.Joined {
-		runs = parseRuns(r.data, shares(len(r.data)))
+		runs = parseBlocks(r.data, workersFor(len(r.data)))
 		v.alone = &Contents{}
-		v.alone.settle(runs)
+		v.alone.addBlocks(runs)
 	}
-	v.Survey = Survey{Path: path, ThreadID: r.ThreadID, Size: r.Size, Lines: len(v.alone.Lines), Findings: []Finding{}}
-	if v.Survey.ThreadID == "" {
-		v.Survey.ThreadID = firstMeta(runs)
+	v.Report = Report{Path: path, ThreadID: r.ThreadID, Size: r.Size, Lines: len(v.alone.Lines), Findings: []Finding{}}
+	if v.Report.ThreadID == "" {
+		v.Report.ThreadID = firstMeta(runs)
 	}
-	v.lookAtName(firstMeta(runs))
-	v.lookAtBytes()
-	v.lookAtLines()
-	v.lookAtBackup(s)
-	v.lookAtOrigin(s)
+	v.checkName(firstMeta(runs))
+	v.checkBytes()
+	v.checkLines()
+	v.checkBackup(s)
+	v.checkOrigin(s)
 	return v, nil
 }
 
-func (v *survey) found(kind FindingKind, line int, offset int64, repairable bool, format string, args ...any) {
+func (v *verification) add(kind FindingKind, line int, offset int64, repairable bool, format string, args ...any) {
 	v.Findings = append(v.Findings, Finding{kind, line, offset, fmt.Sprintf(format, args...), repairable})
 }
 
 // lookAtName compares the file's name with what session_meta says.
-func (v *survey) lookAtName(told string) {
+func (v *verification) checkName(told string) {
 	switch {
 	case v.reading.ThreadID == "" && !isThreadID(told):
-		v.found(FoundName, 0, 0, false, "the name has no thread id, nor has the file: name it rollout-<time>-<UUID>.jsonl")
+		v.add(FoundName, 0, 0, false, "the name has no thread id, nor has the file: name it rollout-<time>-<UUID>.jsonl")
 	case v.reading.ThreadID == "":
-		v.found(FoundName, 0, 0, true, "the name has no thread id, so the thread %s is not found", told)
+		v.add(FoundName, 0, 0, true, "the name has no thread id, so the thread %s is not found", told)
 	case !sameThread(v.reading.ThreadID, told):
-		v.found(FoundForeign, 0, 0, false, "session_meta is that of thread %s, and the name counts: rename the file if session_meta is right", told)
+		v.add(FoundForeign, 0, 0, false, "session_meta is that of thread %s, and the name counts: rename the file if session_meta is right", told)
 	}
 }
 
 // lookAtBytes finds what is between the lines.
-func (v *survey) lookAtBytes() {
+func (v *verification) checkBytes() {
 	if len(bytes.TrimSpace(v.data)) == 0 {
-		v.found(FoundEmpty, 0, 0, false, "there is no line in it: remove it, or put a copy back")
+		v.add(FoundEmpty, 0, 0, false, "there is no line in it: remove it, or put a copy back")
 		return
 	}
 	if bytes.HasPrefix(v.data, []byte(byteOrderMark)) {
-		v.found(FoundMark, 1, 0, true, "the file begins with a byte order mark")
+		v.add(FoundMark, 1, 0, true, "the file begins with a byte order mark")
 	}
 	if n := bytes.Count(v.data, []byte("\r\n")); n > 0 {
 		at := bytes.Index(v.data, []byte("\r\n"))
 		begin := bytes.LastIndexByte(v.data[:at], '\n') + 1
-		v.found(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true, "%d lines end with CR LF, this is the first", n)
+		v.add(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true, "%d lines end with CR LF, this is the first", n)
 	}
 }
 
 // lookAtLines finds what is wrong with lines, in their order.
-func (v *survey) lookAtLines() {
+func (v *verification) checkLines() {
 	damage := v.alone.Damage
 	seen := make(map[int64]int, len(v.alone.Lines))
 	number, sound, last := 0, 0, int64(-1)
-	for at, raw := range begins(v.data) {
+	for at, raw := range linesOf(v.data) {
 		number++
 		switch {
 		case len(raw) == 0:
 			continue
 		case len(damage) > 0 && damage[0].Line == number:
-			v.found(FoundDamage, number, at, true, "%s: it is passed over", damage[0].Reason)
+			v.add(FoundDamage, number, at, true, "%s: it is passed over", damage[0].Reason)
 			damage = damage[1:]
 			continue
 		case sound == len(v.alone.Lines):
-			v.found(FoundTorn, number, at, true, "a write broke off here, which nobody was told of")
+			v.add(FoundTorn, number, at, true, "a write broke off here, which nobody was told of")
 			continue
 		}
 		ordinal := *v.alone.Lines[sound].Ordinal
-		v.lookAtOrdinal(number, at, ordinal, last, seen)
+		v.checkOrdinal(number, at, ordinal, last, seen)
 		seen[ordinal] = number
 		last = ordinal
 		sound++
 	}
-	v.lookAtEnds()
+	v.checkEnds()
 }
 
-func (v *survey) lookAtOrdinal(number int, at, ordinal, last int64, seen map[int64]int) {
+func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen map[int64]int) {
 	if first, twice := seen[ordinal]; twice {
-		v.found(FoundTwice, number, at, false, "line %d has the ordinal %d too: items of both have one id, and stay so", first, ordinal)
+		v.add(FoundTwice, number, at, false, "line %d has the ordinal %d too: items of both have one id, and stay so", first, ordinal)
 	} else if ordinal < last {
-		v.found(FoundDisorder, number, at, false, "ordinal %d comes after %d: lines count in the order in which they stand", ordinal, last)
+		v.add(FoundDisorder, number, at, false, "ordinal %d comes after %d: lines count in the order in which they stand", ordinal, last)
 	}
 }
 
 // lookAtEnds finds what the file lacks at its begin and at its end.
-func (v *survey) lookAtEnds() {
+func (v *verification) checkEnds() {
 	if len(v.alone.Lines) > 0 && !v.alone.Torn && v.data[len(v.data)-1] != '\n' {
-		v.found(FoundUnended, bytes.Count(v.data, []byte("\n"))+1, 0, true, "the last line does not end with LF")
+		v.add(FoundUnended, bytes.Count(v.data, []byte("\n"))+1, 0, true, "the last line does not end with LF")
 	}
 	room := v.alone.Next
 	if len(v.alone.Lines) > 0 {
@@ -211,15 +211,15 @@ func (v *survey) lookAtEnds() {
 	if hasMeta(v.alone.Lines) {
 		return
 	}
-	if room > 0 && v.Survey.ThreadID != "" {
-		meta := v.substituteMeta()
+	if room > 0 && v.Report.ThreadID != "" {
+		meta := v.reconstructMeta()
 		v.meta = &meta
 	}
-	v.found(FoundNoMeta, 1, 0, v.meta != nil, "session_meta, which tells what the thread is, is lost: the name and the turns tell some of it")
+	v.add(FoundNoMeta, 1, 0, v.meta != nil, "session_meta, which tells what the thread is, is lost: the name and the turns tell some of it")
 }
 
 // lookAtOrigin makes sure that the file which this one goes on from is there.
-func (v *survey) lookAtOrigin(s *Store) {
+func (v *verification) checkOrigin(s *Store) {
 	var o origin
 	if len(v.Contents.Lines) > 0 {
 		o = originOf(&v.Contents.Lines[0])
@@ -228,7 +228,7 @@ func (v *survey) lookAtOrigin(s *Store) {
 		return
 	}
 	if _, err := s.findFile(o.id); err != nil {
-		v.found(FoundOrigin, 1, 0, false, "the history before it, of file %s, cannot be read: %v: put that file back", o.id, err)
+		v.add(FoundOrigin, 1, 0, false, "the history before it, of file %s, cannot be read: %v: put that file back", o.id, err)
 	}
 }
 
@@ -241,18 +241,18 @@ func hasMeta(lines []protocol.RolloutLine) bool {
 	return false
 }
 
-func (v *survey) lookAtBackup(s *Store) {
+func (v *verification) checkBackup(s *Store) {
 	err := v.Backup.Err
 	if err == nil && !v.Backup.Joined {
-		err = s.checkEarlier(v.Survey.Path+backupSuffix, v.data)
+		err = s.checkEarlier(v.Report.Path+backupSuffix, v.data)
 	}
 	var backup *BackupError
 	switch {
 	case err == nil, errors.As(err, &backup) && backup.Whole && backup.Reason == backupMissing:
 		return
 	case errors.As(err, &backup) && errors.Is(backup.Err, fs.ErrPermission):
-		v.found(FoundBackup, 0, 0, false, "%v (give this user access to it)", err)
+		v.add(FoundBackup, 0, 0, false, "%v (give this user access to it)", err)
 		return
 	}
-	v.found(FoundBackup, 0, 0, false, "%v", err)
+	v.add(FoundBackup, 0, 0, false, "%v", err)
 }

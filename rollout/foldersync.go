@@ -9,18 +9,18 @@ import (
 
 // folders are those whose names outlast a crash, as they were when that was known: a folder
 // that somebody removed and made anew is another one. The zero value knows none.
-type folders struct {
+type syncedFolders struct {
 	mu    sync.Mutex
 	known map[string]fs.FileInfo
 }
 
-func (f *folders) get(path string) fs.FileInfo {
+func (f *syncedFolders) info(path string) fs.FileInfo {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.known[path]
 }
 
-func (f *folders) put(path string, info fs.FileInfo) {
+func (f *syncedFolders) add(path string, info fs.FileInfo) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.known == nil {
@@ -50,12 +50,12 @@ func (s *Store) syncFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	if known := s.folders.get(dir); known != nil && s.disk.SameFile(known, info) {
+	if known := s.folders.info(dir); known != nil && s.disk.SameFile(known, info) {
 		return nil
 	}
 	if err := s.disk.SyncDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	s.folders.put(dir, info)
+	s.folders.add(dir, info)
 	return nil
 }

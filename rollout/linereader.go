@@ -11,23 +11,23 @@ import (
 
 // Text reads the payloads of lines again that were loaded, from the open files that hold
 // them. It belongs to one goroutine.
-type Text struct {
-	files  []textFile
-	places []place
-	err    error
+type LineReader struct {
+	files     []lineFile
+	positions []linePosition
+	err       error
 }
 
 // textFile is a file that the text closes if it is its own.
-type textFile struct {
+type lineFile struct {
 	File
-	path string
-	own  bool
+	path  string
+	owned bool
 	// before is what the file was when it was suspended.
 	before fs.FileInfo
 }
 
 // place is where a line stands, in bytes.
-type place struct {
+type linePosition struct {
 	offset int64
 	size   uint32
 	file   uint32
@@ -35,49 +35,49 @@ type place struct {
 
 var errSuspended = errors.New("its log is suspended")
 
-var errTextChanged = errors.New("a line is not what it was when the rollout was opened")
+var errLineChanged = errors.New("a line is not what it was when the rollout was opened")
 
 // Payload is that of the n-th line, from 0; nil where it cannot be read any more.
-func (t *Text) Payload(n int) json.RawMessage {
-	if n < 0 || n >= len(t.places) {
+func (t *LineReader) Payload(n int) json.RawMessage {
+	if n < 0 || n >= len(t.positions) {
 		return nil
 	}
-	p := t.places[n]
+	p := t.positions[n]
 	file := t.files[p.file]
 	if file.File == nil {
-		t.err = first(t.err, diskError("read", file.path, errSuspended))
+		t.err = firstError(t.err, diskError("read", file.path, errSuspended))
 		return nil
 	}
 	raw := make([]byte, p.size)
 	if k, err := file.ReadAt(raw, p.offset); k < len(raw) {
-		t.err = first(t.err, diskError("read", file.path, err))
+		t.err = firstError(t.err, diskError("read", file.path, err))
 		return nil
 	}
 	line, reason := parseLine(raw)
 	if reason != "" {
-		t.err = first(t.err, diskError("read", file.path, errTextChanged))
+		t.err = firstError(t.err, diskError("read", file.path, errLineChanged))
 		return nil
 	}
 	return line.Payload
 }
 
 // Err is the first error that Payload met, which may have come of any line since.
-func (t *Text) Err() error { return t.err }
+func (t *LineReader) Err() error { return t.err }
 
 // Close closes what was opened for it.
-func (t *Text) Close() error {
+func (t *LineReader) Close() error {
 	var err error
 	for _, f := range t.files {
-		if f.own && f.File != nil {
-			err = first(err, f.Close())
+		if f.owned && f.File != nil {
+			err = firstError(err, f.Close())
 		}
 	}
-	t.files, t.places = nil, nil
+	t.files, t.positions = nil, nil
 	return err
 }
 
 // suspend closes the files, or returns an error and closes none.
-func (t *Text) suspend() error {
+func (t *LineReader) suspend() error {
 	if t == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (t *Text) suspend() error {
 		t.files[i].before = info
 	}
 	for i, f := range t.files {
-		if f.own {
+		if f.owned {
 			_ = f.Close() // nothing was written to it
 		}
 		t.files[i].File = nil
@@ -98,7 +98,7 @@ func (t *Text) suspend() error {
 }
 
 // resume opens the files again, except for the first one, which is the log's.
-func (t *Text) resume(s *Store, first File) error {
+func (t *LineReader) resume(s *Store, first File) error {
 	if t == nil || len(t.files) == 0 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (t *Text) resume(s *Store, first File) error {
 		if err == nil {
 			opened = append(opened, file)
 		}
-		if absent(err) || err == nil && !s.isUnchanged(f.before, info) {
+		if isNotExist(err) || err == nil && !s.isUnchanged(f.before, info) {
 			err = diskError("read", f.path, ErrChanged)
 		}
 		if err != nil {
@@ -125,21 +125,21 @@ func (t *Text) resume(s *Store, first File) error {
 }
 
 // Lines is how many lines it has.
-func (t *Text) Lines() int { return len(t.places) }
+func (t *LineReader) Lines() int { return len(t.positions) }
 
 // follow takes lines that were appended to the first file at an offset.
-func (t *Text) follow(lines []byte, offset int64) {
+func (t *LineReader) addAppended(lines []byte, offset int64) {
 	if t == nil || t.files == nil {
 		return
 	}
 	for line := range bytes.Lines(lines) {
-		t.places = append(t.places, place{offset, uint32(len(line) - 1), 0})
+		t.positions = append(t.positions, linePosition{offset, uint32(len(line) - 1), 0})
 		offset += int64(len(line))
 	}
 }
 
 // add takes a file, and gives the number by which places name it.
-func (t *Text) add(file File, path string, own bool) uint32 {
-	t.files = append(t.files, textFile{File: file, path: path, own: own})
+func (t *LineReader) addFile(file File, path string, own bool) uint32 {
+	t.files = append(t.files, lineFile{File: file, path: path, owned: own})
 	return uint32(min(len(t.files)-1, math.MaxUint32))
 }
