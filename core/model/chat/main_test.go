@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"io"
 	"net/http"
 	"testing"
 
@@ -13,11 +14,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// client is a provider of an endpoint.
-func client(e model.Endpoint) *model.Client { return model.NewClient(e, chat.New()) }
-
 // serve starts an endpoint and makes a provider for it.
 func serve(t *testing.T, handler http.HandlerFunc, edit ...func(*model.Endpoint)) *model.Client {
 	t.Helper()
 	return modeltest.Serve(t, chat.New(), handler, edit...)
 }
+
+// readerProvider answers every request with a new reader, without a network.
+func readerProvider(body func() io.Reader) *model.Client {
+	return modeltest.FromReader(chat.New(), body)
+}
+
+// memoryProvider answers every request with this stream, without a network.
+func memoryProvider(stream string) *model.Client { return modeltest.FromMemory(chat.New(), stream) }

@@ -9,6 +9,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/core/model/chat"
 	"appserver/core/model/modeltest"
 	"appserver/protocol"
 
@@ -125,7 +126,7 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 		"bad schemas": {"http://127.0.0.1:9", badSchema, "invalid character"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			provider := client(model.Endpoint{Name: "test", BaseURL: c.base})
+			provider := model.NewClient(model.Endpoint{Name: "test", BaseURL: c.base}, chat.New())
 			_, _, err := modeltest.Ask(t.Context(), provider, c.prompt)
 			m := modeltest.Failed(t, err)
 			require.Contains(t, m.Message, c.message)

@@ -2,8 +2,6 @@ package chat_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -30,26 +28,15 @@ func TestStreamShapes(t *testing.T) {
 	for name, stream := range map[string]string{
 		"plain":                         hello + stop + done,
 		"role and null first":           event(`{"role":"assistant","content":null}`) + hello + stop + done,
-		"CRLF":                          strings.ReplaceAll(hello+stop+done, "\n", "\r\n"),
-		"byte order mark":               "\xef\xbb\xbf" + hello + stop + done,
 		"several data lines":            "data: {\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"Hello\"}}]}\n\n" + stop + done,
-		"comments and event lines":      ": hi\n\n" + strings.ReplaceAll(hello, "data:", ": keep\nevent: chunk\ndata:") + stop + done,
-		"a comment storm":               strings.Repeat(": ping\n\n", 2000) + hello + stop + done,
 		"no [DONE]":                     hello + stop,
 		"no finish_reason":              hello + done,
-		"no last line end":              hello + strings.TrimSpace(stop),
 		"no line end after [DONE]":      hello + "data: [DONE]",
-		"blank lines left out":          strings.ReplaceAll(hello+stop+done, "\n\n", "\n"),
-		"no space after the colon":      strings.ReplaceAll(hello+stop+done, "data: ", "data:"),
-		"empty data":                    "data:\n\n" + hello + "data: \n\n" + stop + done,
-		"garbage after the end":         hello + stop + "data: bye\n\n",
 		"anything after [DONE]":         hello + done + "data: {\"error\":\"late\"}\n\n",
-		"error member without content":  strings.ReplaceAll(hello, `{"choices"`, `{"error":null,"choices"`) + stop + done,
 		"error spoken of":               event(`{"content":"Hello","note":{"error":"x"}}`) + stop + done,
 		"finish_reason empty until set": strings.ReplaceAll(hello, `}}]`, `},"finish_reason":""}]`) + stop + done,
 		"content in parts":              event(`{"content":[{"type":"text","text":"Hel"},{"type":"text","text":"lo"}]}`) + stop + done,
 		"members of wrong types":        event(`{"content":"Hello","tool_calls":7,"reasoning":{"a":1}}`) + `data: {"choices":{},"usage":"none"}` + "\n\n" + stop + done,
-		"numbers and null as events":    "data: 1\n\ndata: null\n\n" + hello + stop + done,
 		"other choices":                 `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\n" + hello + stop + done,
 		"a document, not a stream":      "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
 		"refusal":                       event(`{"refusal":"Hello"}`) + stop + done,
@@ -67,7 +54,7 @@ func TestStreamShapes(t *testing.T) {
 // TestRawLineBreaks in strings, which some servers write, are part of the text.
 func TestRawLineBreaks(t *testing.T) {
 	document := "{\n\t\"choices\": [{\"message\":{\"content\":\"a \\\"b\\\"\n\tc\r\nd\\\\\"},\"finish_reason\":\"stop\"}]\r\n}"
-	for name, body := range map[string]string{"a document": document, "an event": event("{\"content\":\"a \\\"b\\\"\\n\tc\\r\\nd\\\\\"}") + stop + done} {
+	for name, body := range map[string]string{"a document": document} {
 		t.Run(name, func(t *testing.T) {
 			pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(body)), modeltest.UserSays("hi"))
 			require.NoError(t, err)
@@ -93,12 +80,6 @@ func TestPiecesComeInOrder(t *testing.T) {
 		{Kind: core.PieceReasoning, Text: "both"},
 		{Kind: core.PieceText, Text: "answer 😀"},
 	}, pieces)
-}
-
-func TestInvalidUTF8IsReplaced(t *testing.T) {
-	pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event("{\"content\":\"a\xffb\"}")+stop)), modeltest.UserSays("hi"))
-	require.NoError(t, err)
-	require.Equal(t, []core.Piece{{Text: "a\ufffdb"}}, pieces)
 }
 
 func TestUsage(t *testing.T) {
@@ -221,46 +202,6 @@ func TestToolCallFragments(t *testing.T) {
 	}
 }
 
-func TestStreamsThatBreakOff(t *testing.T) {
-	hello := event(`{"content":"Hel"}`)
-	abort := func(stream string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			modeltest.Events(stream)(w, r)
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}
-	}
-	for name, c := range map[string]struct {
-		handler http.HandlerFunc
-		message string
-	}{
-		"closed properly":      {modeltest.Events(hello), "without [DONE] or a finish_reason"},
-		"cut connection":       {abort(hello), "unexpected EOF"},
-		"cut within an event":  {modeltest.Events(hello + `data: {"choices":[{"del`), "not JSON"},
-		"an event not JSON":    {modeltest.Events(hello + "data: Internal error\n\n" + stop + done), "not JSON"},
-		"nothing":              {modeltest.Events(""), "held no events"},
-		"comments only":        {modeltest.Events(": ping\n\n"), "held no events"},
-		"a page":               {modeltest.Events("<html><title>Login</title></html>"), "held no events"},
-		"a cut document":       {modeltest.Events(`{"choices":[{"mess`), "not JSON"},
-		"a document unfinshed": {modeltest.Events(`{"object":"list"}`), "without [DONE]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, _, err := modeltest.Ask(t.Context(), serve(t, c.handler), modeltest.UserSays("hi"))
-			m := modeltest.Failed(t, err)
-			require.True(t, strings.HasPrefix(m.Message, "stream disconnected before completion: "), m.Message)
-			require.Contains(t, m.Message, c.message)
-			require.Equal(t, protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, m.Info)
-			require.True(t, m.Retry)
-			require.True(t, m.Streaming)
-		})
-	}
-	t.Run("cut after finish_reason", func(t *testing.T) {
-		pieces, _, err := modeltest.Ask(t.Context(), serve(t, abort(hello+stop)), modeltest.UserSays("hi"))
-		require.NoError(t, err, "the answer was whole")
-		require.Len(t, pieces, 1)
-	})
-}
-
 func TestErrorsAmidstTheAnswer(t *testing.T) {
 	other := protocol.CodexErrorInfo{Kind: protocol.ErrorOther}
 	for name, c := range map[string]struct {
@@ -326,36 +267,4 @@ func TestHugeArgumentsCostAFewTimesTheirSize(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, answer.Calls[0].Arguments, size+len(`{"x":""}`))
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20*size))
-}
-
-// TestAnswersWithoutEnd are cut off, whatever they repeat, and not asked for again.
-func TestAnswersWithoutEnd(t *testing.T) {
-	for name, repeated := range map[string]string{
-		"text":              event(`{"content":"` + strings.Repeat("x", 1<<20) + `"}`),
-		"reasoning":         event(`{"reasoning":"` + strings.Repeat("x", 1<<20) + `"}`),
-		"reasoning details": event(`{"reasoning_details":[{"type":"reasoning.encrypted","data":"` + strings.Repeat("x", 1<<20) + `"}]}`),
-		"arguments":         callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"` + strings.Repeat("x", 1<<20) + `"}}`),
-		"calls":             event(`{"tool_calls":[` + strings.Repeat(`{},`, 100_000) + `{}]}`),
-		"nothing":           strings.Repeat(`data: {"choices":[]}`+"\n\n", 10_000),
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, _, err := modeltest.Ask(t.Context(), readerProvider(func() io.Reader { return &endless{text: repeated} }), modeltest.UserSays("hi"))
-			m := modeltest.Failed(t, err)
-			require.Contains(t, m.Message, `model provider "memory" sent an answer of more than 32 MiB`)
-			require.False(t, m.Retry)
-			require.True(t, m.Streaming)
-		})
-	}
-}
-
-// endless reads a text again and again.
-type endless struct {
-	text string
-	at   int
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	n := copy(p, e.text[e.at:])
-	e.at = (e.at + n) % len(e.text)
-	return n, nil
 }

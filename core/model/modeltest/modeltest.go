@@ -103,3 +103,29 @@ type FixedAnswer struct {
 func (a FixedAnswer) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.Body))}, nil
 }
+
+// RoundTrip is a transport made of a function.
+type RoundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls the function.
+func (f RoundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// StreamResponse is an event stream with this body.
+func StreamResponse(body io.Reader) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Header:     http.Header{"Content-Type": {"text/event-stream"}},
+		Body:       io.NopCloser(body),
+	}
+}
+
+// FromReader makes a provider that answers each request with a new reader, without a network.
+func FromReader(wire model.Wire, body func() io.Reader) *model.Client {
+	return model.NewClient(model.Endpoint{Name: "memory", BaseURL: "http://memory/v1", Transport: RoundTrip(
+		func(*http.Request) (*http.Response, error) { return StreamResponse(body()), nil })}, wire)
+}
+
+// FromMemory makes a provider that answers each request with this stream, without a network.
+func FromMemory(wire model.Wire, stream string) *model.Client {
+	return FromReader(wire, func() io.Reader { return strings.NewReader(stream) })
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -33,10 +34,23 @@ const (
 type event struct {
 	Type         string          `json:"type"`
 	Delta        string          `json:"delta"`
-	OutputIndex  *int            `json:"output_index"`
+	OutputIndex  outputIndex     `json:"output_index"`
 	SummaryIndex int             `json:"summary_index"`
 	Item         json.RawMessage `json:"item"`
 	Response     response        `json:"response"`
+}
+
+// outputIndex is the place of an item in the answer, if the provider gives one.
+type outputIndex struct {
+	place int
+	given bool
+}
+
+// UnmarshalJSON takes what is not an integer for absent. It never fails.
+func (o *outputIndex) UnmarshalJSON(b []byte) error {
+	n, err := strconv.Atoi(string(b))
+	*o = outputIndex{n, err == nil}
+	return nil
 }
 
 // response is the state of an answer, in the events that begin and end it.
@@ -92,9 +106,9 @@ func decodeDelta(raw []byte) (e event, plain bool) {
 		case "type":
 			e.Type = v.String()
 		case "delta":
-			e.Delta = v.String()
+			e.Delta = stringOf(v)
 		case "output_index":
-			e.OutputIndex = indexOf(v)
+			_ = e.OutputIndex.UnmarshalJSON([]byte(v.Raw))
 		case "summary_index":
 			e.SummaryIndex = int(v.Int())
 		}
@@ -115,12 +129,12 @@ func (e *event) size() int {
 	return n
 }
 
-// indexOf is nil for what is not a number.
-func indexOf(v gjson.Result) *int {
-	if v.Type != gjson.Number {
-		return nil
+// stringOf is "" for what is not a string.
+func stringOf(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
 	}
-	return new(int(v.Int()))
+	return v.Str
 }
 
 // breakdown is nil if nothing was counted.

@@ -25,13 +25,13 @@ type messages struct {
 // waitingMessage is whole before the message under way is.
 type waitingMessage struct {
 	*protocol.Message
-	index *int
+	index outputIndex
 }
 
 // begin takes an item that is added, which may use the output index of another again.
-func (m *messages) begin(index *int) {
-	if index != nil {
-		delete(m.closed, *index)
+func (m *messages) begin(index outputIndex) {
+	if index.given {
+		delete(m.closed, index.place)
 	}
 }
 
@@ -39,17 +39,17 @@ func (m *messages) begin(index *int) {
 // other delta is held, and one of a whole message is dropped.
 func (m *messages) takes(e *event) bool {
 	switch {
-	case e.OutputIndex == nil:
+	case !e.OutputIndex.given:
 		return true
-	case m.closed[*e.OutputIndex]:
+	case m.closed[e.OutputIndex.place]:
 		return false
 	case !m.said:
-		m.open = *e.OutputIndex
+		m.open = e.OutputIndex.place
 		return true
-	case m.open == *e.OutputIndex:
+	case m.open == e.OutputIndex.place:
 		return true
 	}
-	m.hold(*e.OutputIndex, e.Delta)
+	m.hold(e.OutputIndex.place, e.Delta)
 	return false
 }
 
@@ -67,8 +67,8 @@ func (m *messages) hold(index int, delta string) {
 
 // message takes a message that is whole. It ends the one under way, unless deltas of its own are
 // held.
-func (r *reading) message(i *protocol.Message, index *int) {
-	if index != nil && r.said && r.held[*index] != nil {
+func (r *reading) message(i *protocol.Message, index outputIndex) {
+	if index.given && r.said && r.held[index.place] != nil {
 		r.waiting = append(r.waiting, waitingMessage{i, index})
 		return
 	}
@@ -79,21 +79,21 @@ func (r *reading) message(i *protocol.Message, index *int) {
 	r.waiting = nil
 }
 
-func (r *reading) speak(i *protocol.Message, index *int) {
+func (r *reading) speak(i *protocol.Message, index outputIndex) {
 	if !r.said {
 		r.text(messageText(i))
 	}
 	r.whole(protocol.ResponseItem{ResponseItemVariant: i})
 	r.said = false
-	if index == nil {
+	if !index.given {
 		r.held = nil // any of it may be this message's
 		return
 	}
-	delete(r.held, *index)
+	delete(r.held, index.place)
 	if r.closed == nil {
 		r.closed = map[int]bool{}
 	}
-	r.closed[*index] = true
+	r.closed[index.place] = true
 }
 
 // messageText is the text and the refusals of a message.
@@ -112,7 +112,7 @@ func messageText(m *protocol.Message) string {
 // whole, and the texts of others that are not.
 func (r *reading) flush() {
 	for _, next := range r.waiting {
-		r.held[*next.index].Reset()
+		r.held[next.index.place].Reset()
 		r.text(messageText(next.Message))
 	}
 	r.waiting = nil

@@ -95,7 +95,7 @@ func (r *reading) summary(index int, delta string) {
 }
 
 // item takes an item that is whole. Text and reasoning that came without deltas are emitted first.
-func (r *reading) item(raw json.RawMessage, index *int) {
+func (r *reading) item(raw json.RawMessage, index outputIndex) {
 	var item protocol.ResponseItem
 	if item.UnmarshalJSON(raw) != nil {
 		return
@@ -154,7 +154,7 @@ func (r *reading) finish(e *event) {
 	r.flush()
 	if r.items == 0 && !r.spoke {
 		for _, raw := range e.Response.Output {
-			r.item(raw, nil)
+			r.item(raw, outputIndex{})
 		}
 	}
 	r.answer.Usage = e.Response.Usage.breakdown()

@@ -1,4 +1,4 @@
-package chat_test
+package model_test
 
 import (
 	"context"
@@ -20,31 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// roundTrip is a transport made of a function.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-// streamResponse is an event stream with this body.
-func streamResponse(body io.Reader) *http.Response {
-	return &http.Response{
-		StatusCode: http.StatusOK,
-		Header:     http.Header{"Content-Type": {"text/event-stream"}},
-		Body:       io.NopCloser(body),
-	}
-}
-
-// readerProvider answers every request with a new reader, without a network.
-func readerProvider(body func() io.Reader) *model.Client {
-	return client(model.Endpoint{Name: "memory", BaseURL: "http://memory/v1", Transport: roundTrip(
-		func(req *http.Request) (*http.Response, error) { return streamResponse(body()), nil })})
-}
-
-// memoryProvider answers every request with this stream, without a network.
-func memoryProvider(stream string) *model.Client {
-	return readerProvider(func() io.Reader { return strings.NewReader(stream) })
-}
-
 // countingTransport counts the connections that it makes.
 func countingTransport(count *atomic.Int32) *http.Transport {
 	return &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -53,11 +28,13 @@ func countingTransport(count *atomic.Int32) *http.Transport {
 	}}
 }
 
-func TestConnectionIsUsedAgain(t *testing.T) {
+func TestConnectionIsUsedAgain(t *testing.T) { eachWire(t, testConnectionIsUsedAgain) }
+
+func testConnectionIsUsedAgain(t *testing.T, w encoding) {
 	var connections atomic.Int32
-	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		modeltest.Events(event(`{"content":"a"}`)+stop+done)(w, r)
-		_ = http.NewResponseController(w).Flush()
+	provider := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		modeltest.Events(w.text("a")+w.end)(rw, r)
+		_ = http.NewResponseController(rw).Flush()
 	}, func(e *model.Endpoint) {
 		e.Transport = countingTransport(&connections)
 	})
@@ -70,13 +47,20 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 
 // TestConnectionIsUsedAgainAfterLateUsage has what follows a finish_reason come after a while.
 func TestConnectionIsUsedAgainAfterLateUsage(t *testing.T) {
+	eachWire(t, testConnectionIsUsedAgainAfterLateUsage)
+}
+
+func testConnectionIsUsedAgainAfterLateUsage(t *testing.T, w encoding) {
+	if w.finish == "" {
+		t.Skip("nothing follows the end")
+	}
 	var connections atomic.Int32
-	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		modeltest.Events(event(`{"content":"a"}`)+stop)(w, r)
-		_ = http.NewResponseController(w).Flush()
+	provider := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		modeltest.Events(w.text("a")+w.finish)(rw, r)
+		_ = http.NewResponseController(rw).Flush()
 		time.Sleep(100 * time.Millisecond)
-		_, _ = io.WriteString(w, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\n"+done)
-		_ = http.NewResponseController(w).Flush()
+		_, _ = io.WriteString(rw, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\n"+"data: [DONE]\n\n")
+		_ = http.NewResponseController(rw).Flush()
 	}, func(e *model.Endpoint) {
 		e.Transport = countingTransport(&connections)
 	})
@@ -88,10 +72,12 @@ func TestConnectionIsUsedAgainAfterLateUsage(t *testing.T) {
 	require.Equal(t, int32(1), connections.Load())
 }
 
-func TestKeptConnectionsThatWereClosed(t *testing.T) {
-	server := httptest.NewServer(modeltest.Events(event(`{"content":"a"}`) + stop + done))
+func TestKeptConnectionsThatWereClosed(t *testing.T) { eachWire(t, testKeptConnectionsThatWereClosed) }
+
+func testKeptConnectionsThatWereClosed(t *testing.T, w encoding) {
+	server := httptest.NewServer(modeltest.Events(w.text("a") + w.end))
 	t.Cleanup(server.Close)
-	provider := client(model.Endpoint{BaseURL: server.URL})
+	provider := w.client(model.Endpoint{BaseURL: server.URL})
 	t.Cleanup(provider.Close)
 	for range 20 {
 		_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
@@ -100,23 +86,25 @@ func TestKeptConnectionsThatWereClosed(t *testing.T) {
 	}
 }
 
-func TestHTTP2(t *testing.T) {
+func TestHTTP2(t *testing.T) { eachWire(t, testHTTP2) }
+
+func testHTTP2(t *testing.T, w encoding) {
 	var protocols atomic.Int32
-	handler := func(w http.ResponseWriter, r *http.Request) {
+	handler := func(rw http.ResponseWriter, r *http.Request) {
 		protocols.Store(int32(r.ProtoMajor))
 		body, _ := io.ReadAll(r.Body)
-		modeltest.Events(event(`{"content":"a"}`))(w, r)
-		_ = http.NewResponseController(w).Flush()
+		modeltest.Events(w.text("a"))(rw, r)
+		_ = http.NewResponseController(rw).Flush()
 		if strings.Contains(string(body), "break off") {
 			panic(http.ErrAbortHandler)
 		}
-		_, _ = io.WriteString(w, stop+done)
+		_, _ = io.WriteString(rw, w.end)
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(handler))
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	provider := client(model.Endpoint{BaseURL: server.URL, Transport: server.Client().Transport})
+	provider := w.client(model.Endpoint{BaseURL: server.URL, Transport: server.Client().Transport})
 	t.Cleanup(provider.Close)
 
 	pieces, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
@@ -130,29 +118,33 @@ func TestHTTP2(t *testing.T) {
 	require.True(t, m.Retry)
 }
 
-func TestRedirectsThatKeepTheBody(t *testing.T) {
+func TestRedirectsThatKeepTheBody(t *testing.T) { eachWire(t, testRedirectsThatKeepTheBody) }
+
+func testRedirectsThatKeepTheBody(t *testing.T, w encoding) {
 	var body string
-	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/chat/completions" {
-			http.Redirect(w, r, "/v2", http.StatusTemporaryRedirect)
+	provider := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/"+w.path {
+			http.Redirect(rw, r, "/v2", http.StatusTemporaryRedirect)
 			return
 		}
 		b, _ := io.ReadAll(r.Body)
 		body = string(b)
-		modeltest.Events(stop)(w, r)
+		modeltest.Events(w.end)(rw, r)
 	})
 	_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
 	require.NoError(t, err)
-	require.Contains(t, body, `"content":"hi"`)
+	require.Contains(t, body, `hi"`)
 }
 
 // TestManyAtOnce has turns share a provider; each must get its own answer.
-func TestManyAtOnce(t *testing.T) {
-	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+func TestManyAtOnce(t *testing.T) { eachWire(t, testManyAtOnce) }
+
+func testManyAtOnce(t *testing.T, w encoding) {
+	provider := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		_, rest, _ := strings.Cut(string(body), `"content":"`)
+		_, rest, _ := strings.Cut(string(body), "I am ")
 		name, _, _ := strings.Cut(rest, `"`)
-		modeltest.Events(strings.Repeat(event(`{"content":"`+name+`."}`), 20)+stop+done)(w, r)
+		modeltest.Events(strings.Repeat(w.text(name+"."), 20)+w.end)(rw, r)
 	})
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	answers := make([]string, len(names))
@@ -160,7 +152,7 @@ func TestManyAtOnce(t *testing.T) {
 	for i, name := range names {
 		wait.Go(func() {
 			for range 5 {
-				pieces, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays(name))
+				pieces, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("I am "+name))
 				if err != nil {
 					answers[i] = err.Error()
 					return

@@ -1,4 +1,4 @@
-package chat_test
+package model_test
 
 import (
 	"context"
@@ -46,13 +46,13 @@ func (s *timed) Read(p []byte) (int, error) {
 }
 
 // timedProvider answers with a stream of parts, headers coming after a while.
-func timedProvider(headers time.Duration, parts ...part) *model.Client {
-	return client(model.Endpoint{
+func (w encoding) timed(headers time.Duration, parts ...part) *model.Client {
+	return w.client(model.Endpoint{
 		Name: "slow", BaseURL: "http://slow/v1", IdleTimeout: idleLimit,
-		Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		Transport: modeltest.RoundTrip(func(req *http.Request) (*http.Response, error) {
 			select {
 			case <-time.After(headers):
-				return streamResponse(&timed{req.Context(), parts}), nil
+				return modeltest.StreamResponse(&timed{req.Context(), parts}), nil
 			case <-req.Context().Done():
 				return nil, req.Context().Err()
 			}
@@ -68,10 +68,12 @@ func repeat(n int, p part) []part {
 	return parts
 }
 
-func TestIdleBeforeHeaders(t *testing.T) {
+func TestIdleBeforeHeaders(t *testing.T) { eachWire(t, testIdleBeforeHeaders) }
+
+func testIdleBeforeHeaders(t *testing.T, w encoding) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		_, _, err := modeltest.Ask(t.Context(), timedProvider(time.Hour), modeltest.UserSays("hi"))
+		_, _, err := modeltest.Ask(t.Context(), w.timed(time.Hour), modeltest.UserSays("hi"))
 		m := modeltest.Failed(t, err)
 		require.Equal(t, idleLimit, time.Since(start))
 		require.Contains(t, m.Message, `no answer from model provider "slow" at http://slow/v1`)
@@ -82,8 +84,10 @@ func TestIdleBeforeHeaders(t *testing.T) {
 	})
 }
 
-func TestIdleStreams(t *testing.T) {
-	text := event(`{"content":"a"}`)
+func TestIdleStreams(t *testing.T) { eachWire(t, testIdleStreams) }
+
+func testIdleStreams(t *testing.T, w encoding) {
+	text := w.text("a")
 	for name, c := range map[string]struct {
 		parts []part
 		want  time.Duration
@@ -97,7 +101,7 @@ func TestIdleStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				_, _, err := modeltest.Ask(t.Context(), timedProvider(0, c.parts...), modeltest.UserSays("hi"))
+				_, _, err := modeltest.Ask(t.Context(), w.timed(0, c.parts...), modeltest.UserSays("hi"))
 				m := modeltest.Failed(t, err)
 				require.Equal(t, c.want, time.Since(start))
 				require.Contains(t, m.Message, "stream disconnected before completion: idle timeout")
@@ -108,12 +112,14 @@ func TestIdleStreams(t *testing.T) {
 	}
 }
 
-func TestErrorBodiesAreNotWaitedFor(t *testing.T) {
+func TestErrorBodiesAreNotWaitedFor(t *testing.T) { eachWire(t, testErrorBodiesAreNotWaitedFor) }
+
+func testErrorBodiesAreNotWaitedFor(t *testing.T, w encoding) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		provider := client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: roundTrip(
+		provider := w.client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
 			func(req *http.Request) (*http.Response, error) {
-				res := streamResponse(&timed{req.Context(), []part{{0, "busy"}}})
+				res := modeltest.StreamResponse(&timed{req.Context(), []part{{0, "busy"}}})
 				res.StatusCode = http.StatusServiceUnavailable
 				return res, nil
 			})})
@@ -125,12 +131,16 @@ func TestErrorBodiesAreNotWaitedFor(t *testing.T) {
 
 // TestErrorsThatComeLateSayWhatTheyAre has providers that think before they refuse.
 func TestErrorsThatComeLateSayWhatTheyAre(t *testing.T) {
+	eachWire(t, testErrorsThatComeLateSayWhatTheyAre)
+}
+
+func testErrorsThatComeLateSayWhatTheyAre(t *testing.T, w encoding) {
 	for _, after := range []time.Duration{14 * time.Second, 16 * time.Second, 59 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			provider := client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: roundTrip(
+			provider := w.client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
 				func(req *http.Request) (*http.Response, error) {
 					time.Sleep(after)
-					res := streamResponse(&timed{req.Context(), []part{{time.Second, `{"error":{"message":"too much","code":"context_length_exceeded"}}`}}})
+					res := modeltest.StreamResponse(&timed{req.Context(), []part{{time.Second, `{"error":{"message":"too much","code":"context_length_exceeded"}}`}}})
 					res.StatusCode = http.StatusBadRequest
 					return res, nil
 				})})
@@ -144,20 +154,24 @@ func TestErrorsThatComeLateSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestSlowStreamsAreLeftAlone(t *testing.T) {
+func TestSlowStreamsAreLeftAlone(t *testing.T) { eachWire(t, testSlowStreamsAreLeftAlone) }
+
+func testSlowStreamsAreLeftAlone(t *testing.T, w encoding) {
 	synctest.Test(t, func(t *testing.T) {
-		parts := repeat(50, part{9 * time.Second, event(`{"content":"a"}`)})
-		parts = append(parts, part{9 * time.Second, stop + done})
-		pieces, _, err := modeltest.Ask(t.Context(), timedProvider(9*time.Second, parts...), modeltest.UserSays("hi"))
+		parts := repeat(50, part{9 * time.Second, w.text("a")})
+		parts = append(parts, part{9 * time.Second, w.end})
+		pieces, _, err := modeltest.Ask(t.Context(), w.timed(9*time.Second, parts...), modeltest.UserSays("hi"))
 		require.NoError(t, err)
 		require.Len(t, pieces, 50)
 	})
 }
 
-func TestTimeInEmitDoesNotCount(t *testing.T) {
+func TestTimeInEmitDoesNotCount(t *testing.T) { eachWire(t, testTimeInEmitDoesNotCount) }
+
+func testTimeInEmitDoesNotCount(t *testing.T, w encoding) {
 	synctest.Test(t, func(t *testing.T) {
-		text := part{time.Second, event(`{"content":"a"}`)}
-		provider := timedProvider(0, text, text, part{0, stop + done})
+		text := part{time.Second, w.text("a")}
+		provider := w.timed(0, text, text, part{0, w.end})
 		n := 0
 		_, err := provider.Stream(t.Context(), modeltest.UserSays("hi"), func(core.Piece) {
 			n++
@@ -169,18 +183,24 @@ func TestTimeInEmitDoesNotCount(t *testing.T) {
 }
 
 func TestFinishedAnswersAreNotWaitedFor(t *testing.T) {
-	text := part{0, event(`{"content":"a"}`)}
-	for name, c := range map[string]struct {
-		end  string
-		want time.Duration
-	}{
-		"finish_reason and silence": {stop, 5 * time.Second},
-		"[DONE] and silence":        {stop + done, 20 * time.Millisecond},
-	} {
+	eachWire(t, testFinishedAnswersAreNotWaitedFor)
+}
+
+func testFinishedAnswersAreNotWaitedFor(t *testing.T, w encoding) {
+	text := part{0, w.text("a")}
+	type end struct {
+		events string
+		want   time.Duration
+	}
+	ends := map[string]end{"the end and silence": {w.end, 20 * time.Millisecond}}
+	if w.finish != "" {
+		ends["finished and silence"] = end{w.finish, 5 * time.Second}
+	}
+	for name, c := range ends {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				pieces, _, err := modeltest.Ask(t.Context(), timedProvider(0, text, part{0, c.end}), modeltest.UserSays("hi"))
+				pieces, _, err := modeltest.Ask(t.Context(), w.timed(0, text, part{0, c.events}), modeltest.UserSays("hi"))
 				require.NoError(t, err)
 				require.Len(t, pieces, 1)
 				require.Equal(t, c.want, time.Since(start))
@@ -190,21 +210,31 @@ func TestFinishedAnswersAreNotWaitedFor(t *testing.T) {
 }
 
 func TestEventsBehindTheEndProlongNothing(t *testing.T) {
+	eachWire(t, testEventsBehindTheEndProlongNothing)
+}
+
+func testEventsBehindTheEndProlongNothing(t *testing.T, w encoding) {
+	last, want := w.end, 20*time.Millisecond
+	if w.finish != "" {
+		last, want = w.finish, 15*time.Second
+	}
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		parts := append([]part{{0, event(`{"content":"a"}`)}, {0, stop}}, repeat(10_000, part{time.Second, event(`{}`)})...)
-		pieces, _, err := modeltest.Ask(t.Context(), timedProvider(0, parts...), modeltest.UserSays("hi"))
+		parts := append([]part{{0, w.text("a")}, {0, last}}, repeat(10_000, part{time.Second, event(`{}`)})...)
+		pieces, _, err := modeltest.Ask(t.Context(), w.timed(0, parts...), modeltest.UserSays("hi"))
 		require.NoError(t, err)
 		require.Len(t, pieces, 1)
-		require.Equal(t, 15*time.Second, time.Since(start))
+		require.Equal(t, want, time.Since(start))
 	})
 }
 
-func TestCancelling(t *testing.T) {
+func TestCancelling(t *testing.T) { eachWire(t, testCancelling) }
+
+func testCancelling(t *testing.T, w encoding) {
 	reason := errors.New("the user pressed escape")
 	for name, provider := range map[string]func() *model.Client{
-		"before headers": func() *model.Client { return timedProvider(time.Hour) },
-		"amidst":         func() *model.Client { return timedProvider(0, part{0, event(`{"content":"a"}`)}) },
+		"before headers": func() *model.Client { return w.timed(time.Hour) },
+		"amidst":         func() *model.Client { return w.timed(0, part{0, w.text("a")}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -219,14 +249,16 @@ func TestCancelling(t *testing.T) {
 	}
 }
 
-func TestIdleOverTheNetwork(t *testing.T) {
+func TestIdleOverTheNetwork(t *testing.T) { eachWire(t, testIdleOverTheNetwork) }
+
+func testIdleOverTheNetwork(t *testing.T, w encoding) {
 	for name, write := range map[string]string{"no headers": "", "no events": ": hi\n\n"} {
 		t.Run(name, func(t *testing.T) {
 			release := make(chan struct{})
-			provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			provider := w.serve(t, func(rw http.ResponseWriter, r *http.Request) {
 				if write != "" {
-					_, _ = io.WriteString(w, write)
-					_ = http.NewResponseController(w).Flush()
+					_, _ = io.WriteString(rw, write)
+					_ = http.NewResponseController(rw).Flush()
 				}
 				<-release
 			}, func(e *model.Endpoint) { e.IdleTimeout = 50 * time.Millisecond })
@@ -237,8 +269,10 @@ func TestIdleOverTheNetwork(t *testing.T) {
 	}
 }
 
-func TestCommentsForEverWithoutAPause(t *testing.T) {
-	provider := client(model.Endpoint{BaseURL: "http://memory", IdleTimeout: 20 * time.Millisecond, Transport: endlessComments{}})
+func TestCommentsForEverWithoutAPause(t *testing.T) { eachWire(t, testCommentsForEverWithoutAPause) }
+
+func testCommentsForEverWithoutAPause(t *testing.T, w encoding) {
+	provider := w.client(model.Endpoint{BaseURL: "http://memory", IdleTimeout: 20 * time.Millisecond, Transport: endlessComments{}})
 	_, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{})
 	require.ErrorContains(t, err, "nothing came for")
 }

@@ -1,4 +1,4 @@
-package chat_test
+package model_test
 
 import (
 	"encoding/json"
@@ -22,24 +22,26 @@ import (
 
 // answerWith serves one status, with headers given as "Name: value".
 func answerWith(status int, body string, headers ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return func(rw http.ResponseWriter, r *http.Request) {
 		for _, h := range headers {
 			name, value, _ := strings.Cut(h, ": ")
-			w.Header().Set(name, value)
+			rw.Header().Set(name, value)
 		}
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
+		rw.WriteHeader(status)
+		_, _ = io.WriteString(rw, body)
 	}
 }
 
-func failureOf(t *testing.T, handler http.HandlerFunc, edit ...func(*model.Endpoint)) *core.ModelError {
+func failureOf(t *testing.T, w encoding, handler http.HandlerFunc, edit ...func(*model.Endpoint)) *core.ModelError {
 	t.Helper()
-	pieces, _, err := modeltest.Ask(t.Context(), serve(t, handler, edit...), modeltest.UserSays("hi"))
+	pieces, _, err := modeltest.Ask(t.Context(), w.serve(t, handler, edit...), modeltest.UserSays("hi"))
 	require.Empty(t, pieces)
 	return modeltest.Failed(t, err)
 }
 
-func TestStatuses(t *testing.T) {
+func TestStatuses(t *testing.T) { eachWire(t, testStatuses) }
+
+func testStatuses(t *testing.T, w encoding) {
 	const body = `{"error":{"message":"because","type":"x","code":"y"}}`
 	for name, c := range map[string]struct {
 		status  int
@@ -75,19 +77,21 @@ func TestStatuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var base string
-			m := failureOf(t, answerWith(c.status, c.body), func(e *model.Endpoint) { base = e.BaseURL })
+			m := failureOf(t, w, answerWith(c.status, c.body), func(e *model.Endpoint) { base = e.BaseURL })
 			info, err := json.Marshal(m.Info)
 			require.NoError(t, err)
 			require.Equal(t, c.info, string(info))
 			require.Equal(t, c.retry, m.Retry)
 			require.False(t, m.Streaming)
 			require.Zero(t, m.RetryAfter)
-			require.Contains(t, m.Message, strings.ReplaceAll(c.message, "URL", base+"/chat/completions"))
+			require.Contains(t, m.Message, strings.ReplaceAll(c.message, "URL", base+"/"+w.path))
 		})
 	}
 }
 
-func TestErrorBodies(t *testing.T) {
+func TestErrorBodies(t *testing.T) { eachWire(t, testErrorBodies) }
+
+func testErrorBodies(t *testing.T, w encoding) {
 	for name, c := range map[string]struct{ body, want string }{
 		"message":           {`{"error":{"message":"a b"}}`, "a b"},
 		"text":              {`{"error":"a b"}`, "a b"},
@@ -111,7 +115,7 @@ func TestErrorBodies(t *testing.T) {
 		"long":              {`{"error":"` + strings.Repeat("é", 100_000) + `"}`, strings.Repeat("é", 900)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := failureOf(t, answerWith(403, c.body))
+			m := failureOf(t, w, answerWith(403, c.body))
 			require.Contains(t, m.Message, "unexpected status 403 Forbidden")
 			require.Contains(t, m.Message, c.want)
 			require.Less(t, utf8.RuneCountInString(m.Message), 1200)
@@ -122,7 +126,9 @@ func TestErrorBodies(t *testing.T) {
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
+func TestRetryAfter(t *testing.T) { eachWire(t, testRetryAfter) }
+
+func testRetryAfter(t *testing.T, w encoding) {
 	date := func(after time.Duration) string {
 		return time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC).Add(after).Format(http.TimeFormat)
 	}
@@ -142,14 +148,14 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, status := range []int{429, 503} {
-				m := failureOf(t, answerWith(status, "", c.headers...))
+				m := failureOf(t, w, answerWith(status, "", c.headers...))
 				require.True(t, m.Retry)
 				require.Equal(t, c.want, m.RetryAfter)
 			}
 		})
 	}
 	t.Run("date by our clock", func(t *testing.T) {
-		provider := client(model.Endpoint{BaseURL: "http://memory", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		provider := w.client(model.Endpoint{BaseURL: "http://memory", Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
 			res := httptest.NewRecorder().Result()
 			res.StatusCode = 429
 			res.Header = http.Header{"Retry-After": {time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}}
@@ -160,15 +166,17 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-func TestUnreachable(t *testing.T) {
+func TestUnreachable(t *testing.T) { eachWire(t, testUnreachable) }
+
+func testUnreachable(t *testing.T, w encoding) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
-	untrusted := httptest.NewUnstartedServer(modeltest.Events(stop))
+	untrusted := httptest.NewUnstartedServer(modeltest.Events(w.end))
 	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
 	untrusted.StartTLS()
 	t.Cleanup(untrusted.Close)
-	plain := httptest.NewServer(modeltest.Events(stop))
+	plain := httptest.NewServer(modeltest.Events(w.end))
 	t.Cleanup(plain.Close)
 	hangsUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(hangsUp.Close)
@@ -180,7 +188,7 @@ func TestUnreachable(t *testing.T) {
 		"hangs up":  {hangsUp.URL, "closed before an answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			provider := client(model.Endpoint{Name: "far", BaseURL: c.base, Query: map[string]string{"key": "query-secret"}})
+			provider := w.client(model.Endpoint{Name: "far", BaseURL: c.base, Query: map[string]string{"key": "query-secret"}})
 			t.Cleanup(provider.Close)
 			_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
 			m := modeltest.Failed(t, err)
@@ -194,17 +202,21 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-func TestUnknownHost(t *testing.T) {
-	provider := client(model.Endpoint{Name: "far", BaseURL: "http://nowhere/v1", Transport: roundTrip(
+func TestUnknownHost(t *testing.T) { eachWire(t, testUnknownHost) }
+
+func testUnknownHost(t *testing.T, w encoding) {
+	provider := w.client(model.Endpoint{Name: "far", BaseURL: "http://nowhere/v1", Transport: modeltest.RoundTrip(
 		func(*http.Request) (*http.Response, error) {
 			return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}}
 		})})
 	_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
-	require.Equal(t, `no answer from model provider "far" at http://nowhere/v1/chat/completions: `+
+	require.Equal(t, `no answer from model provider "far" at http://nowhere/v1/`+w.path+": "+
 		"cannot look up host nowhere (no such host); check base_url and the network", modeltest.Failed(t, err).Message)
 }
 
-func TestSecretsAreInNoError(t *testing.T) {
+func TestSecretsAreInNoError(t *testing.T) { eachWire(t, testSecretsAreInNoError) }
+
+func testSecretsAreInNoError(t *testing.T, w encoding) {
 	const (
 		headerSecret   = "header-secret-1"
 		querySecret    = "query secret/2"
@@ -222,7 +234,7 @@ func TestSecretsAreInNoError(t *testing.T) {
 		"redirect":     answerWith(302, "", "Location: http://127.0.0.1:1/"+modeltest.SecretKey),
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := failureOf(t, handler, func(e *model.Endpoint) {
+			m := failureOf(t, w, handler, func(e *model.Endpoint) {
 				e.BaseURL = strings.Replace(e.BaseURL, "http://", "http://user:"+passwordSecret+"@", 1)
 				e.APIKey = " " + modeltest.SecretKey + "\n"
 				e.Headers = map[string]string{"X-Auth": "Bearer " + headerSecret}
@@ -235,7 +247,9 @@ func TestSecretsAreInNoError(t *testing.T) {
 	}
 }
 
-func TestShortKeysAreNoSecrets(t *testing.T) {
-	m := failureOf(t, answerWith(403, "next exit"), func(e *model.Endpoint) { e.APIKey = "x" })
+func TestShortKeysAreNoSecrets(t *testing.T) { eachWire(t, testShortKeysAreNoSecrets) }
+
+func testShortKeysAreNoSecrets(t *testing.T, w encoding) {
+	m := failureOf(t, w, answerWith(403, "next exit"), func(e *model.Endpoint) { e.APIKey = "x" })
 	require.Contains(t, m.Message, "next exit")
 }
