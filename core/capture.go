@@ -30,10 +30,10 @@ type CopyCheckpoints struct {
 	Changes []protocol.WorktreeChanges
 }
 
-func (CaptureTree) effect()       {}
-func (ForgetCheckpoints) effect() {}
-func (CopyCheckpoints) effect()   {}
-func (TreeCaptured) input()       {}
+func (CaptureTree) effect()           {}
+func (ForgetCheckpoints) effect()     {}
+func (CopyCheckpoints) effect()       {}
+func (in TreeCaptured) apply(s *step) { s.treeCaptured(in) }
 
 // capture is a checkpoint to be made. effect is 0 while an older one is being made.
 type capture struct {

@@ -16,7 +16,7 @@ type ListCheckpoints struct {
 	Off bool
 }
 
-func (ListCheckpoints) input() {}
+func (in ListCheckpoints) apply(s *step) { s.listCheckpoints(in) }
 
 // How many checkpoints pages have where the client does not say, and at most.
 const checkpointsPage, checkpointsMost = 25, 100

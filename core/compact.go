@@ -18,7 +18,7 @@ type CompactContext struct {
 	Strategy string
 }
 
-func (CompactContext) input() {}
+func (in CompactContext) apply(s *step) { s.compactContext(in) }
 
 // Compaction says when and how the context is compacted. Tokens are those of the next
 // model request.

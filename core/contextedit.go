@@ -31,10 +31,10 @@ type (
 	}
 )
 
-func (EditContext) input()    {}
-func (UndoContext) input()    {}
-func (RedoContext) input()    {}
-func (RestoreContext) input() {}
+func (in EditContext) apply(s *step)    { s.editContext(in) }
+func (in UndoContext) apply(s *step)    { s.undoContext(in) }
+func (in RedoContext) apply(s *step)    { s.redoContext(in) }
+func (in RestoreContext) apply(s *step) { s.restoreContext(in) }
 
 // ContextChanged tells every subscriber that the list of context items is another one.
 // What they are told is ContextItems or ContextChanges, made before the next step.
@@ -51,21 +51,6 @@ type ContextChanged struct {
 }
 
 func (ContextChanged) message() {}
-
-func (s *step) takeContext(in Input) {
-	switch in := in.(type) {
-	case EditContext:
-		s.editContext(in)
-	case UndoContext:
-		s.undoContext(in)
-	case RedoContext:
-		s.redoContext(in)
-	case RestoreContext:
-		s.restoreContext(in)
-	default:
-		s.takeCut(in)
-	}
-}
 
 // stale refuses an edit that was meant for another revision.
 func (s *step) stale(to protocol.Caller, expected *int64) bool {

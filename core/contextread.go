@@ -26,34 +26,28 @@ type PreviewContext struct {
 	Operations []protocol.ContextOperation
 }
 
-func (GetContextItems) input()  {}
-func (GetContextUsage) input()  {}
-func (ListContextEdits) input() {}
-func (PreviewContext) input()   {}
-
-func (s *step) readContext(in Input) {
-	switch in := in.(type) {
-	case GetContextItems:
-		items, total, next, err := s.page(in.Cursor, in.Limit)
-		if err != nil {
-			s.refuse(in.To, err)
-			return
-		}
-		s.reply(in.To, protocol.ContextGetItemsResponse{Revision: s.revision, Total: total, Items: items, Usage: s.contextUsage(), NextCursor: next})
-	case GetContextUsage:
-		s.reply(in.To, protocol.ContextGetUsageResponse{Revision: s.revision, Usage: s.contextUsage()})
-	case ListContextEdits:
-		edits := make([]protocol.ContextEdit, len(s.journal))
-		for i, e := range s.journal {
-			edits[i] = e.ContextEdit
-		}
-		s.reply(in.To, protocol.ContextListEditsResponse{Revision: s.revision, Edits: edits})
-	case PreviewContext:
-		s.previewContext(in)
-	default:
-		s.takeResult(in)
+func (in GetContextItems) apply(s *step) {
+	items, total, next, err := s.page(in.Cursor, in.Limit)
+	if err != nil {
+		s.refuse(in.To, err)
+		return
 	}
+	s.reply(in.To, protocol.ContextGetItemsResponse{Revision: s.revision, Total: total, Items: items, Usage: s.contextUsage(), NextCursor: next})
 }
+
+func (in GetContextUsage) apply(s *step) {
+	s.reply(in.To, protocol.ContextGetUsageResponse{Revision: s.revision, Usage: s.contextUsage()})
+}
+
+func (in ListContextEdits) apply(s *step) {
+	edits := make([]protocol.ContextEdit, len(s.journal))
+	for i, e := range s.journal {
+		edits[i] = e.ContextEdit
+	}
+	s.reply(in.To, protocol.ContextListEditsResponse{Revision: s.revision, Edits: edits})
+}
+
+func (in PreviewContext) apply(s *step) { s.previewContext(in) }
 
 // previewContext makes the edits, looks, and takes them back.
 func (s *step) previewContext(in PreviewContext) {

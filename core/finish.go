@@ -147,7 +147,7 @@ func (s *step) takeWaiting() {
 	waiting := s.waiting
 	s.waiting = nil
 	for _, in := range waiting {
-		s.take(in.in)
+		in.in.apply(s)
 	}
 }
 

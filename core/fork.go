@@ -21,7 +21,7 @@ type Fork struct {
 	Answered bool
 }
 
-func (Fork) input() {}
+func (in Fork) apply(s *step) { s.fork(in) }
 
 func (s *step) fork(in Fork) {
 	s.options = in.Options

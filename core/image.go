@@ -34,7 +34,7 @@ type ImageRead struct {
 	Err    error
 }
 
-func (ImageRead) input() {}
+func (in ImageRead) apply(s *step) { s.imageRead(in) }
 
 func (s *step) beginView(c *toolCall) {
 	var a struct {

@@ -19,7 +19,10 @@ type Stamp struct {
 }
 
 // Input is anything that can happen to a thread.
-type Input interface{ input() }
+type Input interface {
+	// apply changes the thread, and adds lines, messages and effects to the step.
+	apply(s *step)
+}
 
 // Start is the first input of a new thread.
 type Start struct {
@@ -270,25 +273,29 @@ type ClientAnswer struct {
 // TimerFired ends a Timer.
 type TimerFired struct{ Effect EffectID }
 
-func (Start) input()         {}
-func (Resume) input()        {}
-func (Read) input()          {}
-func (SetName) input()       {}
-func (Archive) input()       {}
-func (TurnStart) input()     {}
-func (TurnSteer) input()     {}
-func (TurnInterrupt) input() {}
-func (EndTurn) input()       {}
-func (ReleaseTurn) input()   {}
-func (Shutdown) input()      {}
-func (StorageFailed) input() {}
-func (ModelPiece) input()    {}
-func (SampleDone) input()    {}
-func (SampleFailed) input()  {}
-func (ToolStarted) input()   {}
-func (ToolOutput) input()    {}
-func (ToolDone) input()      {}
-func (PatchPlanned) input()  {}
-func (PatchWritten) input()  {}
-func (ClientAnswer) input()  {}
-func (TimerFired) input()    {}
+func (in Start) apply(s *step)  { s.start(in) }
+func (in Resume) apply(s *step) { s.resume(in) }
+
+func (in Read) apply(s *step) {
+	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
+}
+
+func (in SetName) apply(s *step)       { s.setName(in) }
+func (in Archive) apply(s *step)       { s.archive(in) }
+func (in TurnStart) apply(s *step)     { s.turnStart(in) }
+func (in TurnSteer) apply(s *step)     { s.turnSteer(in) }
+func (in TurnInterrupt) apply(s *step) { s.turnInterrupt(in) }
+func (EndTurn) apply(s *step)          { s.endTurn() }
+func (ReleaseTurn) apply(s *step)      { s.releaseTurn() }
+func (Shutdown) apply(s *step)         { s.shutdown() }
+func (in StorageFailed) apply(s *step) { s.storageFailed(in) }
+func (in ModelPiece) apply(s *step)    { s.modelPiece(in) }
+func (in SampleDone) apply(s *step)    { s.sampleDone(in) }
+func (in SampleFailed) apply(s *step)  { s.sampleFailed(in) }
+func (in ToolStarted) apply(s *step)   { s.toolStarted(in) }
+func (in ToolOutput) apply(s *step)    { s.toolOutput(in) }
+func (in ToolDone) apply(s *step)      { s.toolDone(in) }
+func (in PatchPlanned) apply(s *step)  { s.patchPlanned(in) }
+func (in PatchWritten) apply(s *step)  { s.patchWritten(in) }
+func (in ClientAnswer) apply(s *step)  { s.clientAnswer(in) }
+func (in TimerFired) apply(s *step)    { s.timerFired(in) }

@@ -87,22 +87,11 @@ type SetMemoryMode struct {
 	Mode string
 }
 
-func (Remember) effect()     {}
-func (Recall) effect()       {}
-func (Remembered) input()    {}
-func (Recalled) input()      {}
-func (SetMemoryMode) input() {}
-
-func (s *step) takeMemory(in Input) {
-	switch in := in.(type) {
-	case Remembered:
-		s.remembered(in)
-	case Recalled:
-		s.recalled(in)
-	case SetMemoryMode:
-		s.setMemoryMode(in)
-	}
-}
+func (Remember) effect()               {}
+func (Recall) effect()                 {}
+func (in Remembered) apply(s *step)    { s.remembered(in) }
+func (in Recalled) apply(s *step)      { s.recalled(in) }
+func (in SetMemoryMode) apply(s *step) { s.setMemoryMode(in) }
 
 func (s *step) setMemoryMode(in SetMemoryMode) {
 	if s.forgetful != (in.Mode == protocol.MemoryDisabled) {

@@ -21,26 +21,8 @@ type InjectItems struct {
 	World *World
 }
 
-func (SetMetadata) input() {}
-func (InjectItems) input() {}
-
-// takeUpkeep takes what clients change of a thread beside its turns.
-func (s *step) takeUpkeep(in Input) {
-	switch in := in.(type) {
-	case Revert:
-		s.revert(in)
-	case RevertTo:
-		s.revertTo(in)
-	case SetMetadata:
-		s.setMetadata(in)
-	case InjectItems:
-		s.injectItems(in)
-	case RunOwnCommand:
-		s.runOwnCommand(in)
-	default:
-		s.takeContext(in)
-	}
-}
+func (in SetMetadata) apply(s *step) { s.setMetadata(in) }
+func (in InjectItems) apply(s *step) { s.injectItems(in) }
 
 func (s *step) setMetadata(in SetMetadata) {
 	if s.withoutMetadata(in.To) {

@@ -16,7 +16,7 @@ type SearchOccurrences struct {
 	Limit  *uint32
 }
 
-func (SearchOccurrences) input() {}
+func (in SearchOccurrences) apply(s *step) { s.searchOccurrences(in) }
 
 const (
 	occurrencesPage, occurrencesMost = 50, 250

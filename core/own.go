@@ -18,7 +18,7 @@ type RunOwnCommand struct {
 	World   World
 }
 
-func (RunOwnCommand) input() {}
+func (in RunOwnCommand) apply(s *step) { s.runOwnCommand(in) }
 
 // ownCommand is one that runs.
 type ownCommand struct {

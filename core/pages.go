@@ -21,8 +21,8 @@ type (
 	}
 )
 
-func (ListTurns) input() {}
-func (ListItems) input() {}
+func (in ListTurns) apply(s *step) { s.listTurns(in) }
+func (in ListItems) apply(s *step) { s.listItems(in) }
 
 // How many entries pages have where the client does not say, and at most.
 const (

@@ -26,8 +26,8 @@ type CommitCompaction struct {
 	Text  *string
 }
 
-func (ProposeCompaction) input() {}
-func (CommitCompaction) input()  {}
+func (in ProposeCompaction) apply(s *step) { s.proposeCompaction(in) }
+func (in CommitCompaction) apply(s *step)  { s.commitCompactionOf(in) }
 
 // draft is a compaction that a client looks at before it is made. It is kept in memory, one
 // for a thread, and is good for the context that it was made for.

@@ -14,7 +14,7 @@ type Revert struct {
 	Last   uint32
 }
 
-func (Revert) input() {}
+func (in Revert) apply(s *step) { s.revert(in) }
 
 func (s *step) revert(in Revert) {
 	if s.turnUnderWay(in.To) {

@@ -20,7 +20,7 @@ type Restored struct {
 	Diff  FileDiff
 }
 
-func (RevertTo) input() {}
+func (in RevertTo) apply(s *step) { s.revertTo(in) }
 
 // revertTo keeps the revert of the files and that of the conversation in one step, so that
 // the disk has both or none.

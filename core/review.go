@@ -17,7 +17,7 @@ type ReviewStart struct {
 	MergeBase string
 }
 
-func (ReviewStart) input() {}
+func (in ReviewStart) apply(s *step) { s.reviewStart(in) }
 
 // review is the conversation of a turn that reviews: the reviewer hears nothing of the
 // thread, and the thread nothing of how the reviewer came to its result.

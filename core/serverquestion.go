@@ -29,9 +29,9 @@ type AnswerServer struct {
 	Answer   protocol.McpServerElicitationRequestResponse
 }
 
-func (ServerAsks) input()       {}
-func (ServerAsksNoMore) input() {}
-func (AnswerServer) effect()    {}
+func (in ServerAsks) apply(s *step)       { s.serverAsks(in) }
+func (in ServerAsksNoMore) apply(s *step) { s.serverAsksNoMore(in) }
+func (AnswerServer) effect()              {}
 
 // openQuestion is a question of a server that the client has not answered.
 type openQuestion struct {

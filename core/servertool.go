@@ -92,11 +92,11 @@ func (r *ServerToolResult) IsError() *bool {
 	return &r.Failed
 }
 
-func (CallTool) effect()    {}
-func (AwaitTools) effect()  {}
-func (ToolsKnown) input()   {}
-func (ToolProgress) input() {}
-func (ToolCalled) input()   {}
+func (CallTool) effect()              {}
+func (AwaitTools) effect()            {}
+func (in ToolsKnown) apply(s *step)   { s.toolsKnown(in) }
+func (in ToolProgress) apply(s *step) { s.toolProgress(in) }
+func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
 
 // serverCall is a call of a tool of a server.
 type serverCall struct {

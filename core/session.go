@@ -226,32 +226,25 @@ type CleanTerminals struct{ To protocol.Caller }
 // EndTerminals ends them for a thread that goes; nobody is answered.
 type EndTerminals struct{}
 
-func (ListTerminals) input()     {}
-func (TerminateTerminal) input() {}
-func (CleanTerminals) input()    {}
-func (EndTerminals) input()      {}
+func (in ListTerminals) apply(s *step) {
+	s.reply(in.To, protocol.ThreadBackgroundTerminalsListResponse{Data: s.terminalViews()})
+}
 
-// takeTerminals takes inputs about terminals.
-func (s *step) takeTerminals(in Input) {
-	switch in := in.(type) {
-	case ListTerminals:
-		s.reply(in.To, protocol.ThreadBackgroundTerminalsListResponse{Data: s.terminalViews()})
-	case TerminateTerminal:
-		term := s.terminalNamed(in.ID)
-		found := term != nil && term.result == nil
-		s.reply(in.To, protocol.ThreadBackgroundTerminalsTerminateResponse{Terminated: found})
-		if found {
-			s.effect(Cancel{term.effect})
-		}
-	case CleanTerminals:
-		s.reply(in.To, protocol.Empty{})
-		s.endTerminals()
-	case EndTerminals:
-		s.endTerminals()
-	default:
-		s.takeMemory(in)
+func (in TerminateTerminal) apply(s *step) {
+	term := s.terminalNamed(in.ID)
+	found := term != nil && term.result == nil
+	s.reply(in.To, protocol.ThreadBackgroundTerminalsTerminateResponse{Terminated: found})
+	if found {
+		s.effect(Cancel{term.effect})
 	}
 }
+
+func (in CleanTerminals) apply(s *step) {
+	s.reply(in.To, protocol.Empty{})
+	s.endTerminals()
+}
+
+func (EndTerminals) apply(s *step) { s.endTerminals() }
 
 func (s *step) endTerminals() {
 	for _, term := range s.liveTerminals() {

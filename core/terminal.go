@@ -78,7 +78,7 @@ type KeysTyped struct {
 	Tracked *Tracked
 }
 
-func (KeysTyped) input() {}
+func (in KeysTyped) apply(s *step) { s.keysTyped(in) }
 
 // terminalOf is the terminal that an effect runs, nil where it runs none.
 func (t *Thread) terminalOf(id EffectID) *terminal {

@@ -165,7 +165,7 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 // output, and in which order.
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
-	s.take(in)
+	in.apply(s)
 	s.endStep()
 	return s.out
 }
@@ -181,97 +181,6 @@ type step struct {
 	changes []change
 	// discards is set where what leaves the context is not to be remembered.
 	discards bool
-}
-
-func (s *step) take(in Input) {
-	switch in := in.(type) {
-	case Start:
-		s.start(in)
-	case Resume:
-		s.resume(in)
-	case Fork:
-		s.fork(in)
-	case Read:
-		s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
-	case ListTimeline:
-		s.listTimeline(in)
-	case ListTurns:
-		s.listTurns(in)
-	case ListItems:
-		s.listItems(in)
-	case ListCheckpoints:
-		s.listCheckpoints(in)
-	case SearchOccurrences:
-		s.searchOccurrences(in)
-	case SetName:
-		s.setName(in)
-	case Archive:
-		s.archive(in)
-	case TurnStart:
-		s.turnStart(in)
-	case ReviewStart:
-		s.reviewStart(in)
-	case TurnSteer:
-		s.turnSteer(in)
-	case TurnInterrupt:
-		s.turnInterrupt(in)
-	case EndTurn:
-		s.endTurn()
-	case ReleaseTurn:
-		s.releaseTurn()
-	case Shutdown:
-		s.shutdown()
-	case StorageFailed:
-		s.storageFailed(in)
-	default:
-		s.takeUpkeep(in)
-	}
-}
-
-// takeResult takes inputs of effects and answers of clients.
-func (s *step) takeResult(in Input) {
-	switch in := in.(type) {
-	case ModelPiece:
-		s.modelPiece(in)
-	case SampleDone:
-		s.sampleDone(in)
-	case SampleFailed:
-		s.sampleFailed(in)
-	case ToolStarted:
-		s.toolStarted(in)
-	case ToolOutput:
-		s.toolOutput(in)
-	case ToolDone:
-		s.toolDone(in)
-	case PatchPlanned:
-		s.patchPlanned(in)
-	case PatchWritten:
-		s.patchWritten(in)
-	case ToolsKnown:
-		s.toolsKnown(in)
-	case ToolProgress:
-		s.toolProgress(in)
-	case ToolCalled:
-		s.toolCalled(in)
-	case ServerAsks:
-		s.serverAsks(in)
-	case ServerAsksNoMore:
-		s.serverAsksNoMore(in)
-	case FilesChanged:
-		s.filesChanged(in)
-	case TreeCaptured:
-		s.treeCaptured(in)
-	case ImageRead:
-		s.imageRead(in)
-	case KeysTyped:
-		s.keysTyped(in)
-	case ClientAnswer:
-		s.clientAnswer(in)
-	case TimerFired:
-		s.timerFired(in)
-	default:
-		s.takeTerminals(in)
-	}
 }
 
 func (s *step) start(in Start) {

@@ -16,7 +16,7 @@ type ListTimeline struct {
 	Limit  *uint32
 }
 
-func (ListTimeline) input() {}
+func (in ListTimeline) apply(s *step) { s.listTimeline(in) }
 
 func (s *step) listTimeline(in ListTimeline) {
 	page, err := timelinePage(&s.log, s.trimPoints(), in.Cursor, in.Limit)

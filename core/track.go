@@ -100,7 +100,7 @@ type FilesChanged struct {
 	Tracked *Tracked
 }
 
-func (FilesChanged) input() {}
+func (in FilesChanged) apply(s *step) { s.filesChanged(in) }
 
 func (s *step) filesChanged(in FilesChanged) {
 	term := s.terminalOf(in.Effect)

@@ -22,25 +22,8 @@ type SummarizeContext struct {
 	TookMs *int64
 }
 
-func (TrimContext) input()      {}
-func (SummarizeContext) input() {}
-
-func (s *step) takeCut(in Input) {
-	switch in := in.(type) {
-	case TrimContext:
-		s.trimContext(in)
-	case SummarizeContext:
-		s.summarizeContext(in)
-	case CompactContext:
-		s.compactContext(in)
-	case ProposeCompaction:
-		s.proposeCompaction(in)
-	case CommitCompaction:
-		s.commitCompactionOf(in)
-	default:
-		s.readContext(in)
-	}
-}
+func (in TrimContext) apply(s *step)      { s.trimContext(in) }
+func (in SummarizeContext) apply(s *step) { s.summarizeContext(in) }
 
 func (s *step) trimContext(in TrimContext) {
 	if s.turnUnderWay(in.To) {
