@@ -106,7 +106,7 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	item.sealed = item.kind == "reasoning" && p.Get("encrypted_content").Str != ""
 	item.carries, item.place = p.Get("provider_echo.reasoning_member").Str != "", len(m.items)
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
-	m.remind()
+	m.remindAgain()
 	m.pair(len(m.items) - 1)
 	m.follow(len(m.items) - 1)
 }
@@ -176,28 +176,28 @@ func (i *modelItem) isOutput() bool {
 func (i *modelItem) listed() bool { return !i.hidden && !i.deleted && !i.outdated }
 func (i *modelItem) kept() bool   { return i.listed() && !i.excluded }
 
-// remind puts a reminder that came before the conversation, in the place of the others.
-func (m *contextModel) remind() {
-	last := len(m.items) - 1
-	if !m.items[last].tells(reminderHead) {
+// remindAgain has the last reminder count that is not hidden, directly before the conversation.
+func (m *contextModel) remindAgain() {
+	reminder := -1
+	for i := len(m.items) - 1; i >= 0; i-- {
+		if m.items[i].tells(reminderHead) {
+			m.items[i].outdated = reminder >= 0
+			if !m.items[i].hidden && reminder < 0 {
+				reminder = i
+			}
+		}
+	}
+	if reminder < 0 {
 		return
 	}
-	m.remindAgain()
+	m.order = slices.DeleteFunc(m.order, func(i int) bool { return i == reminder })
 	first := slices.IndexFunc(m.order, func(i int) bool {
 		return !m.items[i].hidden && !m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>")
 	})
-	m.order = slices.Insert(m.order[:last], first, last)
-}
-
-// remindAgain has the last reminder count that is not hidden.
-func (m *contextModel) remindAgain() {
-	counts := false
-	for i := len(m.items) - 1; i >= 0; i-- {
-		if m.items[i].tells(reminderHead) {
-			m.items[i].outdated = counts
-			counts = counts || !m.items[i].hidden
-		}
+	if first < 0 {
+		first = len(m.order)
 	}
+	m.order = slices.Insert(m.order, first, reminder)
 }
 
 // reminderHead begins what the model is reminded of.

@@ -158,10 +158,19 @@ func (w *witness) hearResolved(id uint64) {
 	w.asked[id] = false
 }
 
+// startsTurn reports whether a turn/start is answered, which releases the turn before.
+func startsTurn(messages []core.Message) bool {
+	return slices.ContainsFunc(messages, func(m core.Message) bool {
+		reply, ok := m.(core.Reply)
+		_, started := reply.Result.(protocol.TurnStartResponse)
+		return ok && started
+	})
+}
+
 func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, params string) {
 	w.turns[turn], w.cut = false, ""
 	w.mustSync(out, "turn/completed")
-	if m.now.Before(w.floor) && !w.stopping {
+	if m.now.Before(w.floor) && !w.stopping && !startsTurn(out.Messages[at:]) {
 		w.report("turn/completed comes %v too early", w.floor.Sub(m.now))
 	}
 	if status := gjson.Get(params, "turn.status").String(); status == "inProgress" || status == "" {
@@ -240,20 +249,30 @@ func (w *witness) hearItem(m *machine, out core.Output, method, turn, params str
 		item.done = true
 		w.mustSync(out, method)
 		w.hearWhole(m, item, turn, gjson.Get(params, "item"))
+	case method == "item/reasoning/textDelta":
+		item.content += gjson.Get(params, "delta").String()
 	default:
 		item.text += gjson.Get(params, "delta").String()
 	}
 }
 
+// allTexts returns the texts of a list in one.
+func allTexts(texts gjson.Result) (all string) {
+	for _, text := range texts.Array() {
+		all += text.String()
+	}
+	return all
+}
+
 // hearWhole checks a completed item: it is what its deltas said, and what the
 // thread shows from now on.
 func (w *witness) hearWhole(m *machine, item *itemState, turn string, whole gjson.Result) {
-	text := whole.Get("text").String()
+	text, content := whole.Get("text").String(), ""
 	if item.kind == "reasoning" {
-		text = whole.Get("summary.0").String() + whole.Get("content.0").String()
+		text, content = allTexts(whole.Get("summary")), allTexts(whole.Get("content"))
 	}
-	if (item.kind == "reasoning" || item.kind == "agentMessage") && text != item.text {
-		w.report("item %s is %q, but its deltas were %q", whole.Get("id"), text, item.text)
+	if (item.kind == "reasoning" || item.kind == "agentMessage") && (text != item.text || content != item.content) {
+		w.report("item %s is %q and %q, but its deltas were %q and %q", whole.Get("id"), text, content, item.text, item.content)
 	}
 	if whole.Get("type").String() != item.kind || whole.Get("status").String() == "inProgress" {
 		w.report("item %s is completed as %s", whole.Get("id"), whole.Raw)

@@ -193,6 +193,7 @@ func (l *log) hiddenAnew(e *edit) {
 	if slices.ContainsFunc(e.changes, func(c change) bool { return l.items[c.place].tells != nothing }) {
 		l.hearAgain()
 	}
+	l.placeReminder()
 }
 
 // partsPairs tells whether changes may alter which calls and outputs belong together: not

@@ -208,6 +208,9 @@ func (l *log) remember(ordinal int64, what stored) {
 		}
 		l.hear(&l.items[len(l.items)-1])
 	}
+	if !l.conversing {
+		l.placeReminder()
+	}
 }
 
 // subjectOf is what a message in the role of the user tells of, by its first bytes.

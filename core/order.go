@@ -29,19 +29,45 @@ func (h *history) appendOrder() {
 }
 
 // moveBefore moves the item that joined last before another one.
-func (h *history) moveBefore(place int) {
+func (h *history) moveBefore(place int) { h.move(int32(len(h.items)-1), int32(place)) }
+
+// move moves an item directly before another one, or to the end if that is none.
+func (h *history) move(place, before int32) {
+	rank, end := h.rank(place), len(h.items)
+	if next := rank + 1; next == end && before == none || next < end && before != none && h.placeAt(next) == before {
+		return
+	}
 	if h.order == nil {
 		h.order = make([]int32, len(h.items))
 		for i := range h.order {
 			h.order[i] = int32(i)
 		}
 	}
-	last := h.order[len(h.order)-1]
+	h.order = slices.Delete(h.order, rank, rank+1)
+	if before != none {
+		end = h.rank(before)
+	}
+	h.order = slices.Insert(h.order, min(end, len(h.order)), place)
+}
+
+// rank returns where an item is in the order.
+func (h *history) rank(place int32) int {
+	if h.order == nil {
+		return int(place)
+	}
 	rank := len(h.order) - 1
-	for rank > 0 && h.order[rank] != int32(place) { // mostly near the end
+	for rank > 0 && h.order[rank] != place { // mostly near the end
 		rank--
 	}
-	h.order = slices.Insert(h.order[:len(h.order)-1], rank, last)
+	return rank
+}
+
+// placeAt returns the item with a rank.
+func (h *history) placeAt(rank int) int32 {
+	if h.order == nil {
+		return int32(rank)
+	}
+	return h.order[rank]
 }
 
 // before are the items that come before a place, in order; all where it is none.

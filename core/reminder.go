@@ -102,20 +102,29 @@ func (t *Thread) heldText(found []Memory) string {
 	return b.String()
 }
 
-// remind puts the reminder that joined last before the conversation, and takes the one
-// before out: the model is never reminded of more than the rules allow.
+// remind makes the item that joined last the one reminder. The model is never reminded of more
+// than the rules allow.
 func (h *history) remind() {
-	last := int32(len(h.items) - 1)
-	h.remindOf(last)
+	h.remindOf(int32(len(h.items) - 1))
+	h.placeReminder()
+}
+
+// placeReminder moves the reminder directly before the conversation: before the first visible item
+// that tells nothing of the surroundings, or to the end without one. The place depends on the
+// visible items alone, so that undo and a reload give the same order.
+func (h *history) placeReminder() {
+	if h.reminded == 0 {
+		return
+	}
+	first := int32(none)
 	for i := range h.inOrder() {
-		if i == int(last) {
-			break
-		}
 		if c := &h.items[i]; !c.fate.hidden && c.tells == nothing {
-			h.moveBefore(i)
+			first = int32(i)
 			break
 		}
 	}
+	h.conversing = first != none
+	h.move(h.reminded-1, first)
 }
 
 // remindOf puts one reminder in the place of the one that counts.

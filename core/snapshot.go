@@ -31,18 +31,18 @@ type snapshotHead struct {
 
 // snapshotOne are the members of log and history that are no lists.
 type snapshotOne struct {
-	ID, Name, NamedAt, Preview, Applied, Session, Written, CountedFor string
-	Environment, Instructions, Reminder                               string
-	Meta                                                              protocol.SessionMeta
-	Settings                                                          Settings
-	Usage                                                             protocol.ThreadTokenUsage
-	Next, Revision, Numbered, SealedAt                                int64
-	Line, Reminded                                                    int32
-	Disordered, Forgetful, ProviderRecorded, ModelRecorded            bool
-	Scales                                                            map[string]float64
-	Offsets                                                           map[string]int64
-	Points                                                            []checkpoint
-	Changes                                                           []protocol.WorktreeChanges
+	ID, Name, NamedAt, Preview, Applied, Session, Written, CountedFor  string
+	Environment, Instructions, Reminder                                string
+	Meta                                                               protocol.SessionMeta
+	Settings                                                           Settings
+	Usage                                                              protocol.ThreadTokenUsage
+	Next, Revision, Numbered, SealedAt                                 int64
+	Line, Reminded                                                     int32
+	Disordered, Forgetful, Conversing, ProviderRecorded, ModelRecorded bool
+	Scales                                                             map[string]float64
+	Offsets                                                            map[string]int64
+	Points                                                             []checkpoint
+	Changes                                                            []protocol.WorktreeChanges
 }
 
 // Snapshot writes what the lines that were applied so far come to, for ContinueLoad. All of
@@ -153,7 +153,7 @@ func (l *log) one() snapshotOne {
 		Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Revision: l.revision, Line: l.line, Numbered: l.numbered,
 		SealedAt: l.sealedAt, ProviderRecorded: l.providerRecorded, ModelRecorded: l.modelRecorded,
 		Disordered: l.disordered, Scales: l.scales, Offsets: l.offsets,
-		Points: l.points, Changes: l.fileChanges, Reminder: l.reminder, Reminded: l.reminded, Forgetful: l.forgetful,
+		Points: l.points, Changes: l.fileChanges, Reminder: l.reminder, Reminded: l.reminded, Conversing: l.conversing, Forgetful: l.forgetful,
 	}
 }
 
@@ -164,7 +164,7 @@ func (l *log) setOne(s *snapshotOne) {
 	l.disordered, l.scales, l.offsets, l.numbered = s.Disordered, s.Scales, s.Offsets, s.Numbered
 	l.points, l.fileChanges = s.Points, s.Changes
 	l.sealedAt, l.providerRecorded, l.modelRecorded = s.SealedAt, s.ProviderRecorded, s.ModelRecorded
-	l.reminder, l.reminded, l.forgetful = s.Reminder, s.Reminded, s.Forgetful
+	l.reminder, l.reminded, l.conversing, l.forgetful = s.Reminder, s.Reminded, s.Conversing, s.Forgetful
 }
 
 // momentColumns are a block of the chronicle's.

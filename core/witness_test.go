@@ -53,7 +53,8 @@ const (
 type itemState struct {
 	turn, kind string
 	command    string
-	text       string // of the deltas
+	text       string // of the deltas, for reasoning those of the summary
+	content    string // of the deltas of raw reasoning
 	done       bool
 	stays      bool // its turn ended without it
 }
