@@ -31,7 +31,8 @@
 // # Methods
 //
 // [Methods], [Notifications] and [ServerRequests] are the only places that know
-// which methods exist. Dispatch, schema and documentation are made from them.
+// which methods exist. Dispatch, schema and documentation are made from them. A method
+// without a handler does not compile.
 package protocol
 
 // Level is the version of the reference protocol that is served. Clients read it

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,4 +24,46 @@ func TestDocsGlossaryDefinesOnce(t *testing.T) {
 		defined[word] = true
 	}
 	require.Greater(t, len(defined), 40)
+}
+
+// TestDocsArchitectureIsComplete requires a short document that names every package and every
+// decision.
+func TestDocsArchitectureIsComplete(t *testing.T) {
+	text, err := os.ReadFile("../../ARCHITECTURE.md")
+	require.NoError(t, err)
+	require.LessOrEqual(t, strings.Count(string(text), "\n"), 150)
+	_, rest, found := strings.Cut(string(text), "## The tree\n")
+	require.True(t, found)
+	tree, _, _ := strings.Cut(rest, "\n## ")
+	words := strings.FieldsFunc(tree, func(r rune) bool { return strings.ContainsRune(" ,\n", r) })
+	for _, rule := range importRules() {
+		name := filepath.Base(rule.pkg)
+		if rule.pkg == "cmd/appserver" || rule.pkg == "docs/demo" {
+			name = rule.pkg
+		}
+		require.Contains(t, words, name, "ARCHITECTURE.md does not name package %s: add it to the tree", rule.pkg)
+	}
+	for _, path := range decisionPaths(t) {
+		require.Contains(t, string(text), "docs/adr/"+filepath.Base(path))
+	}
+}
+
+// TestDocsDecisionsHaveReasons requires the four parts of each decision.
+func TestDocsDecisionsHaveReasons(t *testing.T) {
+	for _, path := range decisionPaths(t) {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, part := range []string{"Context", "Decision", "Consequences", "Rejected"} {
+			require.Contains(t, string(text), "\n## "+part+"\n", path)
+		}
+		require.True(t, strings.HasPrefix(string(text), "# "+filepath.Base(path)[:3]+": "), path)
+	}
+}
+
+func decisionPaths(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/adr/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	return paths
 }

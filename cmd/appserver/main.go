@@ -15,6 +15,12 @@
 // accepted any more; one waits for signals, one for the end of the parent process, and both
 // end with the main goroutine. At the end one closes the memory. The command proxy has one for
 // each direction.
+//
+// # Decisions
+//
+// Shutdown takes at most 2.5 seconds. Only a client that does not read, an effect that ignores
+// its cancellation, or a rewrite of some hundred megabytes comes near that. A rewrite that is
+// cut off leaves its files as they were.
 package main
 
 import (

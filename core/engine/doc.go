@@ -40,4 +40,21 @@
 // of them is congested, the thread takes no results, so that the pressure reaches
 // the provider or the command; requests are still taken. One of a client that is behind when its
 // turn has come is refused, unless it ends work: of what was asked at once few answers wait.
+//
+// # Decisions
+//
+// Secrets are removed from lines before they are appended. The core and the model see the
+// original text. So a thread that is loaded again has less than the thread that ran.
+//
+// Retention selects and archives or deletes in one loop, oldest thread first, each in its own
+// goroutine and under its lock. It skips a thread that is in use and takes the next one.
+// Nothing that was written within the last day is removed, whatever the limits are.
+//
+// With the action archive, history.maxBytes limits what is not archived. A move frees no space,
+// and archived threads are deleted only if the configuration asks for deletion.
+//
+// server/diagnostics waits for nothing, except once for the process that tests whether the
+// kernel supports the sandbox. The state of the index is published under a lock of its own,
+// which is never held during I/O. Diagnostics would otherwise be slow exactly when they are
+// needed.
 package engine

@@ -26,4 +26,13 @@
 //
 // A walk has a few, which read directories, and ranking has a few, which compare. They end
 // before the call returns, with the context at the latest, a read at its own end.
+//
+// # Decisions
+//
+// A library (fzf) selects the matching characters; the scores are those of the reference
+// implementation, because the library's scores differ and cannot be configured. A match within
+// a file name precedes all others. Equal scores are ordered by path.
+//
+// Ignore rules are read from git's files without running git. Its configuration can name
+// programs, and nobody has declared the searched folders trusted.
 package find

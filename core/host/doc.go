@@ -28,4 +28,27 @@
 // blocks until the program reads. All these end with the connection, an operation of the
 // file system at its own end. The watcher, which is made with the first watch and stays, has
 // one here and one in its library; they end with Close.
+//
+// # Decisions
+//
+// File operations of a connection run one after another, so a client that does not wait for
+// responses reads what it wrote. A long copy delays only the connection that requested it. The
+// reference implementation runs all of them at once.
+//
+// fs/writeFile writes in place and through links, as the reference implementation does.
+// Watchers and open descriptors see the same file, and its permissions stay. A full disk leaves
+// a part of the content.
+//
+// The watch library reports a directory under one name. So watches are counted by paths without
+// links and reported under the names that clients gave. Every watch of a directory is notified.
+// The reference implementation notifies only one of them.
+//
+// A watch of a missing path waits at the nearest existing folder above it, and moves when
+// folders appear and disappear.
+//
+// A command without a thread is refused if it should be confined and cannot be, because nobody
+// can be asked.
+//
+// The response to command/exec/write is sent when the system has accepted the bytes for the
+// command. Waiting for it is all the flow control that a client needs.
 package host

@@ -45,4 +45,13 @@
 // here. The idle limit is a time.AfterFunc per request, which
 // cancels the request and ends; Stream stops it before it returns. The HTTP
 // transport keeps goroutines for idle connections until [Client.Close].
+//
+// # Decisions
+//
+// The lists of models of providers are kept in memory. Only model/list waits for them, at most
+// three seconds. A turn uses the known context window. If none is known, the provider is asked
+// for the next turn: a wrong window is better than a turn that does not start.
+//
+// What a provider demands is learned from its refusals, per model, until the process ends.
+// docs/adr/012-model-wires.md has the reasons.
 package model

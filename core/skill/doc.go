@@ -19,4 +19,12 @@
 // Files may be missing, damaged or hostile: only regular ones are opened, all that is read
 // is bounded, and what is no skill is told with its reason. Nothing is kept: each call sees
 // the disk as it is. The package starts no goroutines.
+//
+// # Decisions
+//
+// Skills are read on every request and never watched. A folder of skills is read in a
+// millisecond, and no response can be stale.
+//
+// The list of skills is part of each request, like the tools, and not an item of the history.
+// So it is never out of date there. A skill that the user names becomes an item, and stays.
 package skill
