@@ -66,7 +66,7 @@ func (t *Thread) sentSize(place int, scale float64) (tokens, bytes int64) {
 	case t.inPrompt(place):
 		about := t.describe(place)
 		return about.price(scale), about.bytes
-	case t.standsFor(place):
+	case t.placeholderSent(place):
 		return scaled(placeholderTokens, scale), int64(len(placeholder(t.items[place].fate.says)))
 	}
 	return 0, 0
@@ -87,12 +87,14 @@ func (t *Thread) savedBy(changes []change) (tokens int64) {
 // try does something while changes are made, and takes them back.
 func (t *Thread) try(changes []change, do func()) {
 	t.put(changes)
+	t.chooseForms()
 	if hides(changes) {
 		t.pairAgain()
 		defer t.pairAgain()
 	}
 	do()
 	t.takeBack(changes)
+	t.chooseForms()
 }
 
 func (t *Thread) sentTokens(places []int) (sum int64) {

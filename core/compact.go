@@ -323,7 +323,7 @@ func (s *step) mask(c *compaction) bool {
 func (t *Thread) maskable(p compactPlan) (places []int) {
 	for _, i := range t.before(p.from) {
 		c := &t.items[i]
-		if c.role == anOutput && c.kept() && t.called(c) && !t.isPinned(c) && !t.items[c.pair].fate.pinned && t.describe(i).tokens > placeholderTokens {
+		if c.role == anOutput && c.kept() && c.aside == 0 && t.called(c) && !t.isPinned(c) && !t.items[c.pair].fate.pinned && t.describe(i).tokens > placeholderTokens {
 			places = append(places, i)
 		}
 	}

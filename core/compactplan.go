@@ -112,7 +112,7 @@ func (t *Thread) cuts(m *layout, keep int) (ranks []int) {
 			delete(open, int(c.pair))
 			continue
 		}
-		if len(open) == 0 && !c.fate.hidden {
+		if len(open) == 0 && !c.fate.hidden && c.aside == 0 {
 			ranks = append(ranks, rank)
 		}
 		if c.role == aCall && c.pair != none {
@@ -238,7 +238,9 @@ func (t *Thread) replaced(p compactPlan) (s stretch) {
 	for _, i := range t.before(p.from) {
 		c := &t.items[i]
 		switch {
-		case c.fate.hidden:
+		case c.fate.hidden, c.aside == originalsSent:
+		case c.ordinal == t.opened && c.part != none: // what it stands for is readable
+			s.places = append(s.places, i)
 		case stays[i]:
 			if c.kept() && c.tells == nothing {
 				s.shown = append(s.shown, c.sent())

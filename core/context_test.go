@@ -218,7 +218,7 @@ var previews = []struct{ name, item, category, preview string }{
 	{"environment", `{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n</environment_context>"}]}`, "environmentContext", "<environment_context> </environment_context>"},
 	{"with an id", `{"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}`, "environmentContext", "<environment_context>"},
 	{"reasoning", `{"type":"reasoning","summary":[{"type":"summary_text","text":"a"}],"content":[{"type":"reasoning_text","text":"b"}]}`, "reasoning", "a b"},
-	{"secret reasoning", `{"type":"reasoning","summary":[],"encrypted_content":"xyz"}`, "reasoning", ""},
+	{"secret reasoning", `{"type":"reasoning","summary":[],"encrypted_content":"xyz"}`, "reasoning", "[encrypted]"},
 	{"call", `{"type":"function_call","name":"f","namespace":"mcp__","arguments":"{}","call_id":"c"}`, "toolCall", "mcp__f {}"},
 	{"call without anything", `{"type":"function_call"}`, "toolCall", ""},
 	{"custom call", `{"type":"custom_tool_call","name":"patch","input":"*** Begin\u0000","call_id":"c"}`, "toolCall", "patch *** Begin"},

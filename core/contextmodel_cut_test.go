@@ -34,6 +34,9 @@ func (m *contextModel) cut(op, id string, p *protocol.StoredTrimPoint, summary *
 			m.items[place].hidden = true
 		}
 	}
+	for _, place := range m.sealedBehind(from, p.Kept) {
+		m.items[place].hidden = true
+	}
 	if summary != nil {
 		before = append(before, m.joinSummary(id+".0", *summary, from))
 	}
@@ -42,6 +45,16 @@ func (m *contextModel) cut(op, id string, p *protocol.StoredTrimPoint, summary *
 	m.journal[len(m.journal)-1].point, m.journal[len(m.journal)-1].reason = p.ID, p.Reason
 	m.journal[len(m.journal)-1].keepFrom = from
 	m.pairAgain()
+}
+
+// sealedBehind are the places of the items of encrypted compactions behind an item.
+func (m *contextModel) sealedBehind(from int, kept []string) (places []int) {
+	for place, i := range m.items {
+		if from >= 0 && i.ordinal > m.items[from].ordinal && m.isAside(i) && !slices.Contains(kept, i.id) {
+			places = append(places, place)
+		}
+	}
+	return places
 }
 
 // keptFrom is the place of the first kept item; that of the next where it is lost.

@@ -10,7 +10,7 @@ import (
 // inPrompt tells whether the next request holds the item itself.
 func (m *contextModel) inPrompt(i modelItem) bool {
 	switch {
-	case !i.kept():
+	case !i.kept(), m.isAside(i):
 		return false
 	case i.isCall():
 		return i.callID != "" && i.sound
@@ -50,7 +50,7 @@ func (m *contextModel) prompt() []string {
 			}
 			continue
 		}
-		if m.remains(i) {
+		if m.remains(i) && !m.isAside(i) {
 			sent, open = append(sent, open...), nil
 		}
 		if m.inPrompt(i) && !i.isOutput() {

@@ -29,9 +29,10 @@ type contextModel struct {
 type modelItem struct {
 	id, kind, role, callID string
 	body                   string
-	sound                  bool // it can be decoded
-	carries                bool // reasoning goes back with it
-	sealed                 bool // it is encrypted reasoning
+	sound                  bool  // it can be decoded
+	carries                bool  // reasoning goes back with it
+	sealed                 bool  // it is encrypted reasoning
+	of                     int64 // the encrypted compaction that it is an item of, 0 for none
 	place                  int
 	call, output           int
 	ordinal                int64
@@ -214,6 +215,10 @@ func (i *modelItem) tells(heads ...string) bool {
 
 func (m *contextModel) compact(id string, payload json.RawMessage) {
 	if gjson.GetBytes(payload, `replacement_history.#(type=="compaction").encrypted_content`).Str != "" {
+		for k, raw := range gjson.GetBytes(payload, "replacement_history").Array() {
+			m.join(fmt.Sprintf("%s.%d", id, k), json.RawMessage(raw.Raw))
+			m.items[len(m.items)-1].of = m.line
+		}
 		return // only its provider can read it
 	}
 	var c protocol.Compacted
@@ -228,7 +233,7 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 	replacement := c.ReplacementHistory
 	if replacement == nil {
 		for _, item := range m.items {
-			if item.sound && item.kind == "message" && item.role == protocol.RoleUser && item.kept() {
+			if item.sound && item.kind == "message" && item.role == protocol.RoleUser && item.kept() && item.ordinal >= m.lastSealed() {
 				replacement = append(replacement, json.RawMessage(item.body))
 			}
 		}
@@ -246,6 +251,26 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 	m.revision++
 	m.enter(protocol.EditCompact, before, nil)
 	m.pairAgain()
+}
+
+// encrypted is the place of the encrypted item of a compaction that is in force, -1 for none.
+func (m *contextModel) encrypted(compaction int64) int {
+	return slices.IndexFunc(m.items, func(i modelItem) bool {
+		return i.of == compaction && i.kind == "compaction" && gjson.Get(i.body, "encrypted_content").Str != "" && !i.hidden
+	})
+}
+
+// isAside tells whether the items before an encrypted compaction are sent in the place of the item.
+func (m *contextModel) isAside(i modelItem) bool { return i.of > 0 && m.encrypted(i.of) >= 0 }
+
+// lastSealed is the last encrypted compaction that is in force, 0 for none.
+func (m *contextModel) lastSealed() (line int64) {
+	for _, i := range m.items {
+		if m.isAside(i) {
+			line = max(line, i.of)
+		}
+	}
+	return line
 }
 
 func (m *contextModel) readEdit(payload json.RawMessage) {

@@ -228,7 +228,9 @@ func (e *explorer) put(t *rapid.T, kind, payload string) {
 
 func (e *explorer) compact(t *rapid.T) {
 	payload := `{"message":"A summary."}`
-	if rapid.Bool().Draw(t, "replaced") {
+	if rapid.Bool().Draw(t, "encrypted") {
+		payload = `{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"old words"}]},{"type":"compaction","encrypted_content":"xyz"}]}`
+	} else if rapid.Bool().Draw(t, "replaced") {
 		payload = fmt.Sprintf(`{"message":"A summary.","replacement_history":[%s]}`, strings.Join(rapid.SliceOfN(foreignItems, 0, 4).Draw(t, "items"), ","))
 	}
 	e.put(t, protocol.LineCompacted, payload)

@@ -58,6 +58,7 @@ func (s *step) previewContext(in PreviewContext) {
 	after := s.contextUsage()
 	warnings := append(v.warnings, s.lossWarnings(was)...)
 	s.takeBack(v.changes)
+	s.chooseForms()
 	if err != nil {
 		s.refuse(in.To, err)
 		return
@@ -88,6 +89,7 @@ func (v *rehearsal) run(operations []protocol.ContextOperation) *protocol.Error 
 		line := v.line(p)
 		changes := v.changesOf(&line)
 		v.put(changes)
+		v.chooseForms()
 		v.changes = append(v.changes, changes...)
 	}
 	return nil
@@ -126,7 +128,7 @@ func (t *Thread) shares() []share {
 		switch f := &t.items[i].fate; {
 		case t.inPrompt(i):
 			all[i] = share{itself: true, text: f.text}
-		case t.standsFor(i):
+		case t.placeholderSent(i):
 			all[i] = share{placeholder: true, says: f.says}
 		}
 	}

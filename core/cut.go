@@ -65,7 +65,7 @@ func (l *log) boundaryAt(place int) (turn int, boundary int64) {
 		if i == place {
 			break
 		}
-		if before := &l.items[i]; before.turnID == c.turnID && !before.fate.hidden && before.tells == nothing {
+		if before := &l.items[i]; before.turnID == c.turnID && !before.fate.hidden && before.aside == 0 && before.tells == nothing {
 			return turn, c.ordinal
 		}
 	}
@@ -99,7 +99,7 @@ func (h *history) prunedTurns() map[string]bool {
 func (l *log) survivors(place int) (places []int) {
 	told := map[subject]int{}
 	for i := range l.inOrder() {
-		if c := &l.items[i]; c.listed() && c.tells != nothing {
+		if c := &l.items[i]; c.listed() && c.aside == 0 && c.tells != nothing {
 			told[c.tells] = i
 		}
 	}
@@ -107,7 +107,7 @@ func (l *log) survivors(place int) (places []int) {
 		c := &l.items[i]
 		last, tells := told[c.tells]
 		switch {
-		case c.fate.hidden:
+		case c.fate.hidden, c.aside != 0:
 		case c.fate.pinned, c.pair != none && l.items[c.pair].fate.pinned, tells && last == i:
 			places = append(places, i)
 		}
@@ -121,7 +121,7 @@ func (l *log) activeTurns() (ids []string) {
 	seen := l.prunedTurns()
 	for i := range l.inOrder() {
 		c := &l.items[i]
-		if c.turnID == "" || !c.listed() || c.tells != nothing || seen[c.turnID] {
+		if c.turnID == "" || !c.listed() || c.aside != 0 || c.tells != nothing || seen[c.turnID] {
 			continue
 		}
 		seen[c.turnID] = true
@@ -134,7 +134,7 @@ func (l *log) activeTurns() (ids []string) {
 // none. A reminder came with the turn, but stands before the conversation.
 func (h *history) firstOf(turn string) int {
 	for i := range h.inOrder() {
-		if c := &h.items[i]; !c.fate.hidden && c.turnID == turn && c.tells != theReminder {
+		if c := &h.items[i]; !c.fate.hidden && c.aside == 0 && c.turnID == turn && c.tells != theReminder {
 			return i
 		}
 	}
@@ -153,7 +153,7 @@ func (l *log) behindSummaries() (place int, before []int) {
 			before, since, place = append(before, since...), nil, none
 		default:
 			since = append(since, i)
-			if place == none && c.tells == nothing {
+			if place == none && c.aside == 0 && c.tells == nothing {
 				place = i
 			}
 		}

@@ -116,6 +116,9 @@ func (t *Thread) describe(place int) *description {
 		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)), preview: preview(what.text), id: c.id(), tool: toolName(item), itemID: ownID(item),
 		bytes: int64(len(what.text)), tokens: t.count(what),
 	}
+	if c.price > 0 && c.native {
+		about.preview = "[encrypted compaction]"
+	}
 	if c.price > 0 && c.fate.text == nil {
 		about.tokens, about.reported, about.bytes = int64(c.price), true, int64(c.size)
 		about.preview = cmp.Or(about.preview, "[encrypted]")
@@ -175,6 +178,9 @@ func (c *contextItem) category(item protocol.ResponseItem, typed bool) protocol.
 		return protocol.CategoryToolCall
 	case *protocol.FunctionCallOutput, *protocol.CustomToolCallOutput:
 		return protocol.CategoryToolOutput
+	}
+	if c.native && c.price > 0 {
+		return protocol.CategorySummary
 	}
 	return protocol.CategoryOther
 }

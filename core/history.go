@@ -40,6 +40,8 @@ type history struct {
 	countedFor string
 	// makers are the models that made items which no other model reads.
 	makers []maker
+	// sealed are the ordinals of the compactions that only their provider can read, oldest first.
+	sealed []int64
 }
 
 // maker is a model of a provider.
@@ -79,6 +81,8 @@ type contextItem struct {
 	// the provider reported it; else it is an estimate.
 	price  int32
 	billed bool
+	// aside is set if the next request has another form of the item.
+	aside aside
 	// size is that of the JSON, in bytes, images counts its images.
 	size   int32
 	images int32

@@ -309,7 +309,7 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 		return
 	}
 	if isSealed(c.ReplacementHistory) {
-		l.sealedAt = ordinal
+		l.joinSealed(ordinal, c.ReplacementHistory)
 		return
 	}
 	e := edit{ordinal: ordinal, bare: c.ReplacementHistory == nil}
@@ -359,7 +359,7 @@ func (l *log) markSummary(n int, summary string) {
 func (l *log) compactedHistory(summary string) []json.RawMessage {
 	var kept []json.RawMessage
 	for i := int(l.hiddenTo); i < len(l.items); i++ {
-		if c := &l.items[i]; !c.message || !c.kept() {
+		if c := &l.items[i]; !c.message || !c.kept() || c.ordinal < l.lastSealed() {
 			continue
 		}
 		m, ok := l.items[i].decoded().ResponseItemVariant.(*protocol.Message)

@@ -26,8 +26,6 @@ type log struct {
 	turns  []turnRecord
 	turnAt map[string]int // the places of turns, by id
 	chronicle
-	// sealedAt is the ordinal of the last compaction that only its provider can read, or 0.
-	sealedAt int64
 	// providerRecorded is set once a line names the provider of the model.
 	providerRecorded bool
 	// numbered counts the items of events without ids.
@@ -254,7 +252,7 @@ func (l *log) hearAgain() {
 	l.surroundings = surroundings{}
 	l.remindAgain()
 	for i := range l.items {
-		if !l.items[i].fate.hidden {
+		if c := &l.items[i]; !c.fate.hidden && c.aside == 0 {
 			l.hear(&l.items[i])
 		}
 	}

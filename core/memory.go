@@ -136,7 +136,7 @@ func (t *Thread) gone(changes []change) (spans []Span) {
 		if item.fate == c.before {
 			was = c.after // it was taken back
 		}
-		if seen[c.place] || item.kept() || was.hidden || was.deleted || was.excluded || item.summary || item.tells != nothing {
+		if seen[c.place] || item.kept() || item.aside == originalsSent || was.hidden || was.deleted || was.excluded || item.summary || item.tells != nothing {
 			continue
 		}
 		seen[c.place] = true

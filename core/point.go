@@ -161,7 +161,7 @@ func (h *history) hiding(p *protocol.StoredTrimPoint) (changes []change) {
 			changes = append(changes, change{int32(place), before, after})
 		}
 	}
-	return changes
+	return append(changes, h.hidingSealed(from, kept)...)
 }
 
 // joinSummary puts a summary before a place, or at the end where that is none. It belongs

@@ -78,7 +78,7 @@ func (t *Thread) counted(n int) int64 {
 			return 0
 		case t.inPrompt(i):
 			sum += t.describe(i).beforeScale(t.scale())
-		case t.standsFor(i):
+		case t.placeholderSent(i):
 			sum += placeholderTokens
 		}
 	}

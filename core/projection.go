@@ -106,12 +106,16 @@ func (p *projection) noteCompactions() {
 			p.lines[e.ordinal] = nil
 		}
 	}
-	switch inForce := p.lastCut(); {
+	inForce := p.lastCut()
+	if sealed := p.lastSealed(); sealed > 0 && (inForce == nil || inForce.ordinal < sealed) {
+		p.noteSealed(sealed)
+	}
+	switch {
 	case inForce == nil:
 	case inForce.point != nil:
 		p.noteCut(inForce)
 	default:
-		p.noteParts(inForce)
+		p.noteParts(inForce.ordinal, inForce.bare && (p.tookOutHidden() || p.wasCut()))
 	}
 }
 
@@ -120,7 +124,7 @@ func (p *projection) noteCut(e *edit) {
 	p.cut = e.ordinal
 	left := []json.RawMessage{}
 	for place := range p.inOrder() {
-		if p.items[place].ordinal <= e.ordinal || p.joinedBy(place) {
+		if c := &p.items[place]; c.aside == 0 && (c.ordinal <= e.ordinal || p.joinedBy(place)) {
 			left = p.appendLeft(left, place)
 		}
 	}
@@ -156,11 +160,10 @@ type compactedTo struct {
 
 // noteParts notes what is left of a compaction, in order. A plain reader of a line that brings no
 // history would make it of all messages of the user, those that were taken out too.
-func (p *projection) noteParts(e *edit) {
+func (p *projection) noteParts(ordinal int64, changed bool) {
 	left := []json.RawMessage{}
-	changed := e.bare && (p.tookOutHidden() || p.wasCut())
 	for place := range p.inOrder() {
-		if c := &p.items[place]; c.ordinal != e.ordinal || c.part == none {
+		if c := &p.items[place]; c.ordinal != ordinal || c.part == none {
 			continue
 		}
 		_, same := p.payload(place)
@@ -170,9 +173,19 @@ func (p *projection) noteParts(e *edit) {
 	if changed {
 		raw, err := protocol.Marshal(compactedTo{ReplacementHistory: left})
 		if err == nil {
-			p.lines[e.ordinal] = raw
+			p.lines[ordinal] = raw
 		}
 	}
+}
+
+// noteSealed does so for an encrypted compaction. If that was taken out, the line is left out, and
+// the items before it take its place for plain readers too.
+func (p *projection) noteSealed(ordinal int64) {
+	if c := p.sealedItem(ordinal); c != nil && !c.kept() {
+		p.lines[ordinal] = nil
+		return
+	}
+	p.noteParts(ordinal, false)
 }
 
 // tookOutHidden tells whether an item was taken out before a compaction hid it.

@@ -97,7 +97,7 @@ func (t *Thread) promptItems() []protocol.ResponseItem {
 		if c.role != unpaired && c.kept() {
 			c.Item()
 		}
-		if c.role != aCall && t.remains(i) {
+		if c.role != aCall && c.aside == 0 && t.remains(i) {
 			answer()
 		}
 		if c.role == anOutput || !t.inPrompt(i) {

@@ -156,9 +156,7 @@ func (l *log) forgetTurns(first int, from int64) {
 	if first == 0 {
 		l.preview = ""
 	}
-	if l.sealedAt >= from {
-		l.sealedAt = 0
-	}
+	l.sealed = slices.DeleteFunc(l.sealed, func(ordinal int64) bool { return ordinal >= from })
 	l.numbered = 0
 	for i := range l.turns {
 		l.numbered += int64(len(l.turns[i].items))

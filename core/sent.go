@@ -11,6 +11,8 @@ func (t *Thread) notSent(place int) protocol.NotSentReason {
 	switch {
 	case !c.kept():
 		return protocol.NotSentExcluded
+	case c.aside != 0:
+		return t.otherFormSent(c)
 	case c.role == aCall:
 		return unless(c.callID != "" && c.sound(), protocol.NotSentUnreadable)
 	case c.role == anOutput:

@@ -13,7 +13,7 @@ import (
 const (
 	// snapshotForm changes whenever a snapshot is written otherwise, or lines are applied
 	// otherwise than before.
-	snapshotForm = 7
+	snapshotForm = 8
 	// snapshotBlock is how many entries of a list are in memory a second time.
 	snapshotBlock = 1 << 14
 )
@@ -36,7 +36,8 @@ type snapshotOne struct {
 	Meta                                                               protocol.SessionMeta
 	Settings                                                           Settings
 	Usage                                                              protocol.ThreadTokenUsage
-	Next, Revision, Numbered, SealedAt                                 int64
+	Next, Revision, Numbered                                           int64
+	Sealed                                                             []int64
 	Line, Reminded                                                     int32
 	Disordered, Forgetful, Conversing, ProviderRecorded, ModelRecorded bool
 	Scales                                                             map[string]float64
@@ -151,7 +152,7 @@ func (l *log) one() snapshotOne {
 		ID: l.id, Name: l.name, NamedAt: l.namedAt, Preview: l.preview, Applied: l.applied, Session: l.session,
 		Written: l.written, CountedFor: l.countedFor, Environment: l.environment, Instructions: l.surroundings.instructions,
 		Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Revision: l.revision, Line: l.line, Numbered: l.numbered,
-		SealedAt: l.sealedAt, ProviderRecorded: l.providerRecorded, ModelRecorded: l.modelRecorded,
+		Sealed: l.sealed, ProviderRecorded: l.providerRecorded, ModelRecorded: l.modelRecorded,
 		Disordered: l.disordered, Scales: l.scales, Offsets: l.offsets,
 		Points: l.points, Changes: l.fileChanges, Reminder: l.reminder, Reminded: l.reminded, Conversing: l.conversing, Forgetful: l.forgetful,
 	}
@@ -163,7 +164,7 @@ func (l *log) setOne(s *snapshotOne) {
 	l.meta, l.settings, l.usage, l.next, l.revision, l.line = s.Meta, s.Settings, s.Usage, s.Next, s.Revision, s.Line
 	l.disordered, l.scales, l.offsets, l.numbered = s.Disordered, s.Scales, s.Offsets, s.Numbered
 	l.points, l.fileChanges = s.Points, s.Changes
-	l.sealedAt, l.providerRecorded, l.modelRecorded = s.SealedAt, s.ProviderRecorded, s.ModelRecorded
+	l.sealed, l.providerRecorded, l.modelRecorded = s.Sealed, s.ProviderRecorded, s.ModelRecorded
 	l.reminder, l.reminded, l.conversing, l.forgetful = s.Reminder, s.Reminded, s.Conversing, s.Forgetful
 }
 

@@ -37,6 +37,8 @@ type Thread struct {
 	toldItems  int
 	toldFor    destination
 	allChanged bool
+	// opened is the ordinal of the encrypted compaction that the next request has, 0 without one.
+	opened int64
 	// offers are the tools of the last turn's world.
 	offers Offers
 	// frame is what was counted last of a request's parts that are no items.
@@ -114,6 +116,7 @@ func (l *Loading) Thread(o Options) *Thread {
 // rollout nothing is remembered.
 func (t *Thread) goBy(w World) {
 	t.offers, t.memory = w.Offers, w.Memory
+	t.chooseForms()
 	if t.options.Ephemeral {
 		t.memory = MemoryRules{}
 	}
@@ -265,6 +268,7 @@ func (s *step) record(kind string, payload any) {
 	line := protocol.RolloutLine{Timestamp: Timestamp(s.Now), Ordinal: &ordinal, Type: kind, Payload: raw}
 	s.out.Lines = append(s.out.Lines, line)
 	s.apply(&line)
+	s.chooseForms()
 }
 
 func (s *step) event(payload any) { s.record(protocol.LineEventMsg, payload) }

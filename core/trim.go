@@ -49,7 +49,7 @@ func (s *step) trimTo(n int, reason string, summary *string) {
 	var p protocol.StoredTrimPoint
 	if whole {
 		place, before := s.behindSummaries()
-		p = s.cutAt(place, reason, before...)
+		p = s.cutAt(place, reason, append(before, s.unsentForms()...)...)
 	} else {
 		p = s.cutAt(s.lastTurns(n), reason)
 	}

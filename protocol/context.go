@@ -45,6 +45,10 @@ const (
 	NotSentOtherModel    NotSentReason = "otherModel"
 	NotSentOtherProvider NotSentReason = "otherProvider"
 	NotSentOtherAPI      NotSentReason = "otherApi"
+	// NotSentCompactionSent is for an item that an encrypted compaction stands for,
+	// NotSentOriginalsSent for what came with an encrypted compaction that is not sent.
+	NotSentCompactionSent NotSentReason = "compactionSent"
+	NotSentOriginalsSent  NotSentReason = "originalsSent"
 	// NotSentUnreadable is for an item of an unknown type, or one that cannot be decoded.
 	NotSentUnreadable NotSentReason = "unreadable"
 )
@@ -53,7 +57,8 @@ const (
 func NotSentReasons() []NotSentReason {
 	return []NotSentReason{
 		NotSentExcluded, NotSentCallNotSent, NotSentAnswerNotSent, NotSentNotTakenBack, NotSentReplaced,
-		NotSentOtherModel, NotSentOtherProvider, NotSentOtherAPI, NotSentUnreadable,
+		NotSentOtherModel, NotSentOtherProvider, NotSentOtherAPI,
+		NotSentCompactionSent, NotSentOriginalsSent, NotSentUnreadable,
 	}
 }
 

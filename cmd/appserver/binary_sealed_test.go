@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,7 +22,8 @@ func TestBinaryKeepsTheItemsBehindAnEncryptedCompaction(t *testing.T) {
 	c.call("thread/resume", object{"threadId": id, "model": "test", "modelProvider": "test", "cwd": home})
 	items := c.get("context/getItems", object{"threadId": id}).Get("items")
 	require.Contains(t, strings.Join(c.warnings(), "\n"), "The 6 items before it are in the context again.")
-	require.Equal(t, "r3 r4 r6 r7 r14 r16 r25 r28", strings.Join(itemIDs(items, "#.id"), " "))
+	require.Equal(t, "r3 r4 r6 r7 r14 r16 r20.0 r20.1 r25 r28", strings.Join(itemIDs(items, "#.id"), " "))
+	require.Equal(t, "r20.0 r20.1", strings.Join(itemIDs(items, "#(inPrompt==false)#.id"), " "))
 	c.call("context/setInclusion", object{"threadId": id, "ids": []string{"r14"}, "included": false})
 	require.Equal(t, "completed", c.turn(id, "third").Status)
 	sent := p.asked()[0].Body
@@ -46,6 +49,129 @@ func TestBinaryExtractsWhatDoesNotFitBehindAnEncryptedCompaction(t *testing.T) {
 	require.Contains(t, c.get("context/getPrompt", object{"threadId": id}).Raw, "sed -i s/a/b/ x.txt (exit 1)")
 	c.call("context/undo", object{"threadId": id})
 	require.Contains(t, itemIDs(c.get("context/getItems", object{"threadId": id}).Get("items"), "#.id"), "r14")
+	c.close()
+}
+
+// putSealed puts a rollout into a home whose compaction the provider sealing has encrypted, as an
+// item of a type. It returns the thread's id.
+func putSealed(t *testing.T, home, kind string) string {
+	text := strings.NewReplacer(`"model_provider":"openai"`, `"model_provider":"sealing"`, `{"type":"compaction",`, `{"type":"`+kind+`","id":"cmp_1",`).Replace(rollouts(t)["0.146.0"])
+	require.Contains(t, text, `"model_provider":"sealing"`)
+	require.Contains(t, text, kind+`","id":"cmp_1"`)
+	id := gjson.Get(text, "payload.id").Str
+	dir := filepath.Join(home, "sessions/2026/11/20")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-2026-11-20T10-00-00-"+id+".jsonl"), []byte(text), 0o600))
+	return id
+}
+
+const (
+	sealedForm    = "r20.0 r20.1"
+	originalItems = "r3 r4 r6 r7 r14 r16"
+)
+
+// formsSent checks which form of the items before the compaction is in the prompt.
+func formsSent(c *client, thread, sent, aside string) {
+	c.t.Helper()
+	items := c.get("context/getItems", object{"threadId": thread}).Get("items")
+	in := " " + strings.Join(itemIDs(items, "#(inPrompt==true)#.id"), " ") + " "
+	out := " " + strings.Join(itemIDs(items, "#(inPrompt==false)#.id"), " ") + " "
+	require.Contains(c.t, in, " "+sent+" ")
+	require.Contains(c.t, out, " "+aside+" ")
+	for _, id := range strings.Fields(originalItems) {
+		if i := items.Get(`#(id=="` + id + `")`); i.Exists() && !i.Get("inPrompt").Bool() {
+			require.Equal(c.t, "compactionSent", i.Get("notSentReason").Str)
+		}
+	}
+}
+
+// TestBinarySendsAnEncryptedCompactionToItsProvider goes on with a thread by the provider that made
+// its compaction, which gets that as it is; by another one, which gets the original items; and back.
+func TestBinarySendsAnEncryptedCompactionToItsProvider(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"compaction", "compaction_summary", "context_compaction"} {
+		t.Run(kind, func(t *testing.T) {
+			p := newProvider(t, counting(6)...)
+			home := p.switchHome(t)
+			id := putSealed(t, home, kind)
+			c := resumeWith(t, home, id, "sealing", "gpt-5.5")
+			formsSent(c, id, sealedForm, originalItems)
+			require.NotContains(t, strings.Join(c.warnings(), "\n"), "encrypted")
+			c.turn(id, "third")
+			sent := gjson.Parse(p.asked()[0].Body)
+			sentKind := strings.TrimSuffix(kind, "_summary")
+			compaction := sent.Get(`input.#(encrypted_content=="bm90IGZvciB1cw==")`)
+			require.JSONEq(t, `{"type":"`+sentKind+`","encrypted_content":"bm90IGZvciB1cw=="}`, compaction.Raw)
+			require.Equal(t, "Edit x.txt, never y.txt", sent.Get("input.0.content.0.text").Str)
+			require.NotContains(t, sent.Raw, "no such file x.txt")
+			c.close()
+
+			c = resumeWith(t, home, id, "plain", "test")
+			formsSent(c, id, originalItems, sealedForm)
+			require.Contains(t, strings.Join(c.warnings(), "\n"), "The 6 items before it are in the context again.")
+			reason := c.get("context/getItems", object{"threadId": id}).Get(`items.#(id=="r20.1").notSentReason`).Str
+			require.Equal(t, "otherProvider", reason)
+			c.turn(id, "fourth")
+			require.Contains(t, p.asked()[1].Body, "no such file x.txt")
+			require.NotContains(t, p.asked()[1].Body, "bm90IGZvciB1cw==")
+			c.close()
+
+			c = resumeWith(t, home, id, "sealing", "gpt-5.5")
+			formsSent(c, id, sealedForm, originalItems)
+			c.turn(id, "fifth")
+			require.Contains(t, p.asked()[2].Body, "bm90IGZvciB1cw==")
+			require.NotContains(t, p.asked()[2].Body, "no such file x.txt")
+			c.close()
+		})
+	}
+}
+
+// TestBinaryEditsAroundAnEncryptedCompaction takes the compaction out, trims, compacts and undoes all
+// of it, by the provider that can read the compaction and by another.
+func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, counting(6)...)
+	home := p.switchHome(t)
+	id := putSealed(t, home, "compaction")
+	c := resumeWith(t, home, id, "sealing", "gpt-5.5")
+	usage := func() int64 {
+		return c.get("context/getUsage", object{"threadId": id}).Get("usage.promptTokens").Int()
+	}
+	whole := usage()
+	preview := c.get("context/preview", object{"threadId": id, "edits": []object{{"type": "setInclusion", "ids": []string{"r20.1"}, "included": false}}})
+	c.call("context/setInclusion", object{"threadId": id, "ids": []string{"r20.1"}, "included": false})
+	require.Equal(t, preview.Get("after.promptTokens").Int(), usage(), "the items before it take its place")
+	require.Contains(t, c.get("context/getPrompt", object{"threadId": id}).Raw, "no such file x.txt")
+	c.call("context/undo", object{"threadId": id})
+	require.Equal(t, whole, usage())
+
+	c.call("thread/context/trim", object{"threadId": id, "keepLastTurns": 1})
+	prompt := c.get("context/getPrompt", object{"threadId": id}).Raw
+	require.NotContains(t, prompt, "bm90IGZvciB1cw==")
+	require.NotContains(t, prompt, "Edit x.txt")
+	c.close()
+
+	c = resumeWith(t, home, id, "plain", "test")
+	prompt = c.get("context/getPrompt", object{"threadId": id}).Raw
+	require.NotContains(t, prompt, "Edit x.txt", "a trim holds for both forms")
+	require.NotContains(t, strings.Join(c.warnings(), "\n"), "encrypted")
+	c.call("context/undo", object{"threadId": id})
+	formsSent(c, id, originalItems, sealedForm)
+	c.call("thread/compact/start", object{"threadId": id, "strategy": "local"})
+	c.awaitTurn()
+	require.Contains(t, c.get("context/getPrompt", object{"threadId": id}).Raw, "sed -i s/a/b/ x.txt")
+	c.close()
+
+	c = resumeWith(t, home, id, "sealing", "gpt-5.5")
+	require.NotContains(t, c.get("context/getPrompt", object{"threadId": id}).Raw, "bm90IGZvciB1cw==", "the extract stands for it")
+	c.call("context/undo", object{"threadId": id})
+	formsSent(c, id, sealedForm, originalItems)
+	require.Equal(t, whole, usage())
+	c.call("thread/compact/start", object{"threadId": id, "strategy": "local"})
+	c.awaitTurn()
+	prompt = c.get("context/getPrompt", object{"threadId": id}).Raw
+	require.Contains(t, prompt, "sed -i s/a/b/ x.txt", "the extract is of the original items")
+	require.NotContains(t, prompt, "bm90IGZvciB1cw==")
 	c.close()
 }
 

@@ -1752,7 +1752,7 @@ export interface ModelProviderSummary {
 }
 
 /** NotSentReason is why a ContextItem is not in the prompt. */
-export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "unreadable";
+export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"encoding/json"
+
 	"appserver/core"
 	"appserver/core/model"
 	"appserver/protocol"
@@ -53,9 +55,30 @@ func inputItem(item protocol.ResponseItemVariant, plain bool, custom map[string]
 		}
 		return &protocol.CustomToolCallOutput{CallID: i.CallID, Output: inputOutput(i.Output)}
 	case *protocol.Unknown:
-		return i
+		return inputNative(i)
 	}
 	return nil
+}
+
+// inputNative is an item of the provider's own, without what the reference implementation adds to
+// it. An encrypted compaction has an older name in older rollouts, which the API does not take.
+func inputNative(i *protocol.Unknown) protocol.ResponseItemVariant {
+	var members map[string]json.RawMessage
+	if protocol.Unmarshal(i.Raw, &members) != nil {
+		return i
+	}
+	if i.Tag != "image_generation_call" { // the API demands the id of one
+		delete(members, "id")
+	}
+	delete(members, "internal_chat_message_metadata_passthrough")
+	if i.Tag == "compaction_summary" {
+		members["type"] = json.RawMessage(`"compaction"`)
+	}
+	raw, err := protocol.Marshal(members)
+	if err != nil {
+		return i
+	}
+	return &protocol.Unknown{Tag: i.Tag, Raw: raw}
 }
 
 // inputMessage leaves out an empty text of the assistant, and replaces any other.
