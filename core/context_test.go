@@ -146,7 +146,7 @@ func TestPlainReaderOfACompactionWithAReminder(t *testing.T) {
 	thread.Step(core.Stamp{}, exclude("r4.0"))
 	projected, keep := thread.Projection()(compacted)
 	require.True(t, keep)
-	require.Equal(t, []string{protocol.ReminderHead, "<environment_context>", "go on", "s"}, textsOf(projected.Payload))
+	require.Equal(t, []string{"<environment_context>", protocol.ReminderHead, "go on", "s"}, textsOf(projected.Payload))
 	require.Equal(t, encode(thread.Prompt().Items), encode(loaded(append(lines, projected)).Prompt().Items))
 }
 

@@ -201,13 +201,13 @@ func (s *step) endStep() {
 		return
 	}
 	told := ContextChanged{New: s.toldItems, to: s.destination()}
-	told.All = s.allChanged || hides(s.changes) || s.toldItems > 0 && s.toldFor != s.destination() // hiding changes pairs, too
+	told.All = s.allChanged || s.reordered || hides(s.changes) || s.toldItems > 0 && s.toldFor != s.destination() // hiding changes pairs, too
 	if !told.All {
 		told.Places, told.Removed = s.placesOf(s.changes), s.removedBy(s.changes)
 	}
 	s.say(told)
 	s.rememberGone(s.changes)
-	s.toldItems, s.toldFor, s.allChanged = len(s.items), s.destination(), false
+	s.toldItems, s.toldFor, s.allChanged, s.reordered = len(s.items), s.destination(), false, false
 }
 
 // removedBy are the ids of the items that left the list with changes, or with their

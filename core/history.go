@@ -34,8 +34,10 @@ type history struct {
 	offsets map[string]int64
 	// reminded is the place of the last reminder, counted from 1.
 	reminded int32
-	// conversing is set if an item of the conversation is visible behind that reminder.
+	// conversing is set if an item of the conversation is kept behind that reminder.
 	conversing bool
+	// reordered is set if the reminder was moved since clients were sent the list.
+	reordered bool
 	// countedFor is the model that the items' tokens were counted for.
 	countedFor string
 	// makers are the models that made items which no other model reads.

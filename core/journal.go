@@ -182,16 +182,16 @@ func (l *log) redo(target int64) {
 	}
 }
 
-// hiddenAnew finds what depends on which items are hidden, where an edit changed that.
+// hiddenAnew updates what depends on the items that an edit changed: pairs, what the model was
+// told of its surroundings, and the place of the reminder.
 func (l *log) hiddenAnew(e *edit) {
-	if !hides(e.changes) {
-		return
-	}
-	if l.partsPairs(e.changes) {
-		l.pairAgain()
-	}
-	if slices.ContainsFunc(e.changes, func(c change) bool { return l.items[c.place].tells != nothing }) {
-		l.hearAgain()
+	if hides(e.changes) {
+		if l.partsPairs(e.changes) {
+			l.pairAgain()
+		}
+		if slices.ContainsFunc(e.changes, func(c change) bool { return l.items[c.place].tells != nothing }) {
+			l.hearAgain()
+		}
 	}
 	l.placeReminder()
 }

@@ -31,11 +31,12 @@ func (h *history) appendOrder() {
 // moveBefore moves the item that joined last before another one.
 func (h *history) moveBefore(place int) { h.move(int32(len(h.items)-1), int32(place)) }
 
-// move moves an item directly before another one, or to the end if that is none.
-func (h *history) move(place, before int32) {
+// move moves an item directly before another one, or to the end if that is none. It reports
+// whether that changed the order.
+func (h *history) move(place, before int32) bool {
 	rank, end := h.rank(place), len(h.items)
 	if next := rank + 1; next == end && before == none || next < end && before != none && h.placeAt(next) == before {
-		return
+		return false
 	}
 	if h.order == nil {
 		h.order = make([]int32, len(h.items))
@@ -48,6 +49,7 @@ func (h *history) move(place, before int32) {
 		end = h.rank(before)
 	}
 	h.order = slices.Insert(h.order, min(end, len(h.order)), place)
+	return true
 }
 
 // rank returns where an item is in the order.

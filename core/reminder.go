@@ -106,25 +106,29 @@ func (t *Thread) heldText(found []Memory) string {
 // than the rules allow.
 func (h *history) remind() {
 	h.remindOf(int32(len(h.items) - 1))
+	before := h.reordered
 	h.placeReminder()
+	h.reordered = before // a new item has no place yet
 }
 
-// placeReminder moves the reminder directly before the conversation: before the first visible item
-// that tells nothing of the surroundings, or to the end without one. The place depends on the
-// visible items alone, so that undo and a reload give the same order.
+// placeReminder moves the reminder directly before the conversation: before the first item kept
+// that tells nothing of the surroundings, or to the end without one. The place depends on the kept
+// items alone, so that undo and a reload give the same order.
 func (h *history) placeReminder() {
 	if h.reminded == 0 {
 		return
 	}
 	first := int32(none)
 	for i := range h.inOrder() {
-		if c := &h.items[i]; !c.fate.hidden && c.tells == nothing {
+		if c := &h.items[i]; c.kept() && c.tells == nothing {
 			first = int32(i)
 			break
 		}
 	}
 	h.conversing = first != none
-	h.move(h.reminded-1, first)
+	if h.move(h.reminded-1, first) {
+		h.reordered = true
+	}
 }
 
 // remindOf puts one reminder in the place of the one that counts.
