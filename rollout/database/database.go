@@ -54,7 +54,7 @@ func (d *DB) Close() error { return errors.Join(d.Read.Close(), d.Write.Close())
 // Open opens the file, and makes what is missing in it. A file that cannot be used is
 // moved aside, once; why is the error beside the database.
 func Open(path string, kind Kind) (db *DB, damage, err error) {
-	db, err = OpenExisting(path, kind)
+	db, err = OpenInPlace(path, kind)
 	if err == nil || !IsUnusable(err) {
 		return db, nil, err
 	}
@@ -62,12 +62,12 @@ func Open(path string, kind Kind) (db *DB, damage, err error) {
 	if err := MoveAside(path); err != nil {
 		return nil, damage, err
 	}
-	db, err = OpenExisting(path, kind)
+	db, err = OpenInPlace(path, kind)
 	return db, damage, err
 }
 
 // Try opens the file, and moves nothing aside.
-func OpenExisting(path string, kind Kind) (*DB, error) {
+func OpenInPlace(path string, kind Kind) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("garbage ", 1024)), 0o600))
 		},
 		"another version": func(t *testing.T, path string) {
-			db, err := database.OpenExisting(path, notes(2))
+			db, err := database.OpenInPlace(path, notes(2))
 			require.NoError(t, err)
 			require.NoError(t, db.Close())
 		},
@@ -74,7 +74,7 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notes.sqlite")
 			spoil(t, path)
-			_, err := database.OpenExisting(path, notes(1))
+			_, err := database.OpenInPlace(path, notes(1))
 			require.True(t, database.IsUnusable(err), "%v", err)
 			db, damage, err := database.Open(path, notes(1))
 			require.NoError(t, err)

@@ -17,23 +17,23 @@ type inode struct {
 	data  []byte
 	// synced is the content at the last sync, pending what was done to it since.
 	synced  []byte
-	pending []edit
+	pending []dataChange
 }
 
 // change cuts a file to a length and writes data there.
-type edit struct {
+type dataChange struct {
 	at   int64
 	data []byte
 }
 
-func (c edit) apply(to []byte) []byte {
+func (c dataChange) apply(to []byte) []byte {
 	for int64(len(to)) < c.at {
 		to = append(to, 0)
 	}
 	return append(to[:c.at:c.at], c.data...)
 }
 
-func (n *inode) apply(c edit) {
+func (n *inode) apply(c dataChange) {
 	n.data = c.apply(n.data)
 	n.pending = append(n.pending, c)
 	n.mtime = time.Now()
@@ -91,7 +91,7 @@ func (f *memFile) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (f *memFile) Write(p []byte) (int, error) {
 	err := f.locked("write", true, func() {
-		f.node.apply(edit{at: int64(len(f.node.data)), data: slices.Clone(p)})
+		f.node.apply(dataChange{at: int64(len(f.node.data)), data: slices.Clone(p)})
 	})
 	if err != nil {
 		return 0, err
@@ -100,7 +100,7 @@ func (f *memFile) Write(p []byte) (int, error) {
 }
 
 func (f *memFile) Truncate(size int64) error {
-	return f.locked("truncate", true, func() { f.node.apply(edit{at: size}) })
+	return f.locked("truncate", true, func() { f.node.apply(dataChange{at: size}) })
 }
 
 func (f *memFile) Sync() error {

@@ -17,7 +17,7 @@ func Forget(path string, store *rollout.Store, rollouts []string) error {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	db, err := database.OpenExisting(path, kind())
+	db, err := database.OpenInPlace(path, kind())
 	if err == nil {
 		err = errors.Join(erase(db.Write, placesOf(store, rollouts)), db.Close())
 	}

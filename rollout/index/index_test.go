@@ -101,14 +101,14 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 			require.NoError(t, os.WriteFile(r.file(), []byte(strings.Repeat("garbage ", 4096)), 0o600))
 		},
 		"another version": func(t *testing.T, r *rig) {
-			db, err := database.OpenExisting(r.file(), kind())
+			db, err := database.OpenInPlace(r.file(), kind())
 			require.NoError(t, err)
 			_, err = db.Write.Exec("PRAGMA user_version = 99")
 			require.NoError(t, err)
 			require.NoError(t, db.Close())
 		},
 		"a table is missing": func(t *testing.T, r *rig) {
-			db, err := database.OpenExisting(r.file(), kind())
+			db, err := database.OpenInPlace(r.file(), kind())
 			require.NoError(t, err)
 			_, err = db.Write.Exec("DROP TABLE sessions")
 			require.NoError(t, err)
