@@ -2,20 +2,20 @@ package rollout
 
 import "io"
 
-// appender writes records at the end of a file opened with O_APPEND, each call's all
-// or none.
+// appender writes lines at the end of a file that was opened with O_APPEND. Each append is all
+// or nothing.
 type appender struct {
 	file File
-	// good is the length that stands; a failed append goes back to it.
+	// validSize is the size without the bytes of failed appends.
 	validSize int64
-	// torn is set while the file may hold more than good bytes.
+	// torn is set if the file may be longer than validSize.
 	torn bool
-	// open is set while the last of the good bytes is not LF.
+	// unterminated is set if the last valid byte is not LF.
 	unterminated bool
 }
 
-// append writes whole lines and then, unless it is nil, calls commit to make them
-// durable.
+// append writes whole lines and then calls commit, which makes them durable. commit may be
+// nil. After an error it truncates the file to validSize.
 func (a *appender) append(lines []byte, commit func() error) error {
 	if err := a.recover(); err != nil {
 		return err
@@ -45,7 +45,8 @@ func (a *appender) write(lines []byte) error {
 	return err
 }
 
-// heal makes the end of the file one that an append can follow.
+// recover removes the bytes of a failed append. If the file cannot be truncated, it keeps
+// them, and the next append terminates them with LF.
 func (a *appender) recover() error {
 	if !a.torn || a.truncate() == nil {
 		return nil

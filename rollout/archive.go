@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// IsArchived tells whether a path leads below archived_sessions.
+// IsArchived reports whether a path is below archived_sessions.
 func (s *Store) IsArchived(path string) bool { return s.isBelow(archivedDir, path) }
 
 func (s *Store) isBelow(root, path string) bool {
 	return strings.HasPrefix(filepath.Clean(path), filepath.Join(s.home, root)+string(filepath.Separator))
 }
 
-// FindArchived is the path of a thread's newest archived rollout, else a
+// FindArchived returns the path of the newest archived rollout of a thread, or a
 // *NotArchivedError.
 func (s *Store) FindArchived(id string) (string, error) {
 	path, err := s.findBelow(archivedDir, threadID, id)
@@ -23,8 +23,8 @@ func (s *Store) FindArchived(id string) (string, error) {
 	return "", firstError(err, &NotArchivedError{id})
 }
 
-// CheckArchive is the error, if any, with which Archive would refuse a rollout before it
-// does anything.
+// CheckArchive returns the error with which Archive would refuse the rollout, or nil. It
+// changes nothing.
 func (s *Store) CheckArchive(path string) error {
 	moves, err := s.threadMoves(path, sessionsDir, s.archiveMove)
 	if err == nil {
@@ -33,10 +33,11 @@ func (s *Store) CheckArchive(path string) error {
 	return err
 }
 
-// Archive moves a rollout that nobody has open, and its backup, to archived_sessions,
-// durably, and gives the new path. The other files of a thread that was reverted go first, so
-// that the thread is archived when its newest file is. It never takes another file's place. After an error
-// the rollout is where it was, or where it should be.
+// Archive moves a rollout and its backup to archived_sessions and returns the new path. The
+// move is durable and never overwrites a file. The rollout must not be open.
+//
+// Older files of a reverted thread are moved first. So the thread counts as archived only
+// after its newest file is moved. After an error, each file is at its old or at its new path.
 func (s *Store) Archive(path string) (string, error) {
 	moves, err := s.threadMoves(path, sessionsDir, s.archiveMove)
 	if err != nil {
@@ -47,8 +48,8 @@ func (s *Store) Archive(path string) (string, error) {
 	return to, s.runMovesLocked(moves)
 }
 
-// Unarchive moves an archived rollout back to the folder of the day in its name, as
-// Archive does the other way; the other files of its thread follow it.
+// Unarchive moves an archived rollout back to the folder of the day in its name. The other
+// files of the thread follow.
 func (s *Store) Unarchive(path string) (string, error) {
 	moves, err := s.threadMoves(path, archivedDir, s.unarchiveMove)
 	if err != nil {
@@ -57,9 +58,10 @@ func (s *Store) Unarchive(path string) (string, error) {
 	return moves[0].to, s.runMovesLocked(moves)
 }
 
-// moves are those of a rollout and, behind it, of the other files of its thread below a root.
-func (s *Store) threadMoves(path, root string, way func(path string) (*move, error)) ([]*move, error) {
-	newest, err := way(path)
+// threadMoves returns the moves of a rollout and of the other files of its thread below root.
+// The first move is that of the given rollout.
+func (s *Store) threadMoves(path, root string, newMove func(path string) (*move, error)) ([]*move, error) {
+	newest, err := newMove(path)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +71,10 @@ func (s *Store) threadMoves(path, root string, way func(path string) (*move, err
 			return nil, err
 		}
 		if name == "" || threadID(name) != newest.id || has[fileID(name)] {
-			continue // what cannot be read for good holds nothing that can be moved
+			continue // a folder that is unreadable for good has no files to move
 		}
 		has[fileID(name)] = true
-		m, err := way(filepath.Join(s.home, root, name))
+		m, err := newMove(filepath.Join(s.home, root, name))
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +92,7 @@ func checkAll(moves []*move) error {
 	return nil
 }
 
-// runAll moves, as the thread's one writer.
+// runMovesLocked runs the moves under the writer lock of the thread.
 func (s *Store) runMovesLocked(moves []*move) error {
 	lock, err := s.lock(moves[0].id)
 	if err != nil {
@@ -99,7 +101,7 @@ func (s *Store) runMovesLocked(moves []*move) error {
 	return firstError(runMoves(moves), diskError(moves[0].op, moves[0].from, lock.release()))
 }
 
-// runLocked moves all, or none that can be known not to be. The caller is the thread's one writer.
+// runMoves checks all moves before it runs the first. The caller holds the writer lock.
 func runMoves(moves []*move) error {
 	err := checkAll(moves)
 	for _, m := range moves {
@@ -137,8 +139,8 @@ func (s *Store) unarchiveMove(path string) (*move, error) {
 	return &move{tempFile{s, to + temporarySuffix}, "unarchive", id, sessionsDir, path, to}, nil
 }
 
-// backupOf is the path of a rollout's backup: beside it or, where only a program that knows
-// of no backups has moved the rollout, where that came from.
+// backupPath returns the path of a rollout's backup. Programs without backups move the rollout
+// alone, so the backup may still be at the rollout's former path.
 func (s *Store) backupPath(path string) string {
 	beside := path + backupSuffix
 	if _, err := s.disk.Lstat(beside); !isNotExist(err) {
@@ -154,7 +156,7 @@ func (s *Store) backupPath(path string) string {
 	return m.from + backupSuffix
 }
 
-// bringBackup puts such a backup beside its rollout. The caller is the thread's writer.
+// fetchBackup moves such a backup beside its rollout. The caller holds the writer lock.
 func (s *Store) fetchBackup(path string) error {
 	m, err := s.completedMove(path)
 	if err == nil {
@@ -167,13 +169,13 @@ func (s *Store) fetchBackup(path string) error {
 	return nil
 }
 
-// bringing is the move that a rollout below one of the roots has made.
+// completedMove returns the move that would have led to the present path of a rollout.
 func (s *Store) completedMove(path string) (*move, error) {
-	way := s.archiveMove
+	newMove := s.archiveMove
 	if s.IsArchived(path) {
-		way = s.unarchiveMove
+		newMove = s.unarchiveMove
 	}
-	m, err := way(path)
+	m, err := newMove(path)
 	if err != nil {
 		return nil, err
 	}

@@ -18,36 +18,37 @@ const (
 	temporarySuffix = ".tmp"
 )
 
-// Backup says how a rollout's lines were come by. The zero Backup is that of a file
-// that is whole.
+// Backup reports the use of a rollout's backup. The zero value means that the rollout is
+// complete without one.
 type Backup struct {
-	// Joined is set where the lines before the file's last context_backup line are
-	// those of the backup.
+	// Joined is set if the lines before the last context_backup line were read from the
+	// backup.
 	Joined bool
-	// Err is a *BackupError where they should be, but are the file's own.
+	// Err is a *BackupError if a backup is required and cannot be used. The lines are then
+	// those of the file alone.
 	Err error
 }
 
 // marker is a context_backup line.
 type marker struct {
-	// line and offset are as those of Damage.
+	// line and offset are counted as in Damage.
 	line    int
 	offset  int64
 	payload json.RawMessage
 }
 
-// lastMarker is nil where there is none.
-func lastMarker(runs []block) *marker {
-	for i := len(runs) - 1; i >= 0; i-- {
-		if runs[i].marker != nil {
-			return runs[i].marker
+// lastMarker returns the last marker, or nil.
+func lastMarker(blocks []block) *marker {
+	for i := len(blocks) - 1; i >= 0; i-- {
+		if blocks[i].marker != nil {
+			return blocks[i].marker
 		}
 	}
 	return nil
 }
 
-// names is what a marker says; it is false where that cannot be understood. No marker
-// says what one with 0 bytes does.
+// decode returns the payload of a marker, or false if it is malformed. A nil marker decodes as
+// one with 0 bytes.
 func (m *marker) decode() (protocol.ContextBackup, bool) {
 	if m == nil {
 		return protocol.ContextBackup{}, true
@@ -62,7 +63,7 @@ func (m *marker) decode() (protocol.ContextBackup, bool) {
 	return protocol.ContextBackup{Bytes: *said.Bytes, CRC32C: *said.CRC32C}, true
 }
 
-// join puts the backup's lines in the place of those before the marker.
+// joinBackup replaces the lines before the marker by those of the backup.
 func (s *Store) joinBackup(r *reading) Backup {
 	path := s.backupPath(r.Path)
 	named, ok := r.marker.decode()
@@ -76,20 +77,20 @@ func (s *Store) joinBackup(r *reading) Backup {
 	if err != nil {
 		return Backup{Err: err}
 	}
-	runs := parseBlocks(data, workersFor(len(data)))
-	if !sameThread(r.thread(), firstMeta(runs)) {
+	blocks := parseBlocks(data, workersFor(len(data)))
+	if !sameThread(r.thread(), firstMeta(blocks)) {
 		return Backup{Err: &BackupError{Path: path, Reason: backupForeign}}
 	}
-	for i := range runs {
-		runs[i].setPath(path)
+	for i := range blocks {
+		blocks[i].setPath(path)
 	}
 	r.misplacedBackup = path != r.Path+backupSuffix
 	r.backup, r.padding, r.tail = data, padding(r.marker.offset-named.Bytes), r.fromMarker()
-	r.blocks = append(runs, r.tailBlocks()...)
+	r.blocks = append(blocks, r.tailBlocks()...)
 	return Backup{Joined: true}
 }
 
-// readBackup reads the bytes that a marker names, and makes sure that they are those.
+// readBackup reads the bytes that a marker names and verifies their checksum.
 func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, error) {
 	file, info, err := s.open(path, os.O_RDONLY)
 	if err != nil {
@@ -109,18 +110,18 @@ func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, e
 	return data, nil
 }
 
-// backupError is what went wrong with a backup.
+// backupError converts an error from opening or reading a backup.
 func backupError(path string, err error) *BackupError {
 	if isNotExist(err) {
 		return &BackupError{Path: path, Reason: backupMissing}
 	}
 	if disk := new(DiskError); errors.As(err, &disk) && isEnvironment(err) {
-		err = disk.Err // the path and the advice are in the error already
+		err = disk.Err // BackupError has the path and the advice itself
 	}
 	return &BackupError{Path: path, Reason: backupUnreadable, Err: err}
 }
 
-// checksum is the CRC-32C of parts that follow each other.
+// checksum returns the CRC-32C of consecutive parts.
 func checksum(parts ...[]byte) (sum uint32) {
 	for _, part := range parts {
 		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part)
@@ -128,7 +129,7 @@ func checksum(parts ...[]byte) (sum uint32) {
 	return sum
 }
 
-// whole is the full log, in parts that follow each other.
+// fullLog returns the full log in consecutive parts.
 func (r *reading) fullLog() [][]byte {
 	if r.Backup.Joined {
 		return [][]byte{r.backup, r.padding, r.tail}
@@ -136,8 +137,8 @@ func (r *reading) fullLog() [][]byte {
 	return [][]byte{r.data}
 }
 
-// fromMarker is the file's bytes from the last marker on. They get a buffer of their
-// own where they are few, so that nothing keeps the rest in memory.
+// fromMarker returns the bytes of the file from the last marker on. A short tail is copied, so
+// that it does not keep the whole file in memory.
 func (r *reading) fromMarker() []byte {
 	tail := bytes.TrimPrefix(r.data[r.marker.offset:], []byte(byteOrderMark))
 	if len(tail) < len(r.data)/4 {
@@ -146,23 +147,23 @@ func (r *reading) fromMarker() []byte {
 	return tail
 }
 
-// tailRuns are the lines from the last marker on.
+// tailBlocks parses the lines from the last marker on.
 func (r *reading) tailBlocks() []block {
-	runs := parseBlocks(r.tail, workersFor(len(r.tail)))
-	for i := range runs {
-		runs[i].shift(r.marker.line-1, int64(len(r.data)-len(r.tail)))
+	blocks := parseBlocks(r.tail, workersFor(len(r.tail)))
+	for i := range blocks {
+		blocks[i].shift(r.marker.line-1, int64(len(r.data)-len(r.tail)))
 	}
-	return runs
+	return blocks
 }
 
-// place makes damage that of another file.
+// setPath assigns damage to another file.
 func (r *block) setPath(path string) {
 	for i := range r.damage {
 		r.damage[i].Path = path
 	}
 }
 
-// thread is the id in the file's name or, where that has none, in its session_meta.
+// thread returns the thread id of the file name, or of its session_meta if the name has none.
 func (r *reading) thread() string {
 	if r.ThreadID != "" {
 		return r.ThreadID
@@ -170,9 +171,9 @@ func (r *reading) thread() string {
 	return firstMeta(r.blocks)
 }
 
-// firstMeta is the id in the first session_meta line, "" where none tells one.
-func firstMeta(runs []block) string {
-	for _, r := range runs {
+// firstMeta returns the id of the first session_meta line, or "".
+func firstMeta(blocks []block) string {
+	for _, r := range blocks {
 		for i := range r.lines {
 			if r.lines[i].Type == protocol.LineSessionMeta {
 				return gjson.GetBytes(r.lines[i].Payload, "id").Str
@@ -182,13 +183,13 @@ func firstMeta(runs []block) string {
 	return ""
 }
 
-// sameThread is true also where one of the ids is not known.
+// sameThread reports whether two ids may be of one thread. An empty id is unknown and matches
+// any.
 func sameThread(a, b string) bool { return a == "" || b == "" || strings.EqualFold(a, b) }
 
-// CheckBackup tells whether excluded items can be brought back: it is nil where the
-// rollout's backup is there and right. A rollout that is whole has a right one if that
-// is an earlier state of it. What is wrong with a backup is a *BackupError, whatever
-// keeps the rollout itself from being read an error as those of Read.
+// CheckBackup returns nil if excluded items can be restored from the rollout's backup.
+// Otherwise it returns a *BackupError. If the rollout itself cannot be read, the errors are
+// those of Read. The backup of a complete rollout must be an earlier state of it.
 func (s *Store) CheckBackup(path string) error {
 	file, _, err := s.open(path, os.O_RDONLY)
 	if err != nil {
@@ -205,8 +206,8 @@ func (s *Store) CheckBackup(path string) error {
 	return s.checkEarlier(path+backupSuffix, r.data)
 }
 
-// checkEarlier makes sure that the backup of a file that is whole is an earlier state
-// of it.
+// checkEarlier returns an error unless the backup of a complete file is an earlier state of
+// that file.
 func (s *Store) checkEarlier(path string, whole []byte) error {
 	err := s.compareEarlier(path, whole)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// secure makes the backup hold the full log, durably, and never less than before.
+// backUp makes the backup contain the full log, durably. At no moment does the backup contain
+// less than before.
 func (w *rewrite) backUp() error {
 	if w.Backup.Joined {
 		if err := w.extendBackup(); err != nil {
@@ -18,8 +19,8 @@ func (w *rewrite) backUp() error {
 	return w.hardLinkBackup()
 }
 
-// twin gives a file that is whole a second name, the backup's, unless it has that. An
-// earlier state of it may have that name; anything else keeps it.
+// hardLinkBackup creates the backup of a complete file as a hard link to the file. It replaces
+// an earlier state of the file. Any other backup is an error.
 func (w *rewrite) hardLinkBackup() error {
 	there, err := w.store.disk.Lstat(w.backupPath)
 	if isNotExist(err) {
@@ -43,7 +44,7 @@ func (w *rewrite) hardLinkBackup() error {
 
 func (w *rewrite) content() ([]byte, error) { return w.data, nil }
 
-// extend appends to a backup that was joined what came after it.
+// extendBackup appends the lines that are newer than the backup.
 func (w *rewrite) extendBackup() error {
 	file, info, err := w.store.open(w.backupPath, os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -63,10 +64,9 @@ func (w *rewrite) extendBackup() error {
 	return firstError(err, file.Close())
 }
 
-// cutRest takes off what an extend left behind that was not followed by its rewrite:
-// the begin of what is about to be appended, and zeros where a crash kept the file's
-// length and not its content. Anything else may be all that is left of a newer state
-// of the thread, and is no leftover.
+// truncateLeftover truncates bytes left by an interrupted rewrite: a prefix of the bytes to
+// append, and zeros from a crash that preserved the file's length but not its content. Other
+// bytes may be the only copy of a newer state, so they are an error.
 func (w *rewrite) truncateLeftover(backup *appender, size int64, added []byte) error {
 	ahead := &BackupError{Path: w.backupPath, Reason: backupAhead}
 	if size > int64(len(added)) {

@@ -9,10 +9,11 @@ import (
 	"appserver/protocol"
 )
 
-// chunking says how files are read that are not held in memory whole, in bytes.
+// chunkReader reads files in parts, so that memory does not grow with the file. Sizes are in
+// bytes.
 type chunkReader struct {
-	// size is how much is read at once. A line that is longer is read whole, up to most;
-	// of one that is longer still, the rest is passed over.
+	// size is the length of a read. A longer line is read whole up to maxLine. Of an even
+	// longer line the rest is skipped.
 	size, maxLine int64
 }
 
@@ -21,16 +22,16 @@ const (
 	maxLine   = 256 << 20
 )
 
-// chunk is a part of a file, of whole lines but for the last one.
+// chunk is a part of a file. It consists of whole lines, except for the last chunk.
 type chunk struct {
 	offset int64
 	data   []byte
-	// cut is how many bytes of its last line are missing.
+	// omitted is the number of bytes that are missing from the last line.
 	omitted int64
 }
 
-// of yields a file from an offset to another, or to its end. Each chunk has a buffer of its
-// own.
+// chunks returns an iterator over the chunks of file between two offsets, or to its end. Each
+// chunk has a buffer of its own.
 func (k chunkReader) chunks(file File, from, to int64) iter.Seq2[chunk, error] {
 	return func(yield func(chunk, error) bool) {
 		c := chunk{offset: from}
@@ -69,7 +70,8 @@ func (k chunkReader) chunks(file File, from, to int64) iter.Seq2[chunk, error] {
 	}
 }
 
-// whole is the length of its whole lines; one that was cut stands alone.
+// wholeLines returns the length of the whole lines. A line with omitted bytes is a chunk of
+// its own.
 func (c *chunk) wholeLines() int {
 	if c.omitted > 0 {
 		return bytes.IndexByte(c.data, '\n') + 1
@@ -77,10 +79,11 @@ func (c *chunk) wholeLines() int {
 	return bytes.LastIndexByte(c.data, '\n') + 1
 }
 
-// shorten leaves of a line that is too long what is no JSON, whatever follows.
-func (c *chunk) replaceLongLine(most int64) bool {
+// replaceLongLine replaces a line above the limit by a byte that is not JSON, so that the line
+// is damage.
+func (c *chunk) replaceLongLine(limit int64) bool {
 	n := int64(len(c.data))
-	if n <= most && c.omitted == 0 {
+	if n <= limit && c.omitted == 0 {
 		return false
 	}
 	c.omitted += n - 1
@@ -88,24 +91,23 @@ func (c *chunk) replaceLongLine(most int64) bool {
 	return true
 }
 
-// stretch is a part of a file that is loaded.
+// span is a part of a file to load.
 type span struct {
 	file     uint32
 	from, to int64
-	// lines are those of the file before it.
+	// lines is the number of lines of the file before the span.
 	lines int
-	// path is that of the backup, "" for the rollout itself.
+	// path is the path of the backup, or "" for the rollout itself.
 	path string
 }
 
-// scan settles the lines of a stretch, and gives the end of what was there. While the
-// lines of a chunk are taken, a goroutine reads and parses the next; it ends with the
-// stretch.
+// readSpan reads the lines of a span and returns the end of the file. A goroutine reads and
+// parses the next chunk while the lines of the present one are handled. It ends with the span.
 func (l *loading) readSpan(s *span) (end int64, err error) {
 	type outcome struct {
 		chunk
-		runs []block
-		err  error
+		blocks []block
+		err    error
 	}
 	next := make(chan outcome, 1)
 	go func() {
@@ -120,13 +122,13 @@ func (l *loading) readSpan(s *span) (end int64, err error) {
 			err = firstError(err, o.err)
 			continue
 		}
-		for i := range o.runs {
-			o.runs[i].shift(s.lines, o.offset)
-			o.runs[i].setPath(s.path)
-			l.addBlock(&o.runs[i], s.file)
+		for i := range o.blocks {
+			o.blocks[i].shift(s.lines, o.offset)
+			o.blocks[i].setPath(s.path)
+			l.addBlock(&o.blocks[i], s.file)
 		}
-		for i := range o.runs {
-			s.lines += o.runs[i].count
+		for i := range o.blocks {
+			s.lines += o.blocks[i].count
 		}
 		end = o.offset + int64(len(o.data)) + o.omitted
 		l.unterminated = o.data[len(o.data)-1] != '\n'
@@ -134,7 +136,7 @@ func (l *loading) readSpan(s *span) (end int64, err error) {
 	return end, err
 }
 
-// lastMarkerOf is the last marker of a file.
+// lastMarkerOf returns the last marker of a file, or nil.
 func (k chunkReader) lastMarkerOf(file File, size int64) (last *marker, err error) {
 	lines := 0
 	for c, err := range k.chunks(file, 0, size) {
@@ -153,9 +155,9 @@ func (k chunkReader) lastMarkerOf(file File, size int64) (last *marker, err erro
 
 var markerMark = []byte(`"` + protocol.LineContextBackup + `"`)
 
-// markerIn is the last marker in whole lines.
+// markerIn returns the last marker in data, which consists of whole lines.
 func markerIn(data []byte) *marker {
-	if !bytes.Contains(data, markerMark) { // which is faster than to look from behind
+	if !bytes.Contains(data, markerMark) { // faster than a search from the end
 		return nil
 	}
 	for end := len(data); ; {

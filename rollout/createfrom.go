@@ -8,9 +8,9 @@ import (
 	"appserver/protocol"
 )
 
-// CreateFrom is Create for a thread that begins with lines of another one. The first
-// append writes them before its own, and makes all of it durable under a temporary name
-// before the file gets its own: no crash leaves a part of them.
+// CreateFrom creates a thread that begins with lines of another thread. The first append
+// writes these lines and its own to a temporary file, syncs it and renames it. So a crash
+// leaves all of the lines or none.
 func (s *Store) CreateFrom(id string, at time.Time, lines []protocol.RolloutLine) (*Log, error) {
 	l, err := s.Create(id, at)
 	if err == nil {
@@ -19,7 +19,7 @@ func (s *Store) CreateFrom(id string, at time.Time, lines []protocol.RolloutLine
 	return l, err
 }
 
-// plant makes the file of a thread that begins with lines of another.
+// createFromSeed creates the file with the seed and the given lines.
 func (l *Log) createFromSeed(lines []protocol.RolloutLine) (err error) {
 	encoded, err := encode(slices.Concat(l.seed, lines))
 	if err != nil {
@@ -31,7 +31,7 @@ func (l *Log) createFromSeed(lines []protocol.RolloutLine) (err error) {
 		}
 	}
 	if err := l.writeSeeded(encoded); err != nil {
-		_ = l.store.disk.Remove(l.path) // nobody was told of it
+		_ = l.store.disk.Remove(l.path) // the append failed, so the file must not exist
 		return err
 	}
 	l.seed, l.created, l.entriesSynced, l.appended = nil, true, true, true

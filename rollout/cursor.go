@@ -9,22 +9,23 @@ import (
 	"appserver/protocol"
 )
 
-// Position is a place in a list that is ordered by Key.
+// Position is a position in a list that is sorted by Key.
 type Position struct {
 	Key SortKey `json:"k"`
-	// Path is relative to the root, with slashes.
+	// Path is relative to the root and has slashes.
 	Path string `json:"p"`
-	// Updated is in Unix nanoseconds; 0 where the key is created_at.
+	// Updated is the time of the last update in Unix nanoseconds, or 0 if the key is
+	// created_at.
 	Updated int64 `json:"u,omitempty"`
-	// Here is set where the page begins with what stands there, not behind it.
+	// Inclusive is set if the page includes the row at the position.
 	Inclusive bool `json:"h,omitempty"`
 }
 
-// Begin is where the page of a query begins: the zero Position without a cursor, a
-// *CursorError where that is not one of such a list.
+// Start returns the position of the query's cursor, or the zero Position without a cursor. An
+// invalid cursor is a *CursorError.
 func (q Query) Start() (Position, error) { return decodeCursor(q.Cursor, q.Key()) }
 
-// Key is the query's SortKey, or that of the zero one.
+// Key returns the query's SortKey, or SortCreated if it is empty.
 func (q Query) Key() SortKey {
 	if q.SortKey == "" {
 		return SortCreated
@@ -32,7 +33,7 @@ func (q Query) Key() SortKey {
 	return q.SortKey
 }
 
-// Cursor leads to the page that begins at the position.
+// Cursor returns the cursor of the page after the position.
 func (p Position) Cursor() string {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -41,7 +42,7 @@ func (p Position) Cursor() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// decodeCursor is the zero position for "".
+// decodeCursor decodes a cursor. "" is the zero Position.
 func decodeCursor(cursor string, key SortKey) (Position, error) {
 	var p Position
 	if cursor == "" {
@@ -67,13 +68,14 @@ func (p Position) before(q Position) bool {
 
 func (p Position) in(root string) string { return filepath.Join(root, filepath.FromSlash(p.Path)) }
 
-// Back leads, in the other direction, to the page that begins at the position.
+// BackCursor returns the cursor of the page that begins at the position and continues in the
+// other direction.
 func (p Position) BackCursor() string {
 	p.Inclusive = true
 	return p.Cursor()
 }
 
-// reaches tells whether a list that begins at p has q.
+// precedes reports whether q belongs to a page that begins at p.
 func (p Position) precedes(q Position, ascending bool) bool {
 	switch {
 	case p.Path == "":

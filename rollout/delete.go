@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// InUseError tells that another thread's rollout goes on where this one's ends, as forks of
-// the reference implementation do.
+// InUseError reports that the history of thread By depends on a rollout of thread ID. Forks of
+// the reference implementation have such dependencies.
 type InUseError struct{ ID, By string }
 
-// Error begins as the reference implementation's does.
+// Error begins with the message of the reference implementation.
 func (e *InUseError) Error() string {
 	return "cannot delete thread " + e.ID + ": forked history still references it, that of thread " + e.By
 }
 
-// CheckDelete is the error, if any, with which Delete would refuse a thread before it does
-// anything.
+// CheckDelete returns the error with which Delete would refuse the thread, or nil. It changes
+// nothing.
 func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
@@ -37,8 +37,8 @@ func (s *Store) CheckDelete(id string) error {
 	return err
 }
 
-// passing is an error that may pass, nil for others: what could not be read now may lean on what
-// is deleted.
+// transientOnly returns err if it is transient, or nil. A file that is unreadable for the
+// moment may depend on the file to delete.
 func transientOnly(err error) error {
 	if IsTransient(err) {
 		return err
@@ -46,8 +46,8 @@ func transientOnly(err error) error {
 	return nil
 }
 
-// filesOf are the ids of a thread's files, and the paths of all other threads'. What cannot be
-// read for good has none.
+// splitFiles returns the file ids of a thread, and the paths of all other threads. Folders
+// that are permanently unreadable are skipped.
 func (s *Store) splitFiles(id string) (own, others []string, unread error) {
 	for _, root := range Roots() {
 		for path, err := range s.walk(walk{root: root}) {
@@ -64,8 +64,8 @@ func (s *Store) splitFiles(id string) (own, others []string, unread error) {
 	return own, others, unread
 }
 
-// users are the threads that others go on from, each with one that does; where ctx has ended
-// they are not all.
+// dependents maps each thread that others depend on to one of those others. If ctx ends, the
+// map is incomplete.
 func (s *Store) dependents(ctx context.Context) (map[string]string, error) {
 	threads, origins := map[string]string{}, map[string]string{}
 	reader := headReader{store: s}
@@ -96,8 +96,8 @@ func (s *Store) dependents(ctx context.Context) (map[string]string, error) {
 	return users, nil
 }
 
-// originOf is the id of the file in which a rollout's first line says that its history begins,
-// "" where that is its own.
+// originOf returns the id of the file that a rollout's history begins in, or "" if it begins
+// in the rollout itself.
 func (r *headReader) originOf(path string) (string, error) {
 	line, whole, err := r.firstLine(path)
 	if err != nil || whole && !bytes.Contains(line, []byte("history_base")) && !bytes.Contains(line, []byte("forked_from_ordinal_exclusive")) {
@@ -107,8 +107,8 @@ func (r *headReader) originOf(path string) (string, error) {
 	return found.origin.id, err
 }
 
-// leansOn tells whether a rollout's first line says that its history begins in one of the
-// files with these ids. A file that cannot be read for good leans on nothing.
+// dependsOn reports whether a rollout's history begins in one of the files. A permanently
+// unreadable file depends on nothing.
 func (r *headReader) dependsOn(path string, ids []string) (bool, error) {
 	line, whole, err := r.firstLine(path)
 	names := func(id string) bool { return bytes.Contains(line, []byte(id)) }
@@ -119,7 +119,8 @@ func (r *headReader) dependsOn(path string, ids []string) (bool, error) {
 	return err == nil && slices.Contains(ids, found.origin.id), transientOnly(err)
 }
 
-// firstLine is that of a file, as far as it is in the head; whole is set where it is all of it.
+// firstLine returns the first line of a file as far as it is in the head. whole reports
+// whether that is the entire line.
 func (r *headReader) firstLine(path string) (line []byte, whole bool, err error) {
 	file, info, err := r.store.open(path, 0)
 	if err != nil {
@@ -133,8 +134,9 @@ func (r *headReader) firstLine(path string) (line []byte, whole bool, err error)
 	return line, whole, nil
 }
 
-// Delete removes the rollouts of a thread, archived ones too, with their backups, durably
-// and as the thread's one writer. The backup goes last: a crash leaves one that nobody reads.
+// Delete removes all rollouts of a thread with their backups, including archived ones. It is
+// durable and holds the writer lock. Backups are removed last, because a backup without a
+// rollout is never read.
 func (s *Store) Delete(id string) error {
 	if err := s.CheckDelete(id); err != nil {
 		return err
@@ -142,8 +144,8 @@ func (s *Store) Delete(id string) error {
 	return s.Remove(id)
 }
 
-// Remove is Delete for those who know, as an index does, that no other thread goes on from
-// this one.
+// Remove deletes a thread without a search for dependents. The caller must know that no other
+// thread depends on this one.
 func (s *Store) Remove(id string) error {
 	if !isThreadID(id) {
 		return &NotFoundError{id}
@@ -156,8 +158,8 @@ func (s *Store) Remove(id string) error {
 	return firstError(s.deleteAll(id), diskError("delete", id, lock.release()))
 }
 
-// deleteAll deletes the newest file first, and fails where there is none. What cannot be read
-// may have others.
+// deleteAll deletes the files of a thread, the newest first. It returns a *NotFoundError if
+// there are none, or the error of a folder that could not be read.
 func (s *Store) deleteAll(id string) error {
 	var unread error = &NotFoundError{id}
 	var gone []string
@@ -186,11 +188,12 @@ func (s *Store) deleteAll(id string) error {
 	return unread
 }
 
-// deleteTrail takes what a move that was killed left of a rollout where that led from or to.
+// deleteMoveLeftovers removes files that an interrupted move left at the other path of a
+// rollout.
 func (s *Store) deleteMoveLeftovers(path string) error {
 	m, err := s.completedMove(path)
 	if err != nil {
-		return nil // it was never moved
+		return nil // the rollout cannot have been moved
 	}
 	for _, suffix := range []string{temporarySuffix, backupSuffix} {
 		if err := s.disk.Remove(m.from + suffix); err != nil && !isNotExist(err) {
@@ -203,7 +206,7 @@ func (s *Store) deleteMoveLeftovers(path string) error {
 	return nil
 }
 
-// deleteFile also takes what a rewrite that was killed left of the thread.
+// deleteFile removes a rollout, its temporary file and its backup.
 func (s *Store) deleteFile(path string) error {
 	if err := s.disk.Remove(path + temporarySuffix); err != nil && !isNotExist(err) {
 		return err

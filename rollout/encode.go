@@ -11,8 +11,7 @@ import (
 	"appserver/protocol"
 )
 
-// encode writes lines as they stand in a file. A line that could not be read back is
-// an error.
+// encode returns lines as they are stored. A line that could not be read back is an error.
 func encode(lines []protocol.RolloutLine) ([]byte, error) {
 	size := 0
 	for _, line := range lines {
@@ -49,8 +48,7 @@ func appendLine(out []byte, line protocol.RolloutLine) ([]byte, error) {
 	return append(out, '}', '\n'), nil
 }
 
-// oneLine returns the payload as well-formed text without the line breaks that JSON allows
-// between values.
+// oneLine returns a payload as well-formed JSON without line breaks.
 func oneLine(payload []byte) ([]byte, error) {
 	if !validJSON(payload) {
 		return nil, errPayload

@@ -8,51 +8,52 @@ import (
 	"syscall"
 )
 
-// NotFoundError tells that no file carries the thread's id.
+// NotFoundError reports that no rollout of a thread exists.
 type NotFoundError struct{ ID string }
 
-// Error begins as the reference implementation's does.
+// Error begins with the message of the reference implementation.
 func (e *NotFoundError) Error() string { return "no rollout found for thread id " + e.ID }
 
-// NotArchivedError tells that no file in the archive carries the thread's id.
+// NotArchivedError reports that no archived rollout of a thread exists.
 type NotArchivedError struct{ ID string }
 
-// Error begins as the reference implementation's does.
+// Error begins with the message of the reference implementation.
 func (e *NotArchivedError) Error() string {
 	return "no archived rollout found for thread id " + e.ID
 }
 
-// LockedError tells that the thread has another writer, here or in another process.
+// LockedError reports that another writer, in this or another process, holds the writer lock
+// of a thread.
 type LockedError struct{ ID string }
 
-// Error begins as the reference implementation's does.
+// Error begins with the message of the reference implementation.
 func (e *LockedError) Error() string {
 	return "thread " + e.ID + " already has an active writer: close it there, or end the program that has it open"
 }
 
-// CursorError tells that a cursor was not made by List, or for another SortKey.
+// CursorError reports a cursor that no list returned, or one of another SortKey.
 type CursorError struct{ Cursor string }
 
-// Error shows the cursor.
+// Error includes the cursor.
 func (e *CursorError) Error() string {
 	return "invalid cursor: " + e.Cursor + " (use one that a list with the same sort key returned)"
 }
 
-// NameError tells that a file's name or an id is not that of a thread.
+// NameError reports a file name, or an id, without a valid thread id.
 type NameError struct{ Name string }
 
-// Error shows what was taken for a name.
+// Error includes the name.
 func (e *NameError) Error() string {
 	return fmt.Sprintf("%q has no thread id: expected rollout-<time>-<UUID>.jsonl", e.Name)
 }
 
-// KindError tells that something other than a regular file is in the place of one.
+// KindError reports that a path leads to something other than a regular file.
 type KindError struct {
 	Path string
 	Mode fs.FileMode
 }
 
-// Error names the kind.
+// Error names the kind of file.
 func (e *KindError) Error() string {
 	return fmt.Sprintf("%s is a %s, not a regular file: move it away", e.Path, fileKind(e.Mode))
 }
@@ -71,19 +72,19 @@ func fileKind(mode fs.FileMode) string {
 	return "special file"
 }
 
-// BackupError tells why a rollout's backup is of no use.
+// BackupError reports why a rollout's backup cannot be used.
 type BackupError struct {
-	// Path is the backup's.
+	// Path is the path of the backup.
 	Path string
-	// Reason is said of the path: is missing, is damaged, …
+	// Reason continues a sentence that begins with the path: "is missing", "is damaged", …
 	Reason string
-	// Whole is set where the rollout is whole and so lacks nothing without it.
+	// Whole is set if the rollout is complete and does not need the backup.
 	Whole bool
-	// Err is what the system said, nil where it said nothing.
+	// Err is the error of the system, or nil.
 	Err error
 }
 
-// Error ends with the consequence, and what may help.
+// Error ends with the consequence and the next action.
 func (e *BackupError) Error() string {
 	reason := e.Reason
 	if e.Err != nil {
@@ -109,17 +110,16 @@ func (e *BackupError) consequence() string {
 	return "excluded items cannot be shown or brought back until the right one is put back"
 }
 
-// IsShortage tells that the disk, or the process, lacks what a file needs: nothing is wrong with
-// the file.
+// IsShortage reports whether err is caused by a limit of the disk or the process. The file
+// itself is intact.
 func IsShortage(err error) bool {
 	return isAny(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EMFILE, syscall.ENFILE)
 }
 
-// MayPass tells of an error that says nothing of what is there: a file that cannot be read for it
-// now may be read later.
+// IsTransient reports whether a later attempt to read the file may succeed.
 func IsTransient(err error) bool { return IsShortage(err) || errors.Is(err, syscall.EIO) }
 
-// isOutside tells that it may not be the file with which something is wrong.
+// isEnvironment reports whether the cause of err may be outside of the file.
 func isEnvironment(err error) bool {
 	return IsShortage(err) || isAny(err, syscall.EIO, fs.ErrPermission)
 }
@@ -128,7 +128,7 @@ func isAny(err error, any ...error) bool {
 	return slices.ContainsFunc(any, func(one error) bool { return errors.Is(err, one) })
 }
 
-// Unwrap is what the system said.
+// Unwrap returns the error of the system.
 func (e *BackupError) Unwrap() error { return e.Err }
 
 // Reasons of a BackupError.
@@ -142,7 +142,7 @@ const (
 	backupAhead      = "holds lines at its end that the rollout does not know of"
 )
 
-// DiskError tells what could not be done to which file, and what may help.
+// DiskError reports a failed operation on a file.
 type DiskError struct {
 	// Op is a verb: append to, open, read, …
 	Op   string
@@ -150,15 +150,16 @@ type DiskError struct {
 	Err  error
 }
 
-// Error ends with the advice.
+// Error ends with the next action.
 func (e *DiskError) Error() string {
 	return fmt.Sprintf("cannot %s %s: %v: %s", e.Op, e.Path, e.Err, advice(e.Err))
 }
 
-// Unwrap is what the system said.
+// Unwrap returns the error of the system.
 func (e *DiskError) Unwrap() error { return e.Err }
 
-// diskError is nil for nil, and leaves alone what explains itself already.
+// diskError wraps err. It returns nil for nil, and leaves errors unchanged that have the path
+// and the advice already.
 func diskError(op, path string, err error) error {
 	var pathErr *fs.PathError
 	var locked *LockedError
@@ -229,8 +230,8 @@ func advice(err error) string {
 	return "try again"
 }
 
-// absent tells whether an error says that there is no such file, be it that what
-// should be a folder above it is none.
+// isNotExist reports whether err means that there is no such file, or that a parent is not a
+// folder.
 func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 )
 
-// FinishMoves ends moves between sessions and the archive whose writers were killed, of all
-// threads that have no writer. A thread whose newest file is below sessions is not archived:
-// what it has in the archive is brought back, or goes where it is a second name or an earlier
-// state of what is below sessions. Any other file there stays. An error tells what could not be
-// done; the rest is done all the same.
+// FinishMoves completes interrupted moves between sessions and the archive, for all threads
+// without a writer.
+//
+// If the newest file of a thread is below sessions, the thread is not archived. Its archived
+// files are then moved back. An archived file that is a second link, or an earlier state, of a
+// file below sessions is removed. Any other archived file stays. The error joins all failures;
+// the other threads are still processed.
 func (s *Store) FinishMoves() error {
-	archived := map[string][]string{} // by thread, the newest first
+	archived := map[string][]string{} // by thread, newest first
 	for name, err := range s.walk(walk{root: archivedDir}) {
 		if id := threadID(name); err == nil {
 			archived[id] = append(archived[id], name)
@@ -51,8 +53,8 @@ func (s *Store) finishMoves(id string, names []string) error {
 	return firstError(err, diskError("unlock", id, lock.release()))
 }
 
-// finishMove takes a file out of the archive, unless it is none that a move has left there:
-// then the error is fs.ErrExist.
+// finishMove moves or removes an archived file. It returns fs.ErrExist if the file is not the
+// result of a move.
 func (s *Store) finishMove(path string) error {
 	back, err := s.unarchiveMove(path)
 	if err != nil {
@@ -60,7 +62,7 @@ func (s *Store) finishMove(path string) error {
 	}
 	info, err := s.disk.Lstat(back.to)
 	if isNotExist(err) {
-		return back.checkAndRun() // of a thread with several files
+		return back.checkAndRun() // an older file of the thread
 	}
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func (s *Store) finishMove(path string) error {
 	return err
 }
 
-// takeBack takes away what there is where a move would lead, once what is to stay is durable.
+// removeArchived removes the archived copy after the remaining one is durable.
 func (m *move) removeArchived() error {
 	disk, backup := m.store.disk, m.to+backupSuffix
 	earlier := m.checkLeftover(backup) == nil
@@ -87,7 +89,7 @@ func (m *move) removeArchived() error {
 		return err
 	}
 	if earlier {
-		_ = disk.Remove(backup) // nobody reads it any more
+		_ = disk.Remove(backup) // not needed any more
 	}
 	return disk.SyncDir(filepath.Dir(m.to))
 }

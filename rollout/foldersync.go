@@ -7,8 +7,11 @@ import (
 	"sync"
 )
 
-// folders are those whose names outlast a crash, as they were when that was known: a folder
-// that somebody removed and made anew is another one. The zero value knows none.
+// syncedFolders holds the folders whose names are durable. It compares the folder's identity,
+// because a folder may be removed and created again. The zero value is empty.
+//
+// A new thread then costs one sync of a file and one of a folder, instead of one for each
+// parent folder.
 type syncedFolders struct {
 	mu    sync.Mutex
 	known map[string]fs.FileInfo
@@ -29,7 +32,7 @@ func (f *syncedFolders) add(path string, info fs.FileInfo) {
 	f.known[path] = info
 }
 
-// syncEntries makes the names on the way from home to a file durable.
+// syncEntries makes the directory entries from home to a file durable.
 func (s *Store) syncEntries(path string) error {
 	dir := filepath.Dir(path)
 	if err := s.disk.SyncDir(dir); err != nil {
@@ -43,8 +46,8 @@ func (s *Store) syncEntries(path string) error {
 	return nil
 }
 
-// syncFolder makes the name of a folder durable. It looks at the folder first: one that takes
-// its place meanwhile is not taken for the one that was synced.
+// syncFolder makes the name of a folder durable. It reads the folder's identity before the
+// sync. So a folder that is replaced meanwhile does not count as synced.
 func (s *Store) syncFolder(dir string) error {
 	info, err := s.disk.Stat(dir)
 	if err != nil {

@@ -9,20 +9,19 @@ import (
 )
 
 const (
-	// followSize is how much of a file is read at once, maxFollowed the longest line
-	// that is looked at, both in bytes.
+	// followSize is the length of a read, and maxFollowed that of the longest line that is
+	// parsed, in bytes.
 	followSize  = 1 << 20
 	maxFollowed = 64 << 20
 )
 
-// Follower reads the lines of a file from an offset on, in a buffer that it keeps from
-// file to file.
+// Follower reads the lines of a file from an offset on. It reuses its buffer for several
+// files.
 type Follower struct{ buf []byte }
 
-// Follow calls line with the sound lines of a file from an offset on, and where each
-// begins, until line is false or the file ends. It returns the offset behind the last
-// line that was read; a torn one at the end is left for later. A line is only valid
-// during the call.
+// Follow calls line with each sound line from an offset on, and with the offset of the line.
+// It stops at the end of the file, or when line returns false. It returns the offset after the
+// last line that was read, without a torn tail. A line is valid during the call only.
 func (f *Follower) Follow(file File, from int64, line func(offset int64, l protocol.RolloutLine) bool) (int64, error) {
 	if f.buf == nil {
 		f.buf = make([]byte, followSize)
@@ -46,8 +45,8 @@ func (f *Follower) Follow(file File, from int64, line func(offset int64, l proto
 	}
 }
 
-// lines reads the lines of a part of a file that begins at an offset. The last part may
-// end without LF.
+// lines calls line with the lines of a part of a file that begins at offset from. The last
+// part may lack the final LF.
 func lines(data []byte, from int64, last bool, line func(int64, protocol.RolloutLine) bool) (end int64, more bool) {
 	for len(data) > 0 {
 		text, after, whole := bytes.Cut(data, []byte{'\n'})
@@ -72,8 +71,7 @@ func lines(data []byte, from int64, last bool, line func(int64, protocol.Rollout
 	return from, true
 }
 
-// widen makes room for a line that is longer than the buffer; one that is too long is
-// passed over.
+// widen enlarges the buffer for a long line. A line above maxFollowed is skipped.
 func (f *Follower) widen(file File, from int64) (int64, error) {
 	if len(f.buf) < maxFollowed {
 		f.buf = make([]byte, 4*len(f.buf))

@@ -6,32 +6,32 @@ import (
 	"io/fs"
 )
 
-// FS is the part of a file system that the log needs. Errors are those of package
-// os; paths are in the form of the system.
+// FS is the part of a file system that the package uses. Errors are those of package os. Paths
+// are in the system's form.
 type FS interface {
-	// MkdirAll makes a folder and those above it that are missing.
+	// MkdirAll creates a folder and its missing parents.
 	MkdirAll(path string, perm fs.FileMode) error
-	// OpenFile is os.OpenFile, except that it never waits, whatever path is.
+	// OpenFile is os.OpenFile, except that it never blocks, for example on a FIFO.
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
-	// ReadDir lists a folder in any order.
+	// ReadDir returns the entries of a folder in any order.
 	ReadDir(path string) ([]fs.DirEntry, error)
-	// Stat follows links.
+	// Stat follows symbolic links.
 	Stat(path string) (fs.FileInfo, error)
-	// Lstat tells of a link itself.
+	// Lstat does not follow symbolic links.
 	Lstat(path string) (fs.FileInfo, error)
-	// SameFile tells whether both, of Stat, Lstat or File.Stat, are of one file.
+	// SameFile reports whether two results of Stat, Lstat or File.Stat describe the same file.
 	SameFile(a, b fs.FileInfo) bool
-	// Remove takes away a file.
+	// Remove removes a file.
 	Remove(path string) error
-	// Link gives a file a second name, which must be free.
+	// Link creates a hard link. The new name must not exist.
 	Link(path, second string) error
-	// Rename gives a file another name, at once also where another file has it.
+	// Rename renames a file and atomically replaces an existing one.
 	Rename(path, to string) error
 	// SyncDir makes the entries of a folder durable.
 	SyncDir(path string) error
-	// Lock takes an advisory lock on a file, which it makes if need be, without
-	// waiting: ErrHeld tells that another holder is in the way. Two locks exclude
-	// each other within a process as they do between processes.
+	// Lock takes an advisory lock on a file and creates the file if needed. It does not wait:
+	// if the lock is held, it returns ErrHeld. Locks exclude each other within a process as
+	// well.
 	Lock(path string, mode LockMode) (io.Closer, error)
 }
 
@@ -40,7 +40,7 @@ type File interface {
 	io.ReaderAt
 	io.Writer
 	io.Closer
-	// Sync makes the file's content durable, not its name.
+	// Sync makes the content durable, but not the name.
 	Sync() error
 	Truncate(size int64) error
 	Stat() (fs.FileInfo, error)
@@ -49,11 +49,11 @@ type File interface {
 // LockMode is Shared or Exclusive.
 type LockMode int
 
-// A lock has many shared holders or one exclusive one.
+// A lock has several shared holders or one exclusive holder.
 const (
 	Shared LockMode = iota
 	Exclusive
 )
 
-// ErrHeld is what FS.Lock answers while another holder is in the way.
+// ErrHeld is returned by FS.Lock if another holder has the lock.
 var ErrHeld = errors.New("lock is held")

@@ -13,43 +13,46 @@ import (
 	"appserver/protocol"
 )
 
-// Head is what a list shows of a thread, from the begin of its rollout.
+// Head holds what lists show of a thread. It is read from the start and the end of a rollout.
 type Head struct {
-	// ID comes from the file's name, or from Meta where that has none.
+	// ID is the thread id of the file name, or of Meta if the name has none.
 	ID   string
 	Path string
-	// Meta has an ID where the first line was lost, and what Context tells.
+	// Meta is the session_meta. If that line is lost, Meta has the ID and the members that
+	// Context provides.
 	Meta protocol.SessionMeta
-	// Context is the first turn_context of the head, or nil. A list sets its model, provider, folder and effort, and
-	// those of Meta, to the last ones of the file.
+	// Context is the first turn_context of the head, or nil. In lists, the last lines of the
+	// file override its model, provider, folder and effort, and those of Meta.
 	Context *protocol.TurnContext
-	// Preview is the text of the first user message, up to a mebibyte, also where that is in
-	// the file that this one goes on from.
+	// Preview is the text of the first user message, at most 1 MiB. In a fork of the reference
+	// implementation the message may be in the origin file.
 	Preview string
-	// Origin is the id of the file that this one goes on from; "" where it has all lines.
+	// Origin is the id of the file in which the history begins, or "" if this file has all
+	// lines.
 	Origin string
-	// CreatedAt is the time in Meta, else that in the file's name, else UpdatedAt.
+	// CreatedAt is the time in Meta, or in the file name, or UpdatedAt.
 	CreatedAt time.Time
-	// UpdatedAt is the time of the last line in a list, else that of the file.
+	// UpdatedAt is the time of the last line in lists, or else the modification time of the
+	// file.
 	UpdatedAt time.Time
-	// whole is set where all of the file was looked at.
+	// whole is set if the head includes the whole file.
 	whole bool
 }
 
-// The head is the first 64 KiB of a file, and up to 1 MiB where those hold no user
-// message. Of a line that is longer than 64 KiB, such as a message with an image, no more counts
-// there; but nothing behind longHead is read, in bytes, which is more than a message of a client has.
+// The head is the first 64 KiB of a file, or up to 1 MiB if those contain no user message.
+// Only the first 64 KiB of a longer line count, for example of a message with an image.
+// maxLongHead bounds the bytes that are read; it is more than the longest client message.
 const (
 	headSize    = 64 << 10
 	headGrowth  = 4
 	maxHeadSize = 1 << 20
 	maxLongHead = 96 << 20
 
-	// maxPreview is of a preview, in bytes.
+	// maxPreview is the maximum length of a preview, in bytes.
 	maxPreview = 1 << 20
 )
 
-// ReadHead reads the head of a rollout, whether List would show it or not.
+// ReadHead reads the head of a rollout, even if List omits the rollout.
 func (s *Store) ReadHead(path string) (Head, error) {
 	reader := headReader{store: s}
 	found, err := reader.read(path)
@@ -59,14 +62,14 @@ func (s *Store) ReadHead(path string) (Head, error) {
 	return found.head, err
 }
 
-// headReader keeps its buffer from file to file.
+// headReader reads heads. It reuses its buffer for several files.
 type headReader struct {
 	store *Store
 	buf   []byte
 }
 
-// listed is the head of a file, and whether that belongs in a list. The error tells why
-// that is not known.
+// readListed returns the head of a file and whether lists include the file. The error explains
+// why that is unknown.
 func (r *headReader) readListed(path string) (Head, bool, error) {
 	found, err := r.read(path)
 	if err == nil && found.empty {
@@ -90,8 +93,8 @@ func (r *headReader) readFrom(path string, depth int) (headScan, error) {
 	return found, err
 }
 
-// readOrigin is the head of the file that another goes on from. One that cannot be read is
-// told of when the thread is.
+// readOrigin returns the head of the origin file, or false if it cannot be read. Loading the
+// thread reports the error.
 func (r *headReader) readOrigin(o origin, depth int) (headScan, bool) {
 	path, err := r.store.findFile(o.id)
 	if err != nil {
@@ -101,7 +104,7 @@ func (r *headReader) readOrigin(o origin, depth int) (headScan, bool) {
 	return before, err == nil
 }
 
-// readOwn is what the file itself tells.
+// readOwn returns the head without the origin file.
 func (r *headReader) readOwn(path string) (headScan, error) {
 	file, info, err := r.store.openFilled(path)
 	if err != nil {
@@ -135,7 +138,7 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 	return found, nil
 }
 
-// uncounted is how many bytes of a head do not count, since the lines that they are in are long.
+// skippedBytes returns the number of bytes in long lines that do not count towards the head.
 func skippedBytes(head []byte) (n int) {
 	for line := range bytes.Lines(head) {
 		n += max(0, len(line)-headSize)
@@ -143,7 +146,7 @@ func skippedBytes(head []byte) (n int) {
 	return n
 }
 
-// readLong is what a file tells in whose head there are long lines.
+// readPastLongLines reads the head of a file with long lines.
 func (r *headReader) readPastLongLines(file File, size int64) (found headScan, err error) {
 	left := maxHeadSize
 	for c, err := range r.store.chunkReader.chunks(file, 0, min(size, maxLongHead)) {
@@ -160,7 +163,7 @@ func (r *headReader) readPastLongLines(file File, size int64) (found headScan, e
 	return found, nil
 }
 
-// fill reads the first size bytes, or fewer if the file has become shorter.
+// fill reads the first size bytes, or fewer if the file is shorter by now.
 func (r *headReader) fill(file File, size int64) ([]byte, error) {
 	if int64(len(r.buf)) < size {
 		r.buf = make([]byte, max(size, headSize))
@@ -172,22 +175,22 @@ func (r *headReader) fill(file File, size int64) ([]byte, error) {
 	return r.buf[:n], err
 }
 
-// headScan collects a head from the lines of a file.
+// headScan collects a head from lines.
 type headScan struct {
 	head Head
-	// meta is set once session_meta was found, empty where the file has no bytes.
+	// meta is set after session_meta was found. empty is set if the file has no bytes.
 	meta, empty bool
-	// lines is set once a line was read.
+	// lines is set after a line was read.
 	lines bool
-	// event is set once an event told the user's first message; item is that of the
-	// first response item that looks like one. Each has its ordinal.
+	// event is the first user message of an event, and item that of a response item, or nil.
+	// eventAt and itemAt are their ordinals.
 	event, item     *string
 	eventAt, itemAt int64
-	// origin is what the file goes on from.
+	// origin is the origin of the file.
 	origin origin
 }
 
-// inherit takes over the user's first message from what the file goes on from.
+// inherit copies the first user message from the origin file.
 func (h *headScan) inherit(before headScan) {
 	if before.event != nil && h.origin.includes(before.eventAt) {
 		h.event, h.eventAt = before.event, before.eventAt
@@ -197,11 +200,11 @@ func (h *headScan) inherit(before headScan) {
 	}
 }
 
-// hasUser tells whether there is a user message.
+// hasUser reports whether a user message was found.
 func (h *headScan) hasUser() bool { return h.event != nil || h.item != nil }
 
-// scan reads lines until it has seen all it looks for. What the end of the data cuts
-// short is no JSON object.
+// scan reads lines until the head is complete. A line that is cut off at the end of data is
+// not JSON and is skipped.
 func (h *headScan) scan(data []byte) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	for line := range bytes.Lines(data) {
@@ -223,7 +226,7 @@ func (h *headScan) addLine(p parsed) {
 	switch {
 	case lineType == protocol.LineSessionMeta && !h.meta:
 		h.meta = true
-		// A member of the wrong type costs that member.
+		// A member of the wrong type stays empty; the others are decoded.
 		_ = protocol.Unmarshal(payload, &h.head.Meta)
 		h.origin = originIn(payload)
 		h.head.Origin = h.origin.id
@@ -239,7 +242,7 @@ func (h *headScan) addLine(p parsed) {
 	}
 }
 
-// finish fills the head in, of which UpdatedAt is known.
+// finish sets the remaining fields. UpdatedAt must be set before.
 func (h *headScan) finish(path string) {
 	head := &h.head
 	head.Path = path
@@ -268,18 +271,18 @@ func (h *headScan) finish(path string) {
 	}
 }
 
-// beginOf is the begin of a text, at most so many bytes, without half a character.
-func prefixOf(text string, most int) string {
-	if len(text) <= most {
+// prefixOf returns at most the given number of bytes of a text, without splitting a character.
+func prefixOf(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
 	}
-	return text[:most]
+	return text[:limit]
 }
 
-// eventText is the text of an event that tells a user message, else nil.
+// eventText returns the text of an event with a user message, or nil.
 func eventText(payload []byte) *string {
 	switch gjson.GetBytes(payload, "type").Str {
 	case protocol.EventUserMessage:
@@ -293,7 +296,7 @@ func eventText(payload []byte) *string {
 	return nil
 }
 
-// itemText is the text of a message that the user wrote, else nil.
+// itemText returns the text of a response item that the user wrote, or nil.
 func itemText(payload []byte) *string {
 	item := gjson.ParseBytes(payload)
 	if item.Get("type").Str != "message" || item.Get("role").Str != protocol.RoleUser {
@@ -308,7 +311,7 @@ func itemText(payload []byte) *string {
 	return text
 }
 
-// injected are the begins of messages that are put in on the user's behalf.
+// injectedPrefixes are the starts of user messages that a program has inserted.
 var injectedPrefixes = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md", protocol.PluginsTag, protocol.ReminderHead}
 
 func contentText(content gjson.Result) *string {

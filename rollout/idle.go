@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// idleLogs are the logs whose descriptors can be closed if the process runs out of them. An idle
-// log belongs to this list, and to its goroutine again once that has taken it off the list.
+// idleLogs holds the logs whose file descriptors may be closed. The goroutine of a log must
+// not use the log while it is in this list.
 type idleLogs struct {
 	mu   sync.Mutex
 	logs []*Log
@@ -29,7 +29,7 @@ func (i *idleLogs) remove(l *Log) {
 	i.logs = slices.DeleteFunc(i.logs, func(other *Log) bool { return other == l })
 }
 
-// suspend closes the descriptors of all idle logs, and reports whether there were any.
+// suspend closes the file descriptors of all idle logs. It reports whether any were closed.
 func (i *idleLogs) suspend() (freed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -39,7 +39,7 @@ func (i *idleLogs) suspend() (freed bool) {
 	return freed
 }
 
-// frugalFS is a file system that suspends idle logs and tries again if descriptors run out.
+// retryFS suspends idle logs and retries if the process has no file descriptors left.
 type retryFS struct {
 	FS
 	idle *idleLogs
@@ -53,36 +53,36 @@ func (f retryFS) retry(do func() error) error {
 	return err
 }
 
-// OpenFile needs a descriptor.
+// OpenFile opens a file, with a retry.
 func (f retryFS) OpenFile(path string, flag int, perm fs.FileMode) (file File, err error) {
 	err = f.retry(func() (err error) { file, err = f.FS.OpenFile(path, flag, perm); return err })
 	return file, err
 }
 
-// ReadDir needs a descriptor.
+// ReadDir reads a folder, with a retry.
 func (f retryFS) ReadDir(path string) (entries []fs.DirEntry, err error) {
 	err = f.retry(func() (err error) { entries, err = f.FS.ReadDir(path); return err })
 	return entries, err
 }
 
-// SyncDir needs a descriptor.
+// SyncDir syncs a folder, with a retry.
 func (f retryFS) SyncDir(path string) error {
 	return f.retry(func() error { return f.FS.SyncDir(path) })
 }
 
-// Lock needs a descriptor.
+// Lock takes a lock, with a retry.
 func (f retryFS) Lock(path string, mode LockMode) (lock io.Closer, err error) {
 	err = f.retry(func() (err error) { lock, err = f.FS.Lock(path, mode); return err })
 	return lock, err
 }
 
-// ErrChanged is the error of a log whose file another program has changed while it was suspended.
-// The log is of no use then: the thread has to be opened again.
+// ErrChanged reports that another program changed a log's file while the log was suspended.
+// The log cannot be used any more; the thread must be opened again.
 var ErrChanged = errors.New("another program has changed it while its file was closed for want of descriptors")
 
-// SetIdle sets whether the store may suspend the log: close its descriptors, its lock's among
-// them, when the process has no others left. No method of an idle log is called, except for this
-// one, and nothing of its Text. A suspended log takes its lock and its file back in [Log.Resume].
+// SetIdle sets whether the store may suspend the log. A suspended log has closed its file
+// descriptors and released its lock. While the log is idle, the caller uses neither its
+// LineReader nor any method but SetIdle. [Log.Resume] ends the suspension.
 func (l *Log) SetIdle(idle bool) {
 	if l.idle == idle {
 		return
@@ -95,8 +95,8 @@ func (l *Log) SetIdle(idle bool) {
 	}
 }
 
-// suspend closes the descriptors of a log that has nothing left to write. A crash then loses as
-// little as it would of a log that was closed.
+// suspend closes the file descriptors, unless the log has unsynced or failed writes. So a
+// crash loses no more than it would of a closed log.
 func (l *Log) suspend() (freed bool) {
 	if l.closed || l.suspended != nil || l.lock == nil || l.tail == nil || l.unpublished || l.dirty || l.tail.torn {
 		return false
@@ -109,15 +109,14 @@ func (l *Log) suspend() (freed bool) {
 		return false
 	}
 	l.suspended = info
-	_ = l.tail.file.Close() // all of it is durable
+	_ = l.tail.file.Close() // all content is durable
 	_ = l.lock.release()
 	l.tail.file, l.lock = nil, nil
 	return true
 }
 
-// Resume takes the lock and the file of a suspended log back. It fails with a *LockedError if the
-// thread has another writer by now, and with ErrChanged if the file is not what it was. After any
-// other error it can be called again.
+// Resume reopens a suspended log. It returns a *LockedError if the thread has another writer,
+// and ErrChanged if the file has changed. After any other error it can be called again.
 func (l *Log) Resume() error {
 	if l.suspended == nil || l.closed {
 		return nil
@@ -150,7 +149,8 @@ func closeOf(file File) error {
 	return file.Close()
 }
 
-// isUnchanged compares times, too: a file that was replaced can have the number of the old one.
+// isUnchanged reports whether a file is unchanged. It compares the modification time too,
+// because a new file may have the inode number of the old one.
 func (s *Store) isUnchanged(before, now fs.FileInfo) bool {
 	return s.disk.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }

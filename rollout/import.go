@@ -11,16 +11,16 @@ import (
 	"appserver/protocol"
 )
 
-// ExistsError refuses a thread that is there already.
+// ExistsError reports that the thread exists already.
 type ExistsError struct{ ID, Path string }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("there is a thread %s already: %s", e.ID, e.Path)
 }
 
-// Import makes a thread of the lines of a rollout, which begin with session_meta, and gives
-// its path. Another thread's id is not taken, archived or not (*ExistsError). Nothing is
-// left of an import that fails.
+// Import creates a thread from the lines of a rollout and returns its path. The first line
+// must be session_meta. If a thread with the id exists, archived or not, the error is an
+// *ExistsError. A failed import leaves nothing behind.
 func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 	id, at, err := metaOf(lines)
 	if err != nil {
@@ -40,12 +40,12 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 	if err := log.Append(withoutOrigin(lines), true); err != nil {
 		return "", firstError(err, log.Discard())
 	}
-	_ = log.Close() // all is on the disk
+	_ = log.Close() // Append has synced it
 	return log.Path(), nil
 }
 
-// whole are lines that may have been read with those that they go on from: their first one does
-// not say any more that they go on from others.
+// withoutOrigin returns the lines with a session_meta that names no origin. The lines of the
+// origin are included already, so they must not be read twice.
 func withoutOrigin(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	o := originIn(lines[0].Payload)
 	var members map[string]json.RawMessage
@@ -56,14 +56,14 @@ func withoutOrigin(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	delete(members, "forked_from_ordinal_exclusive")
 	payload, err := json.Marshal(members)
 	if err != nil {
-		return lines // members of an object always encode
+		return lines // the members of an object always encode
 	}
 	lines = slices.Clone(lines)
 	lines[0].Payload = payload
 	return lines
 }
 
-// headOf is what the first line says of the thread.
+// metaOf returns the id and the start time of the thread from the first line.
 func metaOf(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
 	var meta protocol.SessionMeta
 	if len(lines) == 0 || lines[0].Type != protocol.LineSessionMeta {

@@ -10,22 +10,22 @@ import (
 	"appserver/protocol"
 )
 
-// Latest is the current state of a thread that later lines of its rollout override: settings, repository and time.
-// Empty members were not found.
+// Latest is the state of a thread that later lines override: settings, repository and time.
+// Empty fields were not found.
 type Latest struct {
 	Model    string `json:"model,omitempty"`
 	Provider string `json:"provider,omitempty"`
 	Cwd      string `json:"cwd,omitempty"`
-	// Effort counts if EffortKnown is set: a turn can have none.
+	// Effort is valid if EffortKnown is set, because nil is a possible effort.
 	Effort      *string `json:"effort,omitempty"`
 	EffortKnown bool    `json:"effortKnown,omitempty"`
-	// Written is the timestamp of the last line that has one.
+	// Written is the last timestamp.
 	Written string `json:"written,omitempty"`
 	// Metadata is the last thread_metadata, or nil.
 	Metadata *protocol.ThreadMetadata `json:"metadata,omitempty"`
 }
 
-// latestMarks occur in the lines that change a Latest, apart from its time.
+// latestMarks occur in every line that changes a field other than Written.
 var latestMarks = [][]byte{
 	[]byte(`"` + protocol.LineTurnContext + `"`), []byte(`"` + protocol.EventSettings + `"`), []byte(`"` + protocol.LineThreadMetadata + `"`),
 }
@@ -50,8 +50,8 @@ func (t *Latest) Add(l protocol.RolloutLine) {
 	}
 }
 
-// addContext ignores a line that cannot be decoded, as a loaded thread does. Approvals can have the words of other
-// versions.
+// addContext applies a turn_context. It ignores a line that cannot be decoded, as loading a
+// thread does. Approval members are not decoded, because other versions use other values.
 func (t *Latest) addContext(payload []byte) {
 	var c struct {
 		protocol.TurnContext
@@ -80,7 +80,7 @@ func (t *Latest) addSettings(payload []byte) {
 	}
 }
 
-// Then applies the state that later lines give.
+// Then applies the state of later lines.
 func (t *Latest) Then(later Latest) {
 	override(&t.Model, later.Model)
 	override(&t.Provider, later.Provider)
@@ -100,8 +100,9 @@ func override(old *string, by string) {
 	}
 }
 
-// Update replaces what the begin of the file gave. The time of the file stays if no line has a readable one: a rewrite
-// changes the time of a file, and not when its thread was written to.
+// Update applies the state to a head that was read from the start of the file. If no line has
+// a valid timestamp, UpdatedAt stays the modification time. The timestamp is preferred,
+// because a rewrite changes the modification time of the file.
 func (t *Latest) Update(h *Head) {
 	if t.Metadata != nil {
 		h.Meta.Git = t.Metadata.Git
@@ -126,7 +127,7 @@ func (t *Latest) Update(h *Head) {
 	}
 }
 
-// latestIn reads lines up to the end of a file.
+// latestIn returns the state of the lines in data, which ends where the file ends.
 func latestIn(data []byte) (t Latest) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	for line := range bytes.Lines(data) {
@@ -151,7 +152,7 @@ func hasLatest(line []byte) bool {
 	return false
 }
 
-// lastTimestamp is that of the last line that has one, or empty.
+// lastTimestamp returns the last timestamp, or "".
 func lastTimestamp(data []byte) string {
 	for len(data) > 0 {
 		data = bytes.TrimRight(data, "\n")

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// RemoveLeftovers removes the temporary files that writers left which were killed. Each is
-// made by the thread's one writer: where the thread has none, nobody will give it its name.
-// How old it is does not count, since it may be a second name of a file that is. An error
-// tells what stays; the rest is gone all the same.
+// RemoveLeftovers removes temporary files of interrupted writes. Only a thread's writer
+// creates them, so without a writer they are orphans. Their age is not checked, because a
+// temporary file may be a hard link to an old file. The error joins all failures; the other
+// files are still removed.
 func (s *Store) RemoveLeftovers() error {
 	var errs []error
 	for _, root := range Roots() {
@@ -44,7 +44,7 @@ func (s *Store) removeLeftovers(dir string) error {
 func (s *Store) removeLeftover(id, path string) error {
 	lock, err := s.lock(id)
 	if held := new(LockedError); errors.As(err, &held) {
-		return nil // it is being written
+		return nil // its writer may be using it
 	}
 	if err != nil {
 		return err

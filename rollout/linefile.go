@@ -7,24 +7,24 @@ import (
 	"path/filepath"
 )
 
-// lockSuffix is behind the name of a LineFile whose lock a file is.
+// lockSuffix is the suffix of the lock file of a LineFile.
 const lockSuffix = ".lock"
 
-// LineFile is a small file of the home to which several programs append lines. Its lock is a
-// file of its own, since the file itself may be replaced.
+// LineFile is a small file in home to which several programs append lines. Its lock is a
+// separate file, because the file itself may be replaced.
 type LineFile struct {
 	store *Store
 	path  string
 }
 
-// LineFile is the file of that name in the home; nothing is made before it is written to.
+// LineFile returns the file with this name in home. It creates nothing.
 func (s *Store) LineFile(name string) LineFile { return LineFile{s, filepath.Join(s.home, name)} }
 
-// Path is where the file is.
+// Path returns the path of the file.
 func (f LineFile) Path() string { return f.path }
 
-// Lock keeps other programs from writing, or from replacing what is read; it makes the home if
-// need be. Others hold the lock for no longer than a moment.
+// Lock excludes other programs from writing or replacing the file. It creates home if needed,
+// and waits up to five seconds. Hold the lock only briefly.
 func (f LineFile) Lock(mode LockMode) (io.Closer, error) {
 	if err := f.store.disk.MkdirAll(f.store.home, dirMode); err != nil {
 		return nil, diskError("make", f.store.home, err)
@@ -32,14 +32,14 @@ func (f LineFile) Lock(mode LockMode) (io.Closer, error) {
 	return f.store.lockWait(f.path+lockSuffix, mode)
 }
 
-// Stat tells of the file; the error is fs.ErrNotExist where there is none.
+// Stat describes the file. The error is fs.ErrNotExist if it is missing.
 func (f LineFile) Stat() (fs.FileInfo, error) { return f.store.disk.Stat(f.path) }
 
 // Open opens the file for reading.
 func (f LineFile) Open() (File, fs.FileInfo, error) { return f.store.open(f.path, os.O_RDONLY) }
 
-// Append appends whole lines, which are durable when nil is returned, and not there otherwise. A
-// last line that a crash has torn gets an end first. The caller holds the lock.
+// Append appends whole lines, durably and all or nothing. It terminates a torn last line
+// first. The caller holds the lock.
 func (f LineFile) Append(lines []byte) error {
 	return diskError("append to", f.path, f.append(lines))
 }
@@ -57,12 +57,12 @@ func (f LineFile) append(lines []byte) error {
 	return tail.append(lines, func() error { return firstError(file.Sync(), f.store.disk.SyncDir(f.store.home)) })
 }
 
-// Replace gives the file other content, at once and durably. The caller holds the lock.
+// Replace replaces the content of the file, atomically and durably. The caller holds the lock.
 func (f LineFile) Replace(content []byte) error {
 	return diskError("replace", f.path, f.store.replace(f.path, content))
 }
 
-// endsOpen tells whether the last byte is other than LF.
+// endsOpen reports whether the last byte is not LF.
 func endsOpen(file File, size int64) (bool, error) {
 	if size == 0 {
 		return false, nil

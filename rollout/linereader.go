@@ -9,24 +9,24 @@ import (
 	"os"
 )
 
-// Text reads the payloads of lines again that were loaded, from the open files that hold
-// them. It belongs to one goroutine.
+// LineReader reads payloads of loaded lines again from the open files. It belongs to one
+// goroutine.
 type LineReader struct {
 	files     []lineFile
 	positions []linePosition
 	err       error
 }
 
-// textFile is a file that the text closes if it is its own.
+// lineFile is an open file. The reader closes it if owned is set.
 type lineFile struct {
 	File
 	path  string
 	owned bool
-	// before is what the file was when it was suspended.
+	// before describes the file when it was suspended.
 	before fs.FileInfo
 }
 
-// place is where a line stands, in bytes.
+// linePosition is the position of a line, in bytes.
 type linePosition struct {
 	offset int64
 	size   uint32
@@ -37,7 +37,8 @@ var errSuspended = errors.New("its log is suspended")
 
 var errLineChanged = errors.New("a line is not what it was when the rollout was opened")
 
-// Payload is that of the n-th line, from 0; nil where it cannot be read any more.
+// Payload returns the payload of the n-th line, counted from 0. If it cannot be read, Payload
+// returns nil and Err returns the error.
 func (t *LineReader) Payload(n int) json.RawMessage {
 	if n < 0 || n >= len(t.positions) {
 		return nil
@@ -61,10 +62,10 @@ func (t *LineReader) Payload(n int) json.RawMessage {
 	return line.Payload
 }
 
-// Err is the first error that Payload met, which may have come of any line since.
+// Err returns the first error of Payload. The error may concern any line read since.
 func (t *LineReader) Err() error { return t.err }
 
-// Close closes what was opened for it.
+// Close closes the owned files.
 func (t *LineReader) Close() error {
 	var err error
 	for _, f := range t.files {
@@ -76,7 +77,7 @@ func (t *LineReader) Close() error {
 	return err
 }
 
-// suspend closes the files, or returns an error and closes none.
+// suspend closes all files. After an error it has closed none.
 func (t *LineReader) suspend() error {
 	if t == nil {
 		return nil
@@ -90,14 +91,14 @@ func (t *LineReader) suspend() error {
 	}
 	for i, f := range t.files {
 		if f.owned {
-			_ = f.Close() // nothing was written to it
+			_ = f.Close() // it was opened for reading
 		}
 		t.files[i].File = nil
 	}
 	return nil
 }
 
-// resume opens the files again, except for the first one, which is the log's.
+// resume reopens all files except the first, which is the file of the log.
 func (t *LineReader) resume(s *Store, first File) error {
 	if t == nil || len(t.files) == 0 {
 		return nil
@@ -124,10 +125,10 @@ func (t *LineReader) resume(s *Store, first File) error {
 	return nil
 }
 
-// Lines is how many lines it has.
+// Lines returns the number of lines.
 func (t *LineReader) Lines() int { return len(t.positions) }
 
-// follow takes lines that were appended to the first file at an offset.
+// addAppended adds lines that were appended to the first file at an offset.
 func (t *LineReader) addAppended(lines []byte, offset int64) {
 	if t == nil || t.files == nil {
 		return
@@ -138,7 +139,7 @@ func (t *LineReader) addAppended(lines []byte, offset int64) {
 	}
 }
 
-// add takes a file, and gives the number by which places name it.
+// addFile adds a file and returns its number in linePosition.
 func (t *LineReader) addFile(file File, path string, own bool) uint32 {
 	t.files = append(t.files, lineFile{File: file, path: path, owned: own})
 	return uint32(min(len(t.files)-1, math.MaxUint32))

@@ -9,25 +9,25 @@ import (
 	"appserver/protocol"
 )
 
-// Take is given the lines of a rollout in their order. What a line points to may be kept,
-// and keeps some of its neighbours in memory.
+// LineHandler handles the lines of a rollout in order. It may keep parts of a line, but they
+// keep a chunk of the file in memory.
 type LineHandler func(line *protocol.RolloutLine)
 
-// Reader makes something of the lines of a rollout. It may read payloads again of lines
-// that it was given.
+// Loader builds a value from the lines of a rollout. It may read the payloads of handled lines
+// again.
 type Loader interface {
-	// Begin gives what takes the lines from the first on.
-	Begin(text *LineReader) LineHandler
-	// Continue gives what takes the lines behind those that a Snapshot was made of, which
-	// the text has; it is false where the snapshot is of no use.
-	Continue(text *LineReader, snapshot io.Reader) (LineHandler, bool)
-	// Snapshot writes what the lines so far come to; an error leaves things as they are.
+	// Begin returns the handler for all lines, from the first on.
+	Begin(reader *LineReader) LineHandler
+	// Continue restores the value from a snapshot. It returns the handler for the lines after
+	// the snapshot. The reader has the lines before. It returns false if the snapshot cannot
+	// be used.
+	Continue(reader *LineReader, snapshot io.Reader) (LineHandler, bool)
+	// Snapshot writes the present value. An error means that no snapshot is kept.
 	Snapshot(to io.Writer) error
 }
 
-// Load reads a rollout as Read does, but holds a few of its lines in memory at a time, and
-// of a large one that was loaded before, reads only what is new. The caller closes the
-// Text.
+// Load reads a rollout as Read does, with a few lines in memory at a time. Of a large rollout
+// that was loaded before, it reads only the new lines. The caller closes the LineReader.
 func (s *Store) Load(path string, to Loader) (*Contents, *LineReader, error) {
 	restored, err := s.restore(path)
 	if err != nil {
@@ -37,58 +37,57 @@ func (s *Store) Load(path string, to Loader) (*Contents, *LineReader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	text := &LineReader{}
-	text.addFile(file, path, true)
-	l, err := s.load(path, text, to)
+	reader := &LineReader{}
+	reader.addFile(file, path, true)
+	l, err := s.load(path, reader, to)
 	if err != nil {
-		_ = text.Close()
+		_ = reader.Close()
 		return nil, nil, err
 	}
 	l.Restored = restored
-	return l.Contents, text, nil
+	return l.Contents, reader, nil
 }
 
-// loading is a rollout that is read line by line.
+// loading is the state of a load.
 type loading struct {
 	*Contents
 	store *Store
 	lines *LineReader
-	// file is its number in the text.
+	// file is the number of the rollout in the LineReader.
 	file   uint32
 	handle func(line *protocol.RolloutLine, at linePosition)
-	// resume goes on behind a snapshot, keep gives one; nil for what another rollout goes
-	// on from.
+	// resume continues from a snapshot, and keep writes one. Both are nil for origin files.
 	resume  func(snapshot io.Reader) bool
 	keep    func(to io.Writer) error
 	summary *Summary
-	// marker is the last one that was met.
+	// marker is the last marker that was read.
 	marker *marker
-	// leans is set where it goes on from another rollout.
+	// dependent is set if the history begins in another file.
 	dependent bool
-	// short is why what it goes on from could not be opened at the moment.
+	// shortage is the error of an origin that could not be opened because of a resource limit.
 	shortage error
-	// astray is set where the backup is not beside the file, open where the file does not
-	// end with LF.
+	// misplacedBackup is set if the backup is not beside the file. unterminated is set if the
+	// file does not end with LF.
 	misplacedBackup, unterminated bool
 }
 
-// load reads the rollout that is the text's first file.
-func (s *Store) load(path string, text *LineReader, to Loader) (*loading, error) {
-	l, err := s.loadingOf(path, text, 0)
+// load reads the rollout that is the first file of the reader.
+func (s *Store) load(path string, reader *LineReader, to Loader) (*loading, error) {
+	l, err := s.loadingOf(path, reader, 0)
 	if err != nil {
 		return nil, err
 	}
-	take := to.Begin(text)
+	handle := to.Begin(reader)
 	l.handle = l.afterOrigin(func(line *protocol.RolloutLine, at linePosition) {
 		l.summary.add(line)
-		text.positions = append(text.positions, at)
-		take(line)
+		reader.positions = append(reader.positions, at)
+		handle(line)
 	}, 0)
 	l.keep = to.Snapshot
 	l.resume = func(snapshot io.Reader) bool {
-		further, ok := to.Continue(text, snapshot)
+		further, ok := to.Continue(reader, snapshot)
 		if ok {
-			take = further
+			handle = further
 		}
 		return ok
 	}
@@ -99,16 +98,16 @@ func (s *Store) load(path string, text *LineReader, to Loader) (*loading, error)
 	return l, nil
 }
 
-// loadingOf is the loading of one of the text's files.
-func (s *Store) loadingOf(path string, text *LineReader, file uint32) (*loading, error) {
-	info, err := text.files[file].Stat()
+// loadingOf returns the state for loading one of the reader's files.
+func (s *Store) loadingOf(path string, reader *LineReader, file uint32) (*loading, error) {
+	info, err := reader.files[file].Stat()
 	if err != nil {
 		return nil, diskError("read", path, err)
 	}
-	return &loading{Contents: contentsOf(path, info), store: s, lines: text, file: file, summary: &Summary{Last: -1}}, nil
+	return &loading{Contents: contentsOf(path, info), store: s, lines: reader, file: file, summary: &Summary{Last: -1}}, nil
 }
 
-// run reads the backup, where there is one that belongs to the file, and the file.
+// run reads the backup, if a marker names one, and then the file.
 func (l *loading) run() error {
 	own := span{file: l.file, to: l.Size}
 	path := l.store.backupPath(l.Path)
@@ -131,7 +130,7 @@ func (l *loading) run() error {
 	return err
 }
 
-// withoutBackup is what a file says that was read without one.
+// checkNoBackup returns the backup state of a file that was read without one.
 func (l *loading) checkNoBackup(path string) Backup {
 	named, ok := l.marker.decode()
 	switch {
@@ -143,15 +142,15 @@ func (l *loading) checkNoBackup(path string) Backup {
 	return Backup{}
 }
 
-// backupFile is what came of opening a backup.
+// backupFile is the result of opening a backup.
 type backupFile struct {
 	File
 	info fs.FileInfo
 	err  error
 }
 
-// join reads the backup if it is what a marker names. Then only what is from there on is
-// the file's own.
+// joinBackup reads the backup if it matches the marker. The file's own lines then begin at the
+// marker.
 func (l *loading) joinBackup(own *span, path string, m *marker, backup backupFile) error {
 	named, ok := m.decode()
 	reason := error(nil)
@@ -171,8 +170,8 @@ func (l *loading) joinBackup(own *span, path string, m *marker, backup backupFil
 	return err
 }
 
-// scanFirst scans the stretch that the log begins with, from the bookmark on if there is
-// one, and keeps another where much was read.
+// readFirstSpan reads the first span of the log, from the snapshot cache on. It saves a new
+// cache after a long read.
 func (l *loading) readFirstSpan(s span) (end int64, err error) {
 	if l.keep == nil || s.to < l.store.snapshotCacheMin {
 		return l.readSpan(&s)
@@ -194,7 +193,7 @@ func (b backupFile) close() error {
 	return b.File.Close()
 }
 
-// check makes sure that a backup begins with the bytes that a marker names.
+// check verifies that a backup starts with the bytes that a marker names.
 func (b backupFile) check(path string, named protocol.ContextBackup, k chunkReader) error {
 	switch {
 	case b.err != nil:
@@ -216,7 +215,7 @@ func (b backupFile) check(path string, named protocol.ContextBackup, k chunkRead
 	return nil
 }
 
-// thread is the id in the file's name or, where that has none, in its session_meta.
+// thread returns the thread id of the file name, or of its session_meta if the name has none.
 func (l *loading) thread() string {
 	if l.ThreadID != "" {
 		return l.ThreadID
@@ -224,7 +223,7 @@ func (l *loading) thread() string {
 	return l.store.chunkReader.metaIn(l.lines.files[l.file], l.Size)
 }
 
-// metaIn is the id in a session_meta line at the begin of a file, "" where there is none.
+// metaIn returns the id of a session_meta line at the start of a file, or "".
 func (k chunkReader) metaIn(file File, size int64) string {
 	for part, err := range k.chunks(file, 0, size) {
 		if err != nil {

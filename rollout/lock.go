@@ -11,22 +11,22 @@ const (
 	locksDir         = "thread-writer-locks"
 	coordinationName = ".coordination.lock"
 
-	// lockPatience bounds the wait for locks that are only ever held for an instant.
+	// lockTimeout bounds the wait for locks that are held only briefly.
 	lockTimeout       = 5 * time.Second
 	lockRetryInterval = 5 * time.Millisecond
-	// dyingPatience bounds the wait for a writer that was killed: a child that it was
-	// just starting holds a copy of its lock until it runs its program.
+	// exitTimeout bounds the wait for a killed writer. A child that it was starting holds a
+	// copy of the lock until exec.
 	exitTimeout = 250 * time.Millisecond
 )
 
-// writerLock is held by the one writer of a thread.
+// writerLock is the writer lock of a thread.
 type writerLock struct {
-	disk FS // one that suspends no logs: a log that is suspended releases its lock
+	disk FS // not retryFS, because suspending a log releases its lock
 	path string
 	held io.Closer
 }
 
-// lock makes the caller the writer of a thread, or fails with a *LockedError.
+// lock takes the writer lock of a thread, or returns a *LockedError.
 func (s *Store) lock(id string) (*writerLock, error) {
 	dir := filepath.Join(s.home, locksDir)
 	if err := s.disk.MkdirAll(dir, dirMode); err != nil {
@@ -48,9 +48,8 @@ func (s *Store) lock(id string) (*writerLock, error) {
 	return &writerLock{s.disk.FS, path, held}, nil
 }
 
-// release also removes the lock's file, unless somebody stands in the gate: between
-// opening such a file and locking it. It can stay then: files without a holder do no
-// harm.
+// release releases the lock. It removes the lock file as well, unless another process may have
+// opened it. A lock file without a holder does no harm.
 func (l *writerLock) release() error {
 	if gate, err := l.disk.Lock(coordinationPath(filepath.Dir(l.path)), Exclusive); err == nil {
 		_ = l.disk.Remove(l.path)
@@ -59,8 +58,8 @@ func (l *writerLock) release() error {
 	return l.held.Close()
 }
 
-// Locked tells whether a thread has a writer, in whichever process. The gate is shut
-// meanwhile, so that nobody who wants to be the writer finds the lock taken by this look.
+// Locked reports whether a thread has a writer in any process. It holds the coordination lock,
+// so that a new writer does not find the lock taken by this check.
 func (s *Store) Locked(id string) (bool, error) {
 	path := filepath.Join(s.home, locksDir, id+".lock")
 	if _, err := s.disk.Lstat(path); isNotExist(err) {
@@ -78,13 +77,13 @@ func (s *Store) Locked(id string) (bool, error) {
 	if err != nil {
 		return false, diskError("lock", path, err)
 	}
-	_ = s.disk.Remove(path) // of a writer that was killed
+	_ = s.disk.Remove(path) // left by a killed writer
 	return false, held.Close()
 }
 
 func coordinationPath(dir string) string { return filepath.Join(dir, coordinationName) }
 
-// await takes a lock that others hold for no longer than a moment.
+// lockWait takes a lock that others hold only briefly.
 func (s *Store) lockWait(path string, mode LockMode) (io.Closer, error) {
 	lock, err := s.lockFor(path, mode, lockTimeout)
 	if err != nil {
@@ -93,9 +92,9 @@ func (s *Store) lockWait(path string, mode LockMode) (io.Closer, error) {
 	return lock, nil
 }
 
-// awaitFor tries for a time to take a lock.
-func (s *Store) lockFor(path string, mode LockMode, patience time.Duration) (io.Closer, error) {
-	for end := time.Now().Add(patience); ; time.Sleep(lockRetryInterval) {
+// lockFor retries for the given time to take a lock.
+func (s *Store) lockFor(path string, mode LockMode, timeout time.Duration) (io.Closer, error) {
+	for end := time.Now().Add(timeout); ; time.Sleep(lockRetryInterval) {
 		lock, err := s.disk.Lock(path, mode)
 		if err == nil || !errors.Is(err, ErrHeld) || time.Now().After(end) {
 			return lock, err

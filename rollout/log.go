@@ -14,36 +14,37 @@ type Log struct {
 	store *Store
 	path  string
 	id    string
-	// lock and tail are nil until the first append of a new thread.
+	// lock and tail are nil before the first append of a new thread.
 	lock *writerLock
 	tail *appender
-	// text reads the lines again that were there when it was opened, and those that were
-	// appended; nil where it has not all.
+	// lines reads loaded and appended lines again. It is nil if the log does not know all of
+	// them.
 	lines *LineReader
-	// seed are the lines that the first append writes before its own.
+	// seed holds lines of another thread. The first append writes them before its own.
 	seed []protocol.RolloutLine
-	// fresh is set where this log made the file, unplaced while that has a temporary name.
+	// created is set if this log created the file. unpublished is set while the file has a
+	// temporary name.
 	created, unpublished bool
-	// named is set once the folders' entries that lead to the file are durable.
+	// entriesSynced is set after the directory entries of the file were synced.
 	entriesSynced bool
-	// dirty is set while lines wait for a sync.
+	// dirty is set while lines are not synced.
 	dirty bool
-	// appended is set once lines were appended.
+	// appended is set after lines were appended.
 	appended bool
-	// selection is set where the file was found to need a backup, refused where that
-	// could not be joined.
+	// hasSelection is set if the file needs a backup. backupErr is the error if that could not
+	// be joined.
 	hasSelection bool
 	backupErr    error
-	// idle is set while the store may suspend the log, suspended while it has: it is what the
-	// file was then.
+	// idle is set while the store may suspend the log. suspended describes the file at the
+	// suspension, or is nil.
 	idle      bool
 	suspended fs.FileInfo
 	closed    bool
 	discarded bool
 }
 
-// Create begins the log of a new thread. Nothing touches the disk before the first
-// append, which also takes the lock and so may fail with a *LockedError.
+// Create returns the log of a new thread. The disk is not accessed before the first append,
+// which takes the lock and may return a *LockedError.
 func (s *Store) Create(id string, at time.Time) (*Log, error) {
 	if !isThreadID(id) {
 		return nil, &NameError{id}
@@ -51,9 +52,9 @@ func (s *Store) Create(id string, at time.Time) (*Log, error) {
 	return &Log{store: s, id: id, path: s.PathFor(id, at)}, nil
 }
 
-// Open takes the thread's lock and reads its rollout, so that it can be appended to.
-// The path need not lie below home, but its name must carry the thread's id
-// (*NameError). Another writer makes it fail with a *LockedError.
+// Open takes the writer lock of a thread and reads its rollout. The path may be outside of
+// home, but its name must contain the thread id, or the error is a *NameError. If the thread
+// has another writer, the error is a *LockedError.
 func (s *Store) Open(path string) (*Log, *Contents, error) {
 	lines := []protocol.RolloutLine{}
 	log, contents, err := s.OpenTo(path, collecting{&lines})
@@ -63,7 +64,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 	return log, contents, err
 }
 
-// OpenTo is Open for a reader as that of Load. The log keeps the Text open.
+// OpenTo is Open with a Loader, as Load is Read with one. The log closes the LineReader.
 func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
 	id := threadID(path)
 	if id == "" {
@@ -78,8 +79,8 @@ func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
 	return l, contents, nil
 }
 
-// load opens and reads under the lock what the lock protects: a file that was opened
-// before could have been rewritten since, and be its own backup now.
+// load opens the file under the lock. A file that was opened before the lock could have been
+// rewritten meanwhile, and would then be the backup.
 func (l *Log) load(to Loader) (*Contents, error) {
 	lock, err := l.store.lock(l.id)
 	if err != nil {
@@ -111,17 +112,16 @@ func (l *Log) load(to Loader) (*Contents, error) {
 	return r.Contents, nil
 }
 
-// Text reads the log's lines again, in the order in which they were loaded and appended; nil
-// where it cannot. It is the log's.
+// LineReader reads the lines of the log again, in the order in which they were loaded or
+// appended. It is nil if the log cannot. The log closes it.
 func (l *Log) LineReader() *LineReader { return l.lines }
 
-// Path is the rollout's, whether it exists yet or not.
+// Path returns the path of the rollout, even if it does not exist yet.
 func (l *Log) Path() string { return l.path }
 
-// Append writes lines, whose payloads must be JSON, after those that are there: all
-// of them, or none and an error that tells what may help. With sync they are durable
-// when it returns nil; without lines, it makes durable those of earlier calls. After
-// an error it can be called again.
+// Append appends lines, all or none. Payloads must be JSON. With sync, the lines are durable
+// when it returns nil. With sync and without lines, it makes earlier lines durable. After an
+// error it can be called again.
 func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	if l.closed {
 		return diskError("append to", l.path, errClosed)
@@ -161,8 +161,8 @@ func (l *Log) flush(sync bool) error {
 	return diskError("sync", l.path, l.syncAll())
 }
 
-// begin locks and makes the file of a new thread, under a temporary name: a file that has a
-// rollout's name has a line. What of that has succeeded is not done again after an error.
+// createFile takes the lock and creates the file of a new thread, under a temporary name. So
+// no rollout is ever without a line. After an error, a second call repeats only what failed.
 func (l *Log) createFile() (err error) {
 	if l.lock == nil {
 		if l.lock, err = l.store.lock(l.id); err != nil {
@@ -180,7 +180,7 @@ func (l *Log) createFile() (err error) {
 	return nil
 }
 
-// place gives a new file its name, unless another file has that.
+// publish renames a new file to its final name. An existing file there is an error.
 func (l *Log) publish() error {
 	if !l.unpublished {
 		return nil
@@ -214,9 +214,8 @@ func (l *Log) syncAll() error {
 	return nil
 }
 
-// Close makes everything durable, releases the lock, and returns the first error. The
-// file of a new thread to which nothing could be appended is removed. Further calls
-// return nil.
+// Close syncs the file, releases the lock and returns the first error. It removes the file of
+// a new thread without lines. Further calls return nil.
 func (l *Log) Close() error {
 	if l.closed {
 		return nil
@@ -230,7 +229,7 @@ func (l *Log) Close() error {
 	return diskError("close", l.path, err)
 }
 
-// Discard is Close, except that it removes the file where this log has made it.
+// Discard closes the log. It removes the file if this log created it.
 func (l *Log) Discard() error {
 	l.SetIdle(false)
 	l.discarded = true
@@ -262,7 +261,7 @@ func (l *Log) closeFile() error {
 	return err
 }
 
-// remove also makes a name that was made durable go durably.
+// remove removes the file, durably if its name was durable.
 func (l *Log) remove() error {
 	if l.unpublished {
 		return l.store.disk.Remove(l.path + temporarySuffix)

@@ -8,20 +8,20 @@ import (
 	"appserver/protocol"
 )
 
-// Message is what a line says, for a search.
+// Message is the searchable content of a line.
 type Message struct {
 	// Role is "user" or "assistant".
 	Role string
-	// Kind is the type of the item: "message" or that of a tool call.
+	// Kind is the type of the item: "message", or the type of a tool call.
 	Kind string
 	Text string
-	// ToolName is "" but for tool calls.
+	// ToolName is empty unless the item is a tool call.
 	ToolName string
 }
 
-// MessageOf is what a line says; ok is false where it says nothing that is searched:
-// only what the user and the agent wrote, and the calls of tools. A message may stand
-// in a rollout several times, as an item and as events.
+// MessageOf returns the searchable content of a line: messages of the user and the agent, and
+// tool calls. For other lines it returns false. A message may occur several times in a
+// rollout, as an item and as events.
 func MessageOf(l protocol.RolloutLine) (m Message, ok bool) {
 	switch l.Type {
 	case protocol.LineEventMsg:
@@ -64,7 +64,7 @@ func itemMessage(payload []byte) Message {
 	return Message{}
 }
 
-// texts are the texts of all parts of a content, whatever their types.
+// texts returns the texts of all parts of a content, of whatever type.
 func texts(content gjson.Result) string {
 	var text strings.Builder
 	for _, part := range content.Array() {

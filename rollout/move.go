@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// move takes a rollout and its backup from one folder to another. The backup has its new
-// name before the rollout does, and its old one until the rollout has lost that, so that
-// at each moment there is one beside every name of the rollout.
+// move moves a rollout and its backup to another folder. The backup gets its new name before
+// the rollout does, and loses its old name after the rollout did. So at each moment every name
+// of the rollout has a backup beside it.
 type move struct {
 	tempFile
-	// op is a verb for errors.
+	// op is a verb for error messages.
 	op string
 	id string
-	// root is where to lies.
+	// root is the root of the target path.
 	root     string
 	from, to string
 }
 
-// locked moves. The caller is the thread's one writer.
+// checkAndRun runs the move. The caller holds the writer lock.
 func (m *move) checkAndRun() error {
 	if err := m.check(); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (m *move) checkAndRun() error {
 	return m.run()
 }
 
-// carryOut moves what was checked.
+// run performs a move that was checked.
 func (m *move) run() error {
 	for _, step := range []func() error{m.createFolder, m.linkBackup, m.clearTarget, m.link, m.unlink} {
 		if err := step(); err != nil {
@@ -41,8 +41,8 @@ func (m *move) run() error {
 	return nil
 }
 
-// check refuses what is no file, and a place that is taken: by a file of this one's
-// id, under whatever name, unless that is the trace of a move that broke off.
+// check returns an error if the source is not a regular file, or if the root has a file with
+// the same id. The result of an interrupted move is accepted.
 func (m *move) check() error {
 	info, err := m.store.disk.Lstat(m.from)
 	switch {
@@ -65,8 +65,7 @@ func (m *move) check() error {
 	return diskError("move "+m.from+" to the place of", taken, err)
 }
 
-// checkPlace looks at what has the new name: what a move that broke off left of this
-// thread may give way.
+// checkTarget returns an error unless the target is an earlier state of this rollout.
 func (m *move) checkTarget(own fs.FileInfo) error {
 	there, err := m.store.disk.Lstat(m.to)
 	if err != nil || m.store.disk.SameFile(there, own) {
@@ -94,8 +93,8 @@ func (m *move) read(path string) (*reading, error) {
 
 func (m *move) createFolder() error { return m.store.disk.MkdirAll(filepath.Dir(m.to), dirMode) }
 
-// carryBackup puts the backup where the rollout will be. What an earlier move left there
-// gives way; anything else stays, and nothing is moved.
+// linkBackup creates the backup at the target. It replaces the result of an interrupted move.
+// Any other file is an error.
 func (m *move) linkBackup() error {
 	old, place := m.from+backupSuffix, m.to+backupSuffix
 	own, err := m.store.disk.Lstat(old)
@@ -123,7 +122,8 @@ func (m *move) linkBackup() error {
 	return firstError(m.publish(m.copyBackup(own), place), m.store.syncEntries(m.to))
 }
 
-// syncBackup makes the content durable, whoever wrote it.
+// syncBackup makes the content of the backup durable, because another program may have written
+// it.
 func (m *move) syncBackup(path string) error {
 	file, _, err := m.store.open(path, os.O_RDONLY)
 	if err != nil {
@@ -132,8 +132,8 @@ func (m *move) syncBackup(path string) error {
 	return firstError(file.Sync(), file.Close())
 }
 
-// copyBackup gives the backup the temporary name. Of a link it makes a file, since a link
-// may lead elsewhere from another folder.
+// copyBackup links or copies the backup to the temporary name. A symbolic link is copied,
+// because its target may be relative.
 func (m *move) copyBackup(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return m.linkOrCopy(m.from+backupSuffix, m.readBackup)
@@ -161,7 +161,7 @@ func (m *move) checkLeftover(path string) error {
 	return nil
 }
 
-// clearPlace takes away an earlier state of the rollout.
+// clearTarget removes an earlier state of the rollout.
 func (m *move) clearTarget() error {
 	there, err := m.store.disk.Lstat(m.to)
 	if isNotExist(err) {
@@ -174,14 +174,14 @@ func (m *move) clearTarget() error {
 	return m.store.disk.Remove(m.to)
 }
 
-// link gives the rollout its new name beside the old one, which never takes that of
-// another file; where there are no links it takes the old one away at once.
+// link creates a hard link at the target, which never overwrites a file. On a disk without
+// hard links it renames the rollout.
 func (m *move) link() error {
 	disk := m.store.disk
 	err := disk.Link(m.from, m.to)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		err = nil // it is this file
+		err = nil // the target is this file
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
 		err = disk.Rename(m.from, m.to)
 	}
@@ -195,7 +195,7 @@ func (m *move) link() error {
 	return nil
 }
 
-// unlink takes the old name away.
+// unlink removes the old name.
 func (m *move) unlink() error {
 	err := m.store.disk.Remove(m.from)
 	if err == nil || isNotExist(err) {
@@ -207,8 +207,8 @@ func (m *move) unlink() error {
 	return err
 }
 
-// back gives the rollout its old name again, and takes the new one away. Where the disk
-// allows that no more, the rollout is where it should be, though maybe not durably.
+// undo restores the old name and removes the new one. If that fails, the rollout stays at the
+// target, possibly not durably.
 func (m *move) undo() {
 	disk := m.store.disk
 	err := disk.Link(m.to, m.from)
@@ -216,12 +216,12 @@ func (m *move) undo() {
 		err = disk.Rename(m.to, m.from)
 	}
 	if err == nil || errors.Is(err, fs.ErrExist) {
-		_ = disk.Remove(m.to) // both names of one file do no harm
+		_ = disk.Remove(m.to) // two names of one file do no harm
 	}
 }
 
-// dropBackup takes away the backup's old name, which nobody reads any more. The next move
-// knows what stays.
+// removeOldBackup removes the old name of the backup. If it fails, the next move recognizes
+// the file.
 func (m *move) removeOldBackup() {
 	if m.store.disk.Remove(m.from+backupSuffix) == nil {
 		_ = m.store.disk.SyncDir(filepath.Dir(m.from))

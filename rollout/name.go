@@ -21,18 +21,18 @@ const (
 	fileMode = 0o600
 )
 
-// PathFor is where the rollout of a thread that begins at that time belongs.
+// PathFor returns the path of the rollout of a thread that starts at the given time.
 func (s *Store) PathFor(id string, at time.Time) string {
 	at = at.Local()
 	return filepath.Join(s.dayDir(at), namePrefix+at.Format(nameTime)+"-"+id+nameSuffix)
 }
 
-// dayDir is the folder of rollouts that begin on that day.
+// dayDir returns the folder of the rollouts of a day.
 func (s *Store) dayDir(at time.Time) string {
 	return filepath.Join(s.home, sessionsDir, filepath.FromSlash(at.Format("2006/01/02")))
 }
 
-// ThreadID is the thread's id in a rollout's path, "" where there is none.
+// ThreadID returns the thread id in a rollout's path, or "".
 func ThreadID(path string) string { return threadID(path) }
 
 func threadID(path string) string {
@@ -40,12 +40,11 @@ func threadID(path string) string {
 	return thread
 }
 
-// FileID is the id by which other rollouts name the one at a path, "" where it has none.
+// FileID returns the id by which other rollouts refer to the file, or "".
 func FileID(path string) string { return fileID(path) }
 
-// fileID is the id by which other rollouts name a file that they go on from: the last one in
-// the path. Only the files of threads that the reference implementation has reverted have one
-// that is not the thread's.
+// fileID returns the last id in the path. It differs from the thread id only in threads that
+// the reference implementation has reverted.
 func fileID(path string) string {
 	_, file := idsIn(path)
 	return file
@@ -68,7 +67,8 @@ func idsIn(path string) (thread, file string) {
 	return "", ""
 }
 
-// cutID takes the id off the end of a text, and the mark before it, 0 where there is none.
+// cutID splits the trailing id off a text. mark is the character before the id, or 0 if there
+// is none.
 func cutID(text string) (rest, id string, mark byte) {
 	at := len(text) - idLen
 	if at < 1 || !isThreadID(text[at:]) {
@@ -77,7 +77,7 @@ func cutID(text string) (rest, id string, mark byte) {
 	return text[:at-1], text[at:], text[at-1]
 }
 
-// nameTimeOf is the time in a rollout's path, to the second.
+// nameTimeOf returns the time in a rollout's path, with a resolution of one second.
 func nameTimeOf(path string) (time.Time, bool) {
 	told, ok := nameStem(path)
 	if !ok || len(told) < len(nameTime) {
@@ -87,14 +87,14 @@ func nameTimeOf(path string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// stem is the part of the name that tells: <time>-<id>, or <time>-<id>_<id>.
+// nameStem returns the part of the name with data: <time>-<id> or <time>-<id>_<id>.
 func nameStem(path string) (string, bool) {
 	name, prefixed := strings.CutPrefix(filepath.Base(path), namePrefix)
 	name, suffixed := strings.CutSuffix(name, nameSuffix)
 	return name, prefixed && suffixed
 }
 
-// madeAt is the time that is in an id of version 7, to the millisecond.
+// timeOfID returns the time in a version 7 UUID, with a resolution of one millisecond.
 func timeOfID(id string) (time.Time, bool) {
 	parsed, err := uuid.Parse(id)
 	if err != nil || parsed.Version() != 7 {
@@ -103,8 +103,8 @@ func timeOfID(id string) (time.Time, bool) {
 	return time.Unix(parsed.Time().UnixTime()).Local(), true
 }
 
-// isThreadID is strict where uuid.Parse is not: it also takes braces, a urn: prefix
-// and ids without dashes.
+// isThreadID reports whether id is a UUID in its canonical form. uuid.Parse accepts other
+// forms as well: with braces, with the prefix urn:, and without dashes.
 func isThreadID(id string) bool {
 	if len(id) != idLen {
 		return false

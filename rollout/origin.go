@@ -9,21 +9,22 @@ import (
 	"appserver/protocol"
 )
 
-// maxOrigins bounds how many rollouts one goes on from, each from the next.
+// maxOrigins limits the length of a chain of origins.
 const maxOrigins = 64
 
-// origin is where a rollout's first line says that its history begins.
+// origin is the file in which a rollout's history begins. Forks and reverted threads of the
+// reference implementation have one.
 type origin struct {
-	// id is that of the file.
+	// id is the file id.
 	id string
-	// end is the ordinal behind the last line.
+	// end is the ordinal after the last inherited line.
 	end int64
-	// endOffset is where that line ends, in bytes; 0 where it is not told.
+	// endOffset is the offset after that line in bytes, or 0 if unknown.
 	endOffset int64
 }
 
-// originOf is what a rollout of the reference implementation goes on from, by its first line; its
-// zero value, where the rollout has all of its lines.
+// originOf returns the origin in the first line of a rollout. The zero value means that the
+// rollout has all of its lines.
 func originOf(line *protocol.RolloutLine) (o origin) {
 	if line.Type != protocol.LineSessionMeta {
 		return o
@@ -31,7 +32,7 @@ func originOf(line *protocol.RolloutLine) (o origin) {
 	return originIn(line.Payload)
 }
 
-// originIn is what a session_meta says of it.
+// originIn returns the origin in the payload of a session_meta.
 func originIn(payload []byte) (o origin) {
 	meta := gjson.GetManyBytes(payload,
 		"history_base.thread_id", "history_base.end_ordinal_exclusive", "forked_from_id", "forked_from_ordinal_exclusive", "history_base.end_byte_offset")
@@ -44,16 +45,16 @@ func originIn(payload []byte) (o origin) {
 	return o
 }
 
-// reaches tells whether the ordinal of a line in that file is below its end; one that the line
-// does not tell, which is below 0, is not.
+// includes reports whether an ordinal of the origin is inherited. A negative ordinal is
+// unknown and is not.
 func (o origin) includes(ordinal int64) bool { return ordinal >= 0 && ordinal < o.end }
 
-// has tells whether a line of the origin is one that the rollout goes on from.
+// includesLine reports whether a line of the origin is inherited.
 func (o origin) includesLine(line *protocol.RolloutLine) bool {
 	return line.Type != protocol.LineSessionMeta && *line.Ordinal > 0 && *line.Ordinal < o.end
 }
 
-// findOrigin is the path of the file that others, as many as the depth is, go on from.
+// findOrigin returns the path of an origin at the given depth of the chain.
 func (s *Store) findOrigin(id string, depth int) (string, error) {
 	if depth >= maxOrigins {
 		return "", &NotFoundError{id}
@@ -61,10 +62,10 @@ func (s *Store) findOrigin(id string, depth int) (string, error) {
 	return s.findFile(id)
 }
 
-// afterOrigin gives take the lines that the rollout goes on from behind its first one,
-// which takes the place of theirs. What cannot be read is damage, unless it is for want of open
-// files: then nothing is loaded.
-func (l *loading) afterOrigin(take func(*protocol.RolloutLine, linePosition), depth int) func(*protocol.RolloutLine, linePosition) {
+// afterOrigin returns a handler that inserts the inherited lines after the first line. The
+// first line replaces the first line of the origin. An unreadable origin is reported as
+// damage. With a shortage of file descriptors, the whole load fails instead.
+func (l *loading) afterOrigin(handle func(*protocol.RolloutLine, linePosition), depth int) func(*protocol.RolloutLine, linePosition) {
 	begun := false
 	return func(line *protocol.RolloutLine, at linePosition) {
 		o := origin{}
@@ -72,13 +73,13 @@ func (l *loading) afterOrigin(take func(*protocol.RolloutLine, linePosition), de
 			o, begun = originOf(line), true
 		}
 		if o.id == "" {
-			take(line, at)
+			handle(line, at)
 			return
 		}
 		l.dependent = true
 		line.Ordinal = new(int64(0))
-		take(line, at)
-		err := l.loadOrigin(o, take, depth)
+		handle(line, at)
+		err := l.loadOrigin(o, handle, depth)
 		switch {
 		case IsShortage(err):
 			l.shortage = err
@@ -88,7 +89,7 @@ func (l *loading) afterOrigin(take func(*protocol.RolloutLine, linePosition), de
 	}
 }
 
-func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, linePosition), depth int) error {
+func (l *loading) loadOrigin(o origin, handle func(*protocol.RolloutLine, linePosition), depth int) error {
 	path, err := l.store.findOrigin(o.id, depth)
 	if err != nil {
 		return err
@@ -103,23 +104,22 @@ func (l *loading) loadOrigin(o origin, take func(*protocol.RolloutLine, linePosi
 	}
 	before.handle = before.afterOrigin(func(line *protocol.RolloutLine, at linePosition) {
 		if o.includesLine(line) {
-			take(line, at)
+			handle(line, at)
 		}
 	}, depth+1)
 	return firstError(before.run(), before.shortage)
 }
 
-// Piece is the begin of a file that another one goes on from.
+// Segment is the inherited part of a file, from its start.
 type Segment struct {
 	Path string
-	// End is where it ends, in bytes.
+	// End is the end of the segment, in bytes.
 	End int64
 }
 
-// History are the pieces of other files that come before a rollout's own lines, the oldest
-// first, as far as they can be found and the files tell where they end. The error tells why there
-// are no more.
-func (s *Store) History(path string) (pieces []Segment, err error) {
+// History returns the segments that precede a rollout's own lines, oldest first. It stops at a
+// file that cannot be found or whose end is unknown. The error explains why.
+func (s *Store) History(path string) (segments []Segment, err error) {
 	reader := headReader{store: s}
 	for range maxOrigins {
 		var found headScan
@@ -129,8 +129,8 @@ func (s *Store) History(path string) (pieces []Segment, err error) {
 		if path, err = s.findFile(found.origin.id); err != nil {
 			break
 		}
-		pieces = append(pieces, Segment{path, found.origin.endOffset})
+		segments = append(segments, Segment{path, found.origin.endOffset})
 	}
-	slices.Reverse(pieces)
-	return pieces, err
+	slices.Reverse(segments)
+	return segments, err
 }

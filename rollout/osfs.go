@@ -9,7 +9,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// OS is the real file system.
+// OS returns the file system of the operating system.
 func OS() FS { return osFS{} }
 
 type osFS struct{}
@@ -23,8 +23,8 @@ func (osFS) Remove(path string) error                     { return os.Remove(pat
 func (osFS) Link(path, second string) error               { return os.Link(path, second) }
 func (osFS) Rename(path, to string) error                 { return os.Rename(path, to) }
 
-// OpenFile adds O_NONBLOCK, without which opening a FIFO waits for its other end.
-// Regular files do not heed it.
+// OpenFile sets O_NONBLOCK. Without it, opening a FIFO waits for the other end. Regular files
+// ignore it.
 func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, perm)
 	if err != nil {

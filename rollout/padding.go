@@ -5,32 +5,32 @@ import (
 	"bytes"
 )
 
-// placing writes a file whose lines must not begin before given offsets. Spaces at the end
-// of the line before make up for what is missing: readers of JSON pass over them, also
-// those that take every line for JSON. Where there is no line before, it is a blank one.
+// paddedWriter writes lines that must not begin before given offsets. It fills gaps with
+// spaces at the end of the previous line, because JSON parsers skip them there. Without a
+// previous line it writes a blank one.
 type paddedWriter struct {
 	out *bufio.Writer
-	// at is how many bytes were written.
+	// written is the number of bytes written.
 	written int64
-	// open is set while the last line lacks its LF.
+	// unterminated is set while the last line lacks its LF.
 	unterminated bool
 }
 
-// Write counts. What it is given ends with LF, or nothing follows.
+// Write appends b and counts it. b must end with LF, unless nothing follows.
 func (p *paddedWriter) Write(b []byte) (int, error) {
 	n, err := p.out.Write(b)
 	p.written += int64(n)
 	return n, err
 }
 
-// line writes a line whose LF the next reach writes.
+// line writes a line without its LF. padTo writes the LF.
 func (p *paddedWriter) line(text []byte) error {
 	p.unterminated = true
 	_, err := p.Write(text)
 	return err
 }
 
-// reach makes the next line begin at an offset, unless the file is that long already.
+// padTo ends the line and pads the file to an offset. A longer file is not padded.
 func (p *paddedWriter) padTo(offset int64) error {
 	missing := offset - p.written
 	if !p.unterminated && missing <= 0 {
@@ -46,7 +46,7 @@ func (p *paddedWriter) padTo(offset int64) error {
 	return err
 }
 
-// spaces are n spaces, in parts of one buffer; none where n is not positive.
+// spaces returns n spaces as parts of one buffer, or none if n is not positive.
 func spaces(n int64) (parts [][]byte) {
 	if n <= 0 {
 		return nil
@@ -58,5 +58,5 @@ func spaces(n int64) (parts [][]byte) {
 	return append(parts, buffer[:n])
 }
 
-// gapOf is n spaces; it is nil where n is not positive.
+// padding returns n spaces, or nil if n is not positive.
 func padding(n int64) []byte { return bytes.Join(spaces(n), nil) }

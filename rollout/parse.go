@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	// maxOrdinal bounds ordinals to integers that every JSON reader knows exactly.
+	// maxOrdinal is the limit of ordinals. Every JSON parser represents smaller integers
+	// exactly.
 	maxOrdinal = 1 << 53
 
 	byteOrderMark = "\ufeff"
 )
 
-// Why a line is damage.
+// Reasons of Damage.
 const (
 	reasonNotJSON   = "not JSON"
 	reasonZeroBytes = "not JSON: it has zero bytes"
@@ -24,55 +25,55 @@ const (
 	reasonNoPayload = `no "payload"`
 )
 
-// parsed is a line before its ordinal is settled.
+// parsed is a line without its final ordinal.
 type parsed struct {
 	protocol.RolloutLine
-	// ordinal is negative where the line has none.
+	// ordinal is negative if the line has none.
 	ordinal int64
-	// before counts the damaged lines between this and the one before it.
+	// before is the number of damaged lines directly before this line.
 	before int
-	// at is where it begins in its run, without white space before it, and size its length,
-	// in bytes.
+	// at is the offset of the line in its block without leading space, and size its length, in
+	// bytes.
 	at   int64
 	size int
 }
 
-// run is the outcome of a stretch of lines.
+// block is the result of parsing consecutive lines.
 type block struct {
 	lines  []parsed
 	damage []Damage
-	// marker is the last context_backup line, nil without one.
+	// marker is the last context_backup line, or nil.
 	marker *marker
-	// after counts the damaged lines behind the last sound one.
+	// after is the number of damaged lines after the last sound one.
 	after int
-	// count is of all lines.
+	// count is the number of all lines.
 	count int
 	torn  bool
-	// begin is the run's offset in the file.
+	// begin is the offset of the block in the file.
 	begin int64
 }
 
-// parse fills c from a file's bytes, shared out to n goroutines.
+// parse sets c from the bytes of a file, with n goroutines.
 func (c *Contents) parse(data []byte, n int) { c.addBlocks(parseBlocks(data, n)) }
 
-// parseRuns shares the bytes of a file out to n goroutines.
+// parseBlocks parses the bytes of a file with n goroutines.
 func parseBlocks(data []byte, n int) []block { return parseBlocksOf(data, n, true) }
 
-// parsePart does so with whole lines of a file, or the first ones.
+// parseBlocksOf parses whole lines with n goroutines. start is set for the start of a file.
 func parseBlocksOf(data []byte, n int, start bool) []block {
 	parts := split(data, n)
-	runs := make([]block, len(parts))
-	parallel(len(parts), func(i int) { runs[i] = parseBlock(parts[i], start && i == 0) })
+	blocks := make([]block, len(parts))
+	parallel(len(parts), func(i int) { blocks[i] = parseBlock(parts[i], start && i == 0) })
 	line, offset := 0, int64(0)
-	for i := range runs {
-		runs[i].shift(line, offset)
-		line += runs[i].count
+	for i := range blocks {
+		blocks[i].shift(line, offset)
+		line += blocks[i].count
 		offset += int64(len(parts[i]))
 	}
-	return runs
+	return blocks
 }
 
-// shift makes lines and offsets those of a file in which others stand before the run.
+// shift moves lines and offsets by those of the lines before the block.
 func (r *block) shift(lines int, bytes int64) {
 	for i := range r.damage {
 		r.damage[i].Line += lines
@@ -85,29 +86,29 @@ func (r *block) shift(lines int, bytes int64) {
 	r.begin += bytes
 }
 
-// settle fills c from runs that follow each other.
-func (c *Contents) addBlocks(runs []block) {
+// addBlocks sets c from consecutive blocks.
+func (c *Contents) addBlocks(blocks []block) {
 	total := 0
-	for _, r := range runs {
+	for _, r := range blocks {
 		total += len(r.lines)
 	}
 	c.Lines = make([]protocol.RolloutLine, 0, total)
 	ordinals := make([]int64, total)
-	for _, r := range runs {
+	for _, r := range blocks {
 		c.appendLines(r.lines, ordinals[len(c.Lines):])
 		c.addDamage(&r)
 	}
 	c.finish()
 }
 
-// pass takes what a run has beside sound lines.
+// addDamage adds the damage of a block.
 func (c *Contents) addDamage(r *block) {
 	c.Next += int64(r.after)
 	c.Damage = append(c.Damage, r.damage...)
 	c.Torn = c.Torn || r.torn
 }
 
-// end settles the ordinal of the next line.
+// finish sets the ordinal of the next line to append.
 func (c *Contents) finish() {
 	if c.Torn {
 		c.Next++
@@ -115,7 +116,8 @@ func (c *Contents) finish() {
 	c.Next = max(c.Next, c.maxNext)
 }
 
-// settleRun takes the lines of the next run, which is of one of the text's files.
+// addBlock passes the lines of the next block to the handler. file is the number of the
+// block's file.
 func (l *loading) addBlock(r *block, file uint32) {
 	ordinals := make([]int64, len(r.lines))
 	for i := range r.lines {
@@ -130,7 +132,7 @@ func (l *loading) addBlock(r *block, file uint32) {
 	}
 }
 
-// number appends lines, with ordinals that it keeps in a slice of the same length.
+// appendLines appends lines. Their ordinals are stored in ordinals, which has the same length.
 func (c *Contents) appendLines(lines []parsed, ordinals []int64) {
 	for i, p := range lines {
 		ordinals[i] = c.nextOrdinal(&p)
@@ -139,7 +141,7 @@ func (c *Contents) appendLines(lines []parsed, ordinals []int64) {
 	}
 }
 
-// settleLine is the ordinal of the next line.
+// nextOrdinal returns the ordinal of the next line.
 func (c *Contents) nextOrdinal(p *parsed) int64 {
 	c.marked = c.marked || p.Type == protocol.LineContextBackup
 	ordinal := c.Next + int64(p.before)
@@ -151,7 +153,7 @@ func (c *Contents) nextOrdinal(p *parsed) int64 {
 	return ordinal
 }
 
-// split cuts data into at most n parts of about the same size, each of whole lines.
+// split splits data into at most n parts of similar size. Each consists of whole lines.
 func split(data []byte, n int) [][]byte {
 	var parts [][]byte
 	for ; n > 1; n-- {
@@ -166,7 +168,7 @@ func split(data []byte, n int) [][]byte {
 	return append(parts, data)
 }
 
-// parseRun parses whole lines, and what follows the last LF.
+// parseBlock parses whole lines, and the text after the last LF.
 func parseBlock(data []byte, start bool) block {
 	r := block{lines: make([]parsed, 0, len(data)/512)}
 	for rest := data; len(rest) > 0; {
@@ -184,7 +186,7 @@ func parseBlock(data []byte, start bool) block {
 	return r
 }
 
-// add takes a line, which stands behind some bytes of no interest.
+// add adds a line. behind is the number of bytes before it that are not part of its text.
 func (r *block) add(line []byte, offset int64, behind int, whole bool) {
 	if len(line) == 0 {
 		return
@@ -201,7 +203,7 @@ func (r *block) add(line []byte, offset int64, behind int, whole bool) {
 	case whole:
 		r.after++
 		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: reason})
-	case bytes.IndexByte(line, 0) >= 0: // a write that breaks off leaves no zeros, but some disks do
+	case bytes.IndexByte(line, 0) >= 0: // an interrupted write leaves no zeros, but some disks do after a crash
 		r.after++
 		r.damage = append(r.damage, Damage{Line: r.count, Offset: offset, Reason: reasonZeroBytes})
 	default:
@@ -209,8 +211,7 @@ func (r *block) add(line []byte, offset int64, behind int, whole bool) {
 	}
 }
 
-// parseLine reads a line without white space around it. The reason is "" where it is
-// sound.
+// parseLine parses a line without surrounding space. The reason is empty if the line is sound.
 func parseLine(line []byte) (p parsed, reason string) {
 	p.ordinal = -1
 	typed := false
@@ -239,8 +240,8 @@ func parseLine(line []byte) (p parsed, reason string) {
 	return p, ""
 }
 
-// text is a JSON string's value, "" where the value is none. It is a part of the
-// buffer if it can be.
+// stringValue returns the value of a JSON string, or "" for another value. The result aliases
+// the buffer if the string has no escapes.
 func stringValue(value []byte) string {
 	if value[0] != '"' {
 		return ""

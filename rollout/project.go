@@ -10,12 +10,12 @@ import (
 	"appserver/protocol"
 )
 
-// Projection decides what a line becomes in a rewritten file: the type and the payload
-// that it has there, or false where it is left out. It is asked once for each line but
-// context_backup lines, in their order, and must change nothing of what it is given.
+// Projection decides whether a rewritten file has a line, and with what type and payload. It
+// is called once for each line except context_backup lines, in order. It must not modify its
+// argument.
 type Projection func(line protocol.RolloutLine) (projected protocol.RolloutLine, keep bool)
 
-// restore writes the full log byte for byte, and that it is whole.
+// writeFull writes the full log byte for byte, and a marker without a backup.
 func (w *rewrite) writeFull(out *paddedWriter) error {
 	for _, part := range w.fullLog() {
 		if _, err := out.Write(part); err != nil {
@@ -25,7 +25,7 @@ func (w *rewrite) writeFull(out *paddedWriter) error {
 	return w.writeMarker(out, protocol.ContextBackup{})
 }
 
-// project writes the lines that a projection keeps, and what the backup holds.
+// project writes the lines that the projection keeps, and a marker for the backup.
 func (w *rewrite) project(out *paddedWriter, p Projection) error {
 	s := projector{out: out, choose: p, settled: w.Lines}
 	begin := int64(0)
@@ -38,19 +38,18 @@ func (w *rewrite) project(out *paddedWriter, p Projection) error {
 	return w.writeMarker(out, protocol.ContextBackup{Bytes: w.size(), CRC32C: checksum(w.fullLog()...)})
 }
 
-// selecting is a projection under way.
+// projector is the state of a projection.
 type projector struct {
 	out    *paddedWriter
 	choose Projection
-	// settled are the lines that are yet to come, with their ordinals.
+	// settled holds the remaining lines with their ordinals.
 	settled []protocol.RolloutLine
 }
 
-// add writes what becomes of the lines of a stretch that begins at an offset of the
-// full log. It parses them once more, so that reading need not remember where each
-// stands.
-func (s *projector) add(stretch []byte, begin int64) error {
-	for at, raw := range linesOf(stretch) {
+// add writes the projected lines of a part of the full log. It parses the lines again, so that
+// reading does not store their offsets.
+func (s *projector) add(part []byte, begin int64) error {
+	for at, raw := range linesOf(part) {
 		line, reason := parseLine(raw)
 		if reason != "" {
 			continue
@@ -63,12 +62,11 @@ func (s *projector) add(stretch []byte, begin int64) error {
 	return nil
 }
 
-// begins yields the lines of a stretch without white space around them, and where each
-// begins in it.
-func linesOf(stretch []byte) iter.Seq2[int64, []byte] {
+// linesOf returns an iterator over the lines without surrounding space, each with its offset.
+func linesOf(part []byte) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		at := int64(0)
-		for raw := range bytes.Lines(stretch) {
+		for raw := range bytes.Lines(part) {
 			line := raw
 			if at == 0 {
 				line = bytes.TrimPrefix(raw, []byte(byteOrderMark))
@@ -82,8 +80,8 @@ func linesOf(stretch []byte) iter.Seq2[int64, []byte] {
 	}
 }
 
-// project writes a line as the projection wants it: as it stands where that has the
-// type, the payload and the settled ordinal, else with all its other members as they stand.
+// project writes a projected line. If type, payload and ordinal are unchanged, the line is
+// copied. Otherwise its other members are kept.
 func (s *projector) project(l parsed, raw []byte, begin int64) error {
 	if l.Type == protocol.LineContextBackup {
 		return nil
@@ -105,7 +103,7 @@ func (s *projector) project(l parsed, raw []byte, begin int64) error {
 	return s.out.line(raw)
 }
 
-// restate is a line with another ordinal, type and payload.
+// rewriteLine returns a line with another ordinal, type and payload.
 func rewriteLine(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 	payload, err := oneLine(as.Payload)
 	if err != nil {
@@ -131,8 +129,8 @@ func rewriteLine(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 	return append(strconv.AppendInt(out, *as.Ordinal, 10), '}'), nil
 }
 
-// mark writes the context_backup line, not before where the file ended, with the time
-// of the last line: the rewrite has none of its own.
+// writeMarker writes the context_backup line, at or after the former end of the file. It has
+// the timestamp of the last line, because a rewrite is not an update of the thread.
 func (w *rewrite) writeMarker(out *paddedWriter, named protocol.ContextBackup) error {
 	payload, err := json.Marshal(named)
 	if err != nil {

@@ -13,45 +13,46 @@ import (
 	"appserver/protocol"
 )
 
-// Contents is what a rollout holds. The lines' strings and payloads are parts of a
-// buffer, the content of the file or of its backup: they must not be changed, and one
-// that is kept keeps all of it.
+// Contents holds the lines of a rollout. Strings and payloads alias the content of the file or
+// of its backup. They must not be modified, and each of them keeps the whole content in
+// memory.
 type Contents struct {
 	Path string
-	// ThreadID comes from the file's name; it is "" where that has none.
+	// ThreadID is the id in the file name, or "".
 	ThreadID string
-	// Began is the time in the file's name; the zero time where it has none.
+	// Began is the time in the file name, or the zero time.
 	Began time.Time
-	// Lines all have ordinals. Load leaves them out.
+	// Lines have ordinals. They are empty after Load.
 	Lines []protocol.RolloutLine
-	// Damage is that of the backup, then that of the file.
+	// Damage lists the damage of the backup, and then that of the file.
 	Damage []Damage
-	// Torn is set where a write broke off at the end of the file.
+	// Torn is set if the file ends with a torn tail.
 	Torn bool
-	// Next is the ordinal of the next line to append, which no line has. A torn one before it is closed off
-	// then, and counts as damage does.
+	// Next is the ordinal of the next line to append. No line has it. A torn tail counts as a
+	// line.
 	Next int64
-	// Size is the file's, in bytes.
+	// Size is the size of the file, in bytes.
 	Size    int64
 	ModTime time.Time
-	// Backup says where the lines come from.
+	// Backup reports the use of the backup.
 	Backup Backup
-	// Restored is set if the file was empty, and has its backup's content since.
+	// Restored is set if the file was empty and was restored from its backup.
 	Restored bool
 	Summary
-	// marked is set behind the first context_backup line, from where on ordinals grow.
+	// marked is set after the first context_backup line. From there on, ordinals only grow.
 	marked bool
-	// above is higher than every ordinal.
+	// maxNext is greater than every ordinal.
 	maxNext int64
 }
 
-// Summary is what can be said of lines without what they say.
+// Summary holds facts that do not depend on the meaning of the lines.
 type Summary struct {
-	// Meta is the payload of the first session_meta line, nil where there is none.
+	// Meta is the payload of the first session_meta line, or nil.
 	Meta json.RawMessage
-	// Disordered counts the lines whose ordinal is not above that of the line before.
+	// Disordered is the number of lines whose ordinal is not greater than that of the line
+	// before.
 	Disordered int
-	// Last is the ordinal of the last line, -1 before the first.
+	// Last is the ordinal of the last line, or -1.
 	Last int64
 }
 
@@ -65,41 +66,41 @@ func (s *Summary) add(line *protocol.RolloutLine) {
 	s.Last = *line.Ordinal
 }
 
-// Damage is a line that is none.
+// Damage describes bytes that are not a line.
 type Damage struct {
-	// Path is that of the backup where the line is in it, else "".
+	// Path is the path of the backup if the damage is there, or else "".
 	Path string
-	// Line counts the lines of the file, blank ones too, from 1.
+	// Line is the line number in the file, from 1, with blank lines included.
 	Line int
-	// Offset is where the line begins, in bytes.
+	// Offset is the offset of the line, in bytes.
 	Offset int64
-	// Reason says what is wrong with it.
+	// Reason describes the defect.
 	Reason string
 }
 
 const (
-	// maxSize bounds what is read into memory, in bytes.
+	// maxSize is the size of the largest file that is read into memory, in bytes.
 	maxSize = 2 << 30
-	// shareSize is the least that is worth a goroutine, in bytes.
+	// bytesPerWorker is the amount of data that is worth a goroutine, in bytes.
 	bytesPerWorker = 1 << 20
 )
 
-// Read reads a rollout without taking its lock. While another appends to it, what is
-// read ends where the file ended when Read began. A fork of the reference implementation
-// has the lines that it goes on from.
+// Read reads a rollout without its lock. If another process appends to the file, Read returns
+// the lines up to the size at its start. A fork of the reference implementation includes its
+// inherited lines.
 func (s *Store) Read(path string) (*Contents, error) {
 	file, info, err := s.open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	text := &LineReader{}
-	text.addFile(file, path, true)
-	defer func() { _ = text.Close() }()
+	reader := &LineReader{}
+	reader.addFile(file, path, true)
+	defer func() { _ = reader.Close() }()
 	if info.Size() > maxSize {
 		return nil, diskError("read", path, errTooLarge)
 	}
 	lines := []protocol.RolloutLine{}
-	l, err := s.load(path, text, collecting{&lines})
+	l, err := s.load(path, reader, collecting{&lines})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (s *Store) Read(path string) (*Contents, error) {
 	return l.Contents, nil
 }
 
-// collecting keeps all lines.
+// collecting is a Loader that keeps all lines.
 type collecting struct{ lines *[]protocol.RolloutLine }
 
 func (c collecting) Begin(*LineReader) LineHandler {
@@ -120,24 +121,23 @@ func (collecting) Snapshot(io.Writer) error { return errNoSnapshot }
 
 var errNoSnapshot = errors.New("nothing is kept of it")
 
-// reading is a rollout as it was read.
+// reading is the state of a rollout that was read into memory.
 type reading struct {
 	*Contents
-	// data is the file's bytes.
+	// data holds the bytes of the file.
 	data []byte
-	// marker is the file's last, nil without one.
+	// marker is the last marker of the file, or nil.
 	marker *marker
-	// backup, gap and tail are nil unless the backup was joined: the bytes that the
-	// marker tells of, the spaces behind them, if any, and the file's bytes from the
-	// marker on.
+	// backup, padding and tail are nil unless the backup was joined. They are the bytes that
+	// the marker names, the spaces after them, and the bytes of the file from the marker on.
 	backup, padding, tail []byte
-	// astray is set where the backup is not beside the file.
+	// misplacedBackup is set if the backup is not beside the file.
 	misplacedBackup bool
-	// runs hold the lines of Contents before their ordinals are settled.
+	// blocks hold the lines without final ordinals.
 	blocks []block
 }
 
-// read reads an open rollout, and the backup that belongs to it.
+// read reads an open rollout and its backup.
 func (s *Store) read(path string, file File) (*reading, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -156,15 +156,15 @@ func (s *Store) read(path string, file File) (*reading, error) {
 	return r, nil
 }
 
-// contentsOf is what a file's name and its entry tell.
+// contentsOf returns the data in the name and the directory entry of a file.
 func contentsOf(path string, info fs.FileInfo) *Contents {
 	c := &Contents{Path: path, ThreadID: threadID(path), Size: info.Size(), ModTime: info.ModTime(), Summary: Summary{Last: -1}}
-	c.Began, _ = nameTimeOf(path) // the zero time where it has none
+	c.Began, _ = nameTimeOf(path) // the zero time if the name has none
 	return c
 }
 
-// readAll reads size bytes, or fewer if the file has become shorter. Most of its time
-// goes into the page faults of a new buffer, so several goroutines share them.
+// readAll reads size bytes, or fewer if the file is shorter by now. It uses several
+// goroutines, because most of its time is spent on page faults of the new buffer.
 func readAll(file File, size int64) ([]byte, error) {
 	if size > maxSize {
 		return nil, errTooLarge
@@ -188,12 +188,12 @@ func readAll(file File, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// shares is how many goroutines are worth starting for that many bytes.
+// workersFor returns the number of goroutines for an amount of data.
 func workersFor(size int) int {
 	return min(runtime.GOMAXPROCS(0), 1+size/bytesPerWorker)
 }
 
-// parallel calls f with 0 to n-1 and returns when all calls have.
+// parallel calls f with 0 to n-1 and waits for all calls.
 func parallel(n int, f func(int)) {
 	if n == 1 {
 		f(0)

@@ -9,25 +9,26 @@ import (
 	"appserver/protocol"
 )
 
-// Redactor takes secrets out.
+// Redactor removes secrets.
 type Redactor interface {
-	// Line is a line without them; it changes nothing of the one that it is given.
+	// Line returns the line without secrets. It does not modify its argument.
 	Line(protocol.RolloutLine) protocol.RolloutLine
 	Text(string) string
 }
 
-// Redacted is what Redact found, and did.
+// Redacted is the result of Redact.
 type Redacted struct {
 	Path string `json:"path"`
-	// Lines is how many lines of the rollout and its backup have secrets, damaged ones included.
+	// Lines is the number of lines with secrets in the rollout and its backup, including
+	// damaged lines.
 	Lines int `json:"lines"`
-	// Removed is the backup that was, or would be, removed; "" without one.
+	// Removed is the path of the backup that is removed, or "".
 	Removed string `json:"removed"`
-	// Copies are other files with the begin of the rollout's name that have secrets, such as
-	// those that Repair keeps; Beside are those that could not be looked at.
+	// Copies lists files with secrets whose names begin with the rollout's name, such as those
+	// that Repair keeps. Beside lists such files that could not be read.
 	Copies []RedactedCopy `json:"copies"`
 	Beside []string       `json:"beside"`
-	// Names is how many names of the thread have secrets, of those that session_index.jsonl has.
+	// Names is the number of lines with secrets in session_index.jsonl for this thread.
 	Names int `json:"names"`
 }
 
@@ -37,17 +38,19 @@ type RedactedCopy struct {
 	Lines int    `json:"lines"`
 }
 
-// Found tells whether there is anything to take out.
+// Found reports whether a secret was found.
 func (r Redacted) Found() bool { return r.Lines > 0 || len(r.Copies) > 0 || r.Names > 0 }
 
-// Redact takes secrets out of a rollout, under the thread's lock, and keeps no copy. The
-// lines stay what they are but for their texts, as do their numbers and, where there is
-// room, their places. A rollout that has a backup is made whole, and the backup removed once
-// that is durable. Then the files beside it, and the thread's names, are cleaned. Without write
-// it only tells what it would do, and takes no lock. What has no secret is not changed.
+// Redact removes secrets from a rollout and keeps no copy. Lines keep their order, ordinals
+// and members, and their offsets if there is room. A rollout with a backup is replaced by the
+// full log, and the backup is removed after that is durable. Then files beside the rollout,
+// and the names of the thread, are redacted.
 //
-// An error that comes before the new file took the other's place leaves both as they were. A
-// crash behind that may leave the backup, which another call removes.
+// With write it holds the writer lock. Without write it changes nothing and reports what it
+// would do.
+//
+// An error before the new file is in place leaves both files unchanged. A crash after that may
+// leave the backup; another call removes it.
 func (s *Store) Redact(path string, by Redactor, write bool) (Redacted, error) {
 	id := threadID(path)
 	if id == "" {
@@ -97,7 +100,7 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 	return r.done, err
 }
 
-// redaction is a redaction under way.
+// redaction is the state of a Redact call.
 type redaction struct {
 	*rewrite
 	by    Redactor
@@ -105,7 +108,7 @@ type redaction struct {
 	whole []byte
 }
 
-// prepare makes the new content, and makes sure that nothing is lost by it.
+// prepare builds the new content and verifies that no line is lost.
 func (r *redaction) prepare() error {
 	if r.Backup.Err != nil {
 		return r.Backup.Err
@@ -125,8 +128,7 @@ func (r *redaction) prepare() error {
 	return r.compare()
 }
 
-// checkBackup makes sure that the backup, if there is one, has nothing that the rollout
-// will not have.
+// checkBackup returns an error if the backup has lines that the new rollout would not have.
 func (r *redaction) checkBackup() error {
 	file, info, err := r.store.open(r.backupPath, os.O_RDONLY)
 	if isNotExist(err) {
@@ -153,8 +155,8 @@ func (r *redaction) checkBackup() error {
 	return nil
 }
 
-// checkLeftover accepts an earlier state of a file that is whole, and one of before its
-// secrets were taken out.
+// checkLeftover accepts a backup that is an earlier state of the rollout, with or without its
+// secrets.
 func (r *redaction) checkLeftover(file File, size int64) error {
 	err := r.store.checkEarlier(r.backupPath, r.data)
 	if err == nil {
@@ -174,7 +176,7 @@ func (r *redaction) checkLeftover(file File, size int64) error {
 			return err
 		}
 	}
-	r.done.Lines++ // for the backup, which goes whatever the file has
+	r.done.Lines++ // counts the backup, which is removed in any case
 	return nil
 }
 
@@ -206,7 +208,7 @@ func (r *redaction) fill(out *paddedWriter) error {
 	return r.writeMarker(out, protocol.ContextBackup{})
 }
 
-// fillEnd makes the file no shorter than it was. A torn tail stays one.
+// fillEnd pads the file to its former size. A torn tail stays torn.
 func (r *redaction) fillEnd(out *paddedWriter) error {
 	if !out.unterminated || r.data[len(r.data)-1] != '\n' {
 		return nil
@@ -214,7 +216,7 @@ func (r *redaction) fillEnd(out *paddedWriter) error {
 	return out.padTo(r.Size)
 }
 
-// clean is a line without secrets, as it stood where it has none.
+// clean returns a line without secrets. A line without a secret is returned unchanged.
 func (r *redaction) clean(raw []byte, line parsed, sound bool) ([]byte, error) {
 	if !sound {
 		if text := r.by.Text(string(raw)); text != string(raw) {
@@ -231,13 +233,13 @@ func (r *redaction) clean(raw []byte, line parsed, sound bool) ([]byte, error) {
 	return rewriteLine(raw, redacted)
 }
 
-// compare makes sure that the new file has the same lines, but for their texts.
+// compare verifies that the new content has the same lines, except for their texts.
 func (r *redaction) compare() error {
 	got := &Contents{}
 	got.parse(r.whole, workersFor(len(r.whole)))
 	want := len(r.Lines)
 	if r.Backup.Joined {
-		want++ // the line that says that the file is whole
+		want++ // the marker of a complete file
 	}
 	if len(got.Lines) != want || got.Torn != r.Torn || len(got.Damage) != len(r.Damage) {
 		return errUnlike
@@ -250,7 +252,7 @@ func (r *redaction) compare() error {
 	return nil
 }
 
-// carryOut replaces the file, and then removes the backup.
+// apply replaces the file and then removes the backup.
 func (r *redaction) apply() error {
 	err := r.write(func(out *paddedWriter) error {
 		_, err := out.Write(r.whole)

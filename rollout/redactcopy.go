@@ -13,9 +13,8 @@ import (
 	"appserver/protocol"
 )
 
-// cleanCopies takes secrets out of the files that have the begin of the rollout's name, line by
-// line. The backup has been dealt with, and what a rewrite that was killed has left is removed
-// where it has any.
+// cleanCopies redacts the files whose names begin with the rollout's name, line by line. It
+// skips the backup, which is handled before. A temporary file with secrets is removed.
 func (r *redaction) cleanCopies(write bool) error {
 	entries, err := r.store.disk.ReadDir(filepath.Dir(r.Path))
 	if err != nil {
@@ -53,7 +52,7 @@ func (r *redaction) cleanCopy(path string, write bool) error {
 	return diskError("redact", path, r.store.replace(path, whole))
 }
 
-// readPlain reads a file that is no link.
+// readPlain reads a file that is not a symbolic link.
 func (s *Store) readPlain(path string) ([]byte, error) {
 	if info, err := s.disk.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 		return nil, firstError(err, errMoved)
@@ -66,13 +65,14 @@ func (s *Store) readPlain(path string) ([]byte, error) {
 	return data, firstError(err, file.Close())
 }
 
-// replace gives a file another content, all or nothing, durably.
+// replace replaces the content of a file, atomically and durably.
 func (s *Store) replace(path string, content []byte) error {
 	sub := tempFile{s, path + temporarySuffix}
 	return sub.publish(sub.copy(func() ([]byte, error) { return content, nil }), path)
 }
 
-// withoutSecrets is the content of a file, sound or not, and how many of its lines had some.
+// withoutSecrets returns the redacted content of a file, sound or not, and the number of
+// changed lines.
 func withoutSecrets(data []byte, by Redactor) (whole []byte, lines int) {
 	for raw := range bytes.Lines(data) {
 		clean := cleanLine(raw, by)
@@ -96,19 +96,20 @@ func cleanLine(raw []byte, by Redactor) []byte {
 	}
 	clean := withMember(raw, begin, "payload", redacted.Payload)
 	if again, reason := parseLine(bytes.Trim(clean[begin:], " \t\r\n")); reason != "" || !bytes.Equal(again.Payload, redacted.Payload) {
-		return []byte(by.Text(string(raw))) // it has the member twice
+		return []byte(by.Text(string(raw))) // the member occurs twice
 	}
 	return clean
 }
 
-// withMember is a line with another value of a member of the JSON that begins somewhere in it.
+// withMember returns raw with another value of a member. The JSON begins at offset begin.
 func withMember(raw []byte, begin int, name string, value []byte) []byte {
 	old := gjson.GetBytes(raw[begin:], name)
 	at := begin + old.Index
 	return bytes.Join([][]byte{raw[:at], value, raw[at+len(old.Raw):]}, nil)
 }
 
-// redactNames takes secrets out of the names that a thread has and had, and tells of how many.
+// redactNames redacts the present and former names of a thread. It returns the number of
+// changed lines.
 func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err error) {
 	path := filepath.Join(s.home, namesFile)
 	if _, err := s.disk.Lstat(path); isNotExist(err) {
@@ -139,7 +140,7 @@ func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err 
 	return names, diskError("redact", path, err)
 }
 
-// cleanName changes nothing of lines about other threads.
+// cleanName redacts a line of the thread. Other lines are returned unchanged.
 func cleanName(raw []byte, id string, by Redactor) []byte {
 	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
 	var named, again namedThread
@@ -150,12 +151,12 @@ func cleanName(raw []byte, id string, by Redactor) []byte {
 	if clean == named.Name {
 		return raw
 	}
-	value, _ := protocol.Marshal(clean) // texts always encode
+	value, _ := protocol.Marshal(clean) // a string always encodes
 	line := withMember(raw, begin, "thread_name", value)
 	if json.Unmarshal(line[begin:], &again) == nil && again.Name == clean {
 		return line
 	}
 	named.Name = clean
-	line, _ = protocol.Marshal(named) // it has the member twice, or in capitals
+	line, _ = protocol.Marshal(named) // the member occurs twice, or in another case
 	return append(line, '\n')
 }

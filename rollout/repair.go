@@ -19,24 +19,23 @@ const (
 	lostSuffix     = ".lost"
 )
 
-// Repaired is what Repair did.
+// Repaired is the result of Repair.
 type Repaired struct {
 	Report
-	// To is where the rollout is now: where its name had no id, not where it was.
+	// To is the path of the repaired rollout. It differs from Path if the name had no id.
 	To string `json:"to"`
-	// Kept is the file as it was, and Lost one with the lines that could not be read;
-	// "" where there is none.
+	// Kept is the path of the original file, and Lost that of the lines that could not be
+	// read. Both may be "".
 	Kept string `json:"kept"`
 	Lost string `json:"lost"`
 }
 
-// Repair puts a sound file in the place of a rollout, under the thread's lock. The file as
-// it was stays beside it, as does what could not be read of it; names that are taken are
-// not taken over. The new file loads as the old one did: the same lines with the same
-// ordinals, each where it stood or behind that. Where nothing can be repaired nothing is
-// changed, and Kept is "".
+// Repair replaces a damaged rollout by a sound one, under the writer lock. The original file
+// and the unreadable bytes are kept in files beside it. No existing file is overwritten.
 //
-// An error that comes before the new file took the other's place leaves that as it was.
+// The new file loads as the original does: same lines, same ordinals, and each at its offset
+// or after it. If nothing is repairable, nothing is changed and Kept is "". An error before
+// the new file is in place leaves the original unchanged.
 func (s *Store) Repair(path string) (Repaired, error) {
 	v := s.Verify(path)
 	if !v.Repairable() {
@@ -66,19 +65,19 @@ func (s *Store) repairLocked(path string) (Repaired, error) {
 	done := Repaired{Report: v.Report, To: path}
 	r := &repair{verification: v, tempFile: tempFile{s, path + temporarySuffix}, file: file}
 	err = r.run(&done)
-	s.removeSnapshotCache(v.Report.ThreadID) // its lines may stand elsewhere now
+	s.removeSnapshotCache(v.Report.ThreadID) // offsets of lines may have changed
 	if err != nil {
 		return Repaired{}, err
 	}
 	return done, nil
 }
 
-// repairing is a repair under way.
+// repair is the state of a Repair call.
 type repair struct {
 	*verification
 	tempFile
 	file File
-	// whole is the new content, lost what could not be read.
+	// whole is the new content, and lost holds the unreadable bytes.
 	whole, lost []byte
 }
 
@@ -100,7 +99,7 @@ func (r *repair) run(done *Repaired) error {
 	return r.replace(done.Path, to)
 }
 
-// isNamed makes sure that an open file is what its path leads to, without a link.
+// isNamed returns an error unless path leads to the open file without a symbolic link.
 func isNamed(disk FS, path string, file File) error {
 	named, err := disk.Lstat(path)
 	if err != nil {
@@ -113,8 +112,8 @@ func isNamed(disk FS, path string, file File) error {
 	return err
 }
 
-// place is the path of the repaired file: another where the name has no id. That must be
-// free, and no backup may be left behind.
+// targetPath returns the path of the repaired file. It is a new one if the name has no id. The
+// new path must be free, and the old name must have no backup, which would be orphaned.
 func (r *repair) targetPath() (string, error) {
 	path := r.Report.Path
 	if r.reading.ThreadID != "" {
@@ -136,7 +135,7 @@ func (r *repair) targetPath() (string, error) {
 	return to, nil
 }
 
-// rebuild makes the new content, and makes sure that it loads as the old one does.
+// rebuild builds the new content and verifies that it loads as the original does.
 func (r *repair) rebuild() error {
 	var whole bytes.Buffer
 	out := &paddedWriter{out: bufio.NewWriterSize(&whole, writeSize)}
@@ -151,8 +150,8 @@ func (r *repair) rebuild() error {
 	return r.compare()
 }
 
-// fill writes the sound lines, with an ordinal where they would have another without
-// those that were lost.
+// fill writes the sound lines. A line gets an explicit ordinal if the lost lines would change
+// it.
 func (r *repair) fill(out *paddedWriter) error {
 	would := &Contents{}
 	if err := r.addMeta(out, would); err != nil {
@@ -180,7 +179,7 @@ func (r *repair) fill(out *paddedWriter) error {
 	return r.addEnd(out, max(would.Next, would.maxNext))
 }
 
-// restated is a line that has this ordinal behind those that went before.
+// restated returns a line that has the given ordinal after the lines before it.
 func (c *Contents) restated(raw []byte, line parsed, ordinal *int64) ([]byte, error) {
 	line.before = 0
 	var got [1]int64
@@ -193,7 +192,7 @@ func (c *Contents) restated(raw []byte, line parsed, ordinal *int64) ([]byte, er
 	return rewriteLine(raw, line.RolloutLine)
 }
 
-// addMeta writes a session_meta where that was lost.
+// addMeta writes a reconstructed session_meta.
 func (r *repair) addMeta(out *paddedWriter, would *Contents) error {
 	if r.meta == nil {
 		return nil
@@ -207,8 +206,8 @@ func (r *repair) addMeta(out *paddedWriter, would *Contents) error {
 	return r.add(out, protocol.RolloutLine{Timestamp: r.meta.Timestamp, Ordinal: &zero, Type: protocol.LineSessionMeta, Payload: payload})
 }
 
-// addEnd keeps the ordinals of lost lines at the end from being given again, and makes the
-// file no shorter than it was.
+// addEnd writes a "repaired" line if the last ordinals were lost, so that they are not
+// assigned again. It pads the file to its former size.
 func (r *repair) addEnd(out *paddedWriter, next int64) error {
 	if next < r.alone.Next {
 		last := r.alone.Next - 1
@@ -231,7 +230,7 @@ func (r *repair) add(out *paddedWriter, line protocol.RolloutLine) error {
 	return out.line(bytes.TrimSuffix(encoded, []byte{'\n'}))
 }
 
-// substituteMeta is what the name and the turns tell of a thread.
+// reconstructMeta returns a session_meta from the file name and the turns.
 func (v *verification) reconstructMeta() protocol.SessionMeta {
 	at := v.Began
 	if at.IsZero() {
@@ -250,7 +249,7 @@ func (v *verification) reconstructMeta() protocol.SessionMeta {
 	return meta
 }
 
-// compare reads what is about to be written, with the backup that belongs to it.
+// compare loads the new content with the backup and compares the result with the original.
 func (r *repair) compare() error {
 	got := &reading{Contents: &Contents{Path: r.Report.Path, ThreadID: r.reading.ThreadID}, data: r.whole, blocks: parseBlocks(r.whole, workersFor(len(r.whole)))}
 	got.marker = lastMarker(got.blocks)
@@ -274,8 +273,8 @@ func sameLine(a, b protocol.RolloutLine) bool {
 	return *a.Ordinal == *b.Ordinal && a.Type == b.Type && a.Timestamp == b.Timestamp && bytes.Equal(a.Payload, b.Payload)
 }
 
-// keep makes the file as it was durable under another name, and what was lost in a file of
-// its own.
+// keepOriginal keeps the original file under another name, and the lost bytes in a file. Both
+// are durable.
 func (r *repair) keepOriginal(done *Repaired) error {
 	if err := r.file.Sync(); err != nil {
 		return err
@@ -295,7 +294,7 @@ func (r *repair) keepOriginal(done *Repaired) error {
 	return r.store.disk.SyncDir(filepath.Dir(done.Path))
 }
 
-// free is a name beside the rollout that no file has.
+// freeName returns an unused name beside the rollout.
 func (r *repair) freeName(suffix string) string {
 	path := r.Report.Path + suffix
 	for n := 1; ; n++ {
@@ -306,7 +305,7 @@ func (r *repair) freeName(suffix string) string {
 	}
 }
 
-// writeNew writes a file that must not exist yet, durably but for its name.
+// writeNew creates a file with durable content. The caller syncs the folder.
 func (r *repair) writeNew(path string, content []byte) error {
 	file, err := r.store.create(path)
 	if err != nil {
@@ -315,12 +314,12 @@ func (r *repair) writeNew(path string, content []byte) error {
 	tail := &appender{file: file}
 	err = firstError(tail.append(content, file.Sync), file.Close())
 	if err != nil {
-		_ = r.store.disk.Remove(path) // it is not what its name says
+		_ = r.store.disk.Remove(path) // the content is incomplete
 	}
 	return err
 }
 
-// replace puts the new file in the place of the old one.
+// replace puts the new file in place of the original.
 func (r *repair) replace(path, to string) error {
 	err := r.write(func(out *paddedWriter) error {
 		_, err := out.Write(r.whole)
@@ -336,7 +335,7 @@ func (r *repair) replace(path, to string) error {
 	return err
 }
 
-// unchanged makes sure that the file is still as it was read.
+// unchanged returns an error if the size of the file has changed.
 func (r *repair) unchanged() error {
 	info, err := r.file.Stat()
 	if err == nil && info.Size() != r.Report.Size {

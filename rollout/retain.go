@@ -9,65 +9,66 @@ import (
 	"time"
 )
 
-// Retention says which threads are to go, the oldest first. The zero Retention lets none go.
+// Retention selects threads to archive or delete, the oldest first. The zero value selects
+// none.
 type Retention struct {
-	// MaxAge is how long a thread stays after it was last written; 0 is for good.
+	// MaxAge is the time since the last write after which a thread is selected, or 0.
 	MaxAge time.Duration
-	// MaxBytes bounds the rollouts and their backups; 0 does not.
+	// MaxBytes is the limit for rollouts and backups in bytes, or 0.
 	MaxBytes int64
-	// Delete deletes threads, archived ones too. Otherwise those that are not archived go to
-	// the archive, and MaxBytes bounds them alone: what they take is taken in the archive.
+	// Delete deletes threads, including archived ones. Otherwise threads are archived, and
+	// MaxBytes limits the threads that are not archived, because archiving frees no space.
 	Delete bool
 }
 
-// Bounds is false where nothing is to go.
+// IsLimited reports whether any limit is set.
 func (r Retention) IsLimited() bool { return r.MaxAge > 0 || r.MaxBytes > 0 }
 
-// rest is how long ago a thread must have been written to go, whatever it takes.
+// minRetentionAge is the minimum time since the last write. It holds for every limit.
 const minRetentionAge = 24 * time.Hour
 
-// The bounds that a thread passes, by the keys of the configuration.
+// Configuration keys of the limits.
 const (
 	limitAge   = "history.maxAge"
 	limitBytes = "history.maxBytes"
 )
 
-// Resting is a thread that is to go.
+// Candidate is a thread that exceeds a limit.
 type Candidate struct {
 	ID string `json:"threadId"`
-	// Path is that of its newest rollout, one that is not archived before all others.
+	// Path is the path of the newest rollout that is not archived, or else of the newest one.
 	Path     string `json:"path"`
 	Archived bool   `json:"archived"`
-	// Bytes are those of all its rollouts and their backups.
+	// Bytes is the size of all rollouts of the thread and their backups.
 	Bytes     int64     `json:"bytes"`
 	WrittenAt time.Time `json:"writtenAt"`
-	// Because is the key of the bound that it passes.
+	// Limit is the configuration key of the exceeded limit.
 	Limit string `json:"because"`
-	// Kept is why it stays nonetheless, "" where it goes.
+	// Kept is the reason why the thread was kept, or "".
 	Kept string `json:"kept,omitempty"`
 
 	files  []candidateFile
 	delete bool
 }
 
-// lying is a rollout as it was found; bytes are those of its backup too.
+// candidateFile is a rollout as it was found. bytes includes the backup.
 type candidateFile struct {
 	path        string
 	size, bytes int64
 	modTime     time.Time
 }
 
-// Retained is what Retain has done, or would do.
+// RetentionResult is the result of Retain.
 type RetentionResult struct {
 	Gone []Candidate `json:"gone"`
 	Kept []Candidate `json:"kept"`
-	// Threads, Bytes and ArchivedBytes are what is there afterwards, the archive included.
+	// Threads, Bytes and ArchivedBytes describe what remains, including the archive.
 	Threads       int   `json:"threads"`
 	Bytes         int64 `json:"bytes"`
 	ArchivedBytes int64 `json:"archivedBytes"`
-	// Over is how many bytes all of it has more than MaxBytes.
+	// Over is the number of bytes above MaxBytes that remain.
 	Over int64 `json:"over"`
-	// Unread are files and folders that could not be looked at. They stay.
+	// Unread lists errors of files and folders that could not be read. They are kept.
 	Unread []string `json:"unread"`
 }
 
@@ -76,10 +77,11 @@ var (
 	errNoLine  = errors.New("no line of it can be read")
 )
 
-// Retain lets threads go by calling do, the oldest first; without do it only tells. An error
-// of do keeps the thread, and the next one is looked at. What cannot be read is not deleted,
-// nor is what a fork of the reference implementation goes on from. Each thread goes by
-// itself, so that whatever ends this leaves the others where they were; the end of ctx ends it.
+// Retain calls do for each thread that exceeds a limit, the oldest first. Without do it only
+// reports. After an error of do, the thread is kept and the next one is processed.
+//
+// An unreadable file is never deleted, nor is the origin of a fork. Each thread is processed
+// on its own, so an interruption leaves the others unchanged. Retain stops when ctx ends.
 func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(Candidate) error) RetentionResult {
 	run := &retention{ctx: ctx, store: s, heads: headReader{store: s}, Retention: r, now: now, do: do, done: RetentionResult{Gone: []Candidate{}, Kept: []Candidate{}, Unread: []string{}}}
 	all := run.candidates()
@@ -94,7 +96,7 @@ func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(
 	return run.done
 }
 
-// retaining is a Retain under way.
+// retention is the state of a Retain call.
 type retention struct {
 	Retention
 	ctx   context.Context
@@ -103,11 +105,11 @@ type retention struct {
 	now   time.Time
 	do    func(Candidate) error
 	done  RetentionResult
-	// users are the threads that go on from a thread, once they were looked for.
+	// dependents maps threads to threads that depend on them. It is nil before the first use.
 	dependents map[string]string
 }
 
-// stock is all threads, the one that was written first first.
+// candidates returns all threads, ordered by their last write.
 func (r *retention) candidates() []Candidate {
 	byID := map[string]*Candidate{}
 	unread := func(err error) { r.done.Unread = append(r.done.Unread, err.Error()) }
@@ -134,7 +136,7 @@ func (r *retention) candidates() []Candidate {
 	return all
 }
 
-// find adds a rollout to its thread.
+// addFile adds a rollout to its thread.
 func (r *retention) addFile(byID map[string]*Candidate, path string) error {
 	info, err := r.store.disk.Lstat(path)
 	if err != nil {
@@ -162,7 +164,8 @@ func (r *retention) addFile(byID map[string]*Candidate, path string) error {
 	return nil
 }
 
-// look lets a thread go if it is to, and is false where none behind it is.
+// process applies the retention to a thread. It returns false if neither this thread nor any
+// newer one exceeds a limit.
 func (r *retention) process(t *Candidate) bool {
 	if t.Archived && !r.Delete {
 		return true
@@ -216,7 +219,7 @@ func (r *retention) count(t *Candidate) {
 	}
 }
 
-// check refuses what must not be deleted, and what could not be moved.
+// check returns an error if the thread must not be deleted or cannot be moved.
 func (r *retention) check(t *Candidate) error {
 	if !r.Delete && len(t.files) > 1 {
 		return r.store.CheckArchive(t.Path)
@@ -244,8 +247,8 @@ func (r *retention) check(t *Candidate) error {
 	return nil
 }
 
-// readable refuses what is no file and, where it would be deleted, what has no line in its
-// head.
+// checkReadable returns an error for a file that is not regular. Before a deletion, the head
+// must also have a sound line.
 func (r *retention) checkReadable(t *Candidate, path string) error {
 	info, err := r.store.disk.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -261,8 +264,8 @@ func (r *retention) checkReadable(t *Candidate, path string) error {
 	return diskError(t.op(), path, err)
 }
 
-// Retire lets a thread go that Retain gave, durably and as its one writer. One that was
-// written to since then stays.
+// Retire archives or deletes a candidate, durably and under its writer lock. A thread that was
+// written to since Retain is kept.
 func (s *Store) Retire(t Candidate) error {
 	lock, err := s.lock(t.ID)
 	if err != nil {
@@ -300,8 +303,8 @@ func (s *Store) retire(t Candidate) error {
 	return nil
 }
 
-// archiveFound does not look through the archive for a thread that has one file, which is not
-// there: where many threads go, that would be done for each.
+// archiveFound archives a candidate. For a thread with one file it does not search the
+// archive, which would be slow for many threads.
 func (s *Store) archiveFound(t Candidate) error {
 	m, err := s.archiveMove(t.Path)
 	if err != nil {

@@ -5,15 +5,13 @@ import (
 	"fmt"
 )
 
-// CloseRewritten is Close, except that it first rewrites the file to what the
-// projection makes of its lines, with the full log in the backup. Without a projection
-// it makes a file whole that was rewritten before. Nothing is rewritten where nothing
-// was appended through this log, or where that would change nothing.
+// CloseRewritten rewrites the file by a projection and closes the log. The backup then has the
+// full log. Without a projection it restores the full log in the file. Nothing is rewritten if
+// this log appended nothing, or if the rewrite would change nothing.
 //
-// An error that comes before the rewritten file took the other's place leaves the file
-// as it was and the backup no less than it was; after it, both are as they should be,
-// though maybe not durable. Where the backup is of no use the error is a *BackupError.
-// The log is closed in any case.
+// An error before the new file is in place leaves the file unchanged, and the backup has at
+// least its former content. After that, both are correct but possibly not durable. An unusable
+// backup is a *BackupError. The log is closed in any case.
 func (l *Log) CloseRewritten(p Projection) error {
 	if l.closed {
 		return nil
@@ -45,17 +43,17 @@ func (l *Log) rewriteFile(p Projection) error {
 	return diskError("rewrite", l.path, w.replace(p))
 }
 
-// rewriting is a rewrite under way.
+// rewrite is the state of a rewrite.
 type rewrite struct {
 	*reading
 	tempFile
 	file File
-	// backupPath is the path beside the rollout's.
+	// backupPath is the path beside the rollout.
 	backupPath string
 }
 
-// beginRewrite makes everything durable and reads it again: from here on what counts
-// is what the disk has.
+// beginRewrite makes the log durable and reads it again. The rewrite depends on the content of
+// the disk alone.
 func (l *Log) beginRewrite() (*rewrite, error) {
 	if l.tail.torn {
 		if err := l.tail.truncate(); err != nil {
@@ -75,7 +73,8 @@ func (l *Log) beginRewrite() (*rewrite, error) {
 	return w, w.check()
 }
 
-// check refuses what could not be read back, or is not what the path leads to.
+// check returns an error if the file cannot be read back completely, or if the path leads to
+// another file.
 func (w *rewrite) check() error {
 	named, err := w.store.disk.Lstat(w.Path)
 	if err != nil {
@@ -106,7 +105,7 @@ func (w *rewrite) size() (n int64) {
 	return n
 }
 
-// replace puts the rewritten file in the place of the old one.
+// replace puts the rewritten file in place of the old one.
 func (w *rewrite) replace(p Projection) error {
 	fill := func(out *paddedWriter) error { return w.project(out, p) }
 	if p == nil {
@@ -119,8 +118,8 @@ func (w *rewrite) replace(p Projection) error {
 	return w.publish(err, w.Path)
 }
 
-// unchanged makes sure that the file is still as it was read. Programs that do not
-// heed locks may write to it; what they write after this stays in the backup.
+// unchanged returns an error if the size of the file has changed. Programs that ignore locks
+// may write to it. What they write after this check stays in the backup.
 func (w *rewrite) unchanged() error {
 	info, err := w.file.Stat()
 	if err == nil && info.Size() != w.Size {

@@ -8,22 +8,23 @@ import (
 	"time"
 )
 
-// Roots are the folders below home that hold rollouts: those that are not archived,
-// then those that are.
+// Roots returns the names of the folders in home that hold rollouts: first sessions, then the
+// archive.
 func Roots() []string { return []string{sessionsDir, archivedDir} }
 
-// Folder is what a folder of rollouts holds.
+// Folder is the content of a folder of rollouts.
 type Folder struct {
-	// ModTime changes when a name in the folder does; the zero time stands for a folder
-	// that is not there.
+	// ModTime changes when a name in the folder does. It is the zero time if the folder does
+	// not exist.
 	ModTime time.Time
-	// Files are the names of rollouts, Folders those of folders.
+	// Files holds the names of rollouts, and Folders the names of folders.
 	Files, Folders []string
-	// Skipped are as Page.Skipped: files that may be rollouts and have no thread's name.
+	// Skipped holds an error for each file that may be a rollout but has no thread id in its
+	// name.
 	Skipped []error
 }
 
-// Folder reads a folder of a root; dir has slashes, and "" is the root itself.
+// Folder reads a folder of a root. dir has slashes, and "" is the root.
 func (s *Store) Folder(root, dir string) (Folder, error) {
 	full := s.absPath(root, dir)
 	var f Folder
@@ -52,33 +53,34 @@ func (s *Store) Folder(root, dir string) (Folder, error) {
 	return f, nil
 }
 
-// Stat follows links to a file or folder of a root.
-func (s *Store) Stat(root, place string) (fs.FileInfo, error) {
-	return s.disk.Stat(s.absPath(root, place))
+// Stat describes a file or folder of a root. It follows links.
+func (s *Store) Stat(root, rel string) (fs.FileInfo, error) {
+	return s.disk.Stat(s.absPath(root, rel))
 }
 
-// Place is where below which root a path leads; ok is false for paths elsewhere.
-func (s *Store) RelPath(path string) (root, place string, ok bool) {
+// RelPath returns the root of a path and the path below it. It returns false for paths outside
+// of the roots.
+func (s *Store) RelPath(path string) (root, rel string, ok bool) {
 	for _, root := range Roots() {
 		if s.isBelow(root, path) {
-			place, err := filepath.Rel(filepath.Join(s.home, root), path)
-			return root, filepath.ToSlash(place), err == nil
+			rel, err := filepath.Rel(filepath.Join(s.home, root), path)
+			return root, filepath.ToSlash(rel), err == nil
 		}
 	}
 	return "", "", false
 }
 
-// ListedHead is the head of a rollout; listed tells whether List shows it, and the error why that
-// is not known.
-func (s *Store) ListedHead(root, place string) (h Head, listed bool, err error) {
+// ListedHead returns the head of a rollout, and whether List includes it. The error explains
+// why that is unknown.
+func (s *Store) ListedHead(root, rel string) (h Head, listed bool, err error) {
 	reader := headReader{store: s}
-	return reader.readListed(s.absPath(root, place))
+	return reader.readListed(s.absPath(root, rel))
 }
 
-// Unlistable is why List passes over a file of a root, as Page.Skipped tells it; nil where it
-// does not, and of one that is gone.
-func (s *Store) SkipReason(root, place string) error {
-	path := s.absPath(root, place)
+// SkipReason returns the error with which List skips a file of a root. It returns nil if List
+// does not skip the file, or if the file does not exist.
+func (s *Store) SkipReason(root, rel string) error {
+	path := s.absPath(root, rel)
 	if _, err := s.disk.Lstat(path); err != nil {
 		return nil
 	}
@@ -92,14 +94,14 @@ func (s *Store) SkipReason(root, place string) error {
 	return firstError(err, file.Close())
 }
 
-// OpenRead opens a rollout to read it.
-func (s *Store) OpenRead(root, place string) (File, fs.FileInfo, error) {
-	return s.open(s.absPath(root, place), os.O_RDONLY)
+// OpenRead opens a rollout for reading.
+func (s *Store) OpenRead(root, rel string) (File, fs.FileInfo, error) {
+	return s.open(s.absPath(root, rel), os.O_RDONLY)
 }
 
-// PathOf is the path of a file of a root.
-func (s *Store) AbsPath(root, place string) string { return s.absPath(root, place) }
+// AbsPath returns the absolute path of a file of a root.
+func (s *Store) AbsPath(root, rel string) string { return s.absPath(root, rel) }
 
-func (s *Store) absPath(root, place string) string {
-	return filepath.Join(s.home, root, filepath.FromSlash(place))
+func (s *Store) absPath(root, rel string) string {
+	return filepath.Join(s.home, root, filepath.FromSlash(rel))
 }

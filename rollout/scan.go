@@ -6,20 +6,20 @@ import (
 	"math/bits"
 )
 
-// The scanner decides what is JSON, as encoding/json does, and where the members of
-// an object stand. One pass for both, eight bytes of a string at a time, makes reading
-// a rollout several times as fast as a library's validator and a second walk.
+// The scanner validates JSON as encoding/json does, and finds the members of an object. It
+// does both in one pass and reads strings eight bytes at a time. Reading a rollout is several
+// times as fast as with a validator of a library and a second pass.
 //
-// Each function takes the index where something begins and returns the index behind
-// it, or malformed.
+// Each function takes the start index of an element and returns the index after it, or
+// malformed.
 const (
 	malformed = -1
 
-	// maxDepth is how deep values may nest.
+	// maxDepth is the maximum nesting depth, as in encoding/json.
 	maxDepth = 10_000
 )
 
-// validJSON tells whether b is one JSON value.
+// validJSON reports whether b is one JSON value.
 func validJSON(b []byte) bool {
 	end := scanValue(b, skipSpace(b, 0), 0)
 	return end != malformed && skipSpace(b, end) == len(b)
@@ -43,7 +43,7 @@ func scanValue(b []byte, i, depth int) int {
 	return scanNumber(b, i)
 }
 
-// scanObject calls member, unless it is nil, with the bytes of each name and value.
+// scanObject calls member with the bytes of each name and value. member may be nil.
 func scanObject(b []byte, i, depth int, member func(name, value []byte)) int {
 	if at(b, i) != '{' || depth >= maxDepth {
 		return malformed
@@ -118,7 +118,7 @@ func scanString(b []byte, i int) int {
 	}
 }
 
-// skipPlain is the index of the next quote, backslash or control character.
+// skipPlain returns the index of the next quote, backslash or control character.
 func skipPlain(b []byte, i int) int {
 	const (
 		ones = 0x0101010101010101
@@ -127,8 +127,8 @@ func skipPlain(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
 		quote, slash := x^ones*'"', x^ones*'\\'
-		// The lowest top bit that is set marks the first byte below 0x20 or equal
-		// to one of the two; borrows can only set bits above it.
+		// The lowest top bit that is set marks the first byte below 0x20 or equal to one of
+		// the two. Borrows only set higher bits.
 		if hit := ((x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; hit != 0 {
 			return i + bits.TrailingZeros64(hit)/8
 		}
@@ -178,7 +178,7 @@ func scanNumber(b []byte, i int) int {
 	return i
 }
 
-// scanDigits takes at least one digit.
+// scanDigits requires at least one digit.
 func scanDigits(b []byte, i int) int {
 	start := i
 	for isDigit(at(b, i)) {
@@ -208,8 +208,8 @@ func skipSpace(b []byte, i int) int {
 	}
 }
 
-// trimLine takes the white space around a line off, and tells how much there was before it.
-// A rewritten file has megabytes of spaces, so it first skips them eight at a time.
+// trimLine removes the white space around a line and returns the length of the leading part. A
+// rewritten file has megabytes of spaces, so it skips eight at a time first.
 func trimLine(line []byte) (trimmed []byte, left int) {
 	const spaces = 0x2020202020202020
 	line = bytes.TrimRight(line, "\r\n")
@@ -225,7 +225,7 @@ func trimLine(line []byte) (trimmed []byte, left int) {
 	return trimmed, len(line) - len(trimmed)
 }
 
-// at is the byte at i, 0 outside of b; no JSON begins, goes on or ends with 0.
+// at returns the byte at i, or 0 outside of b. No JSON token begins, continues or ends with 0.
 func at(b []byte, i int) byte {
 	if uint(i) < uint(len(b)) {
 		return b[i]

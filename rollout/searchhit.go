@@ -2,24 +2,24 @@ package rollout
 
 import "errors"
 
-// ErrNoIndex is why nothing can be searched.
+// ErrNoIndex reports that search is not available.
 var ErrNoIndex = errors.New("threads cannot be searched: their index is turned off, or not available")
 
-// SortRelevance puts the threads first that tell most of what is searched.
+// SortRelevance sorts by relevance, the best match first.
 const SortRelevance SortKey = "relevance"
 
-// Hit is a thread that a search found.
+// Hit is a thread that matches a search.
 type Hit struct {
 	Head
-	// Snippet is a line of what it was found by.
+	// Snippet is a line with a match.
 	Snippet string
 }
 
-// Hits are a page of a search.
+// Hits is a page of search results.
 type Hits struct {
 	Hits []Hit
-	// NextCursor and BackCursor are as those of Page.
+	// NextCursor and BackCursor are used as those of Page.
 	NextCursor, BackCursor string
-	// Complete is false where not all rollouts could be searched yet.
+	// Complete is false if some rollouts are not indexed yet.
 	Complete bool
 }

@@ -14,31 +14,30 @@ import (
 )
 
 const (
-	// cacheDir holds what can be made again of rollouts, in a file per thread. It can be
-	// deleted at any time.
+	// cacheDir holds one snapshot cache per thread. It can be deleted at any time.
 	cacheDir = "appserver-cache"
-	// bookmarkForm changes with the form of bookmarks.
+	// snapshotCacheForm is the version of the file format.
 	snapshotCacheForm = 1
-	// bookmarkFrom is how much must have been read to be worth a bookmark, in bytes.
+	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
 	snapshotCacheMin = 16 << 20
-	// sampled is how many lines are compared before a bookmark is believed.
+	// sampled is the number of lines whose checksums are compared before a cache is used.
 	sampled = 64
 )
 
-// bookmark says how far a rollout was read. In its file, the snapshot of what was read so
-// far follows, and the checksum of both. Offsets are those of the full log: what is before
-// them may have become the backup's since.
+// snapshotCache is the header of a cache file. The snapshot of the Loader follows, and then
+// the checksum of both. Offsets are those of the full log, because a rewrite may move lines to
+// the backup. The file is encoded with encoding/gob by field name.
 type snapshotCache struct {
 	Form int
-	// Reader is the program that made the snapshot.
+	// Reader is the Store.SnapshotVersion of the program that wrote the snapshot.
 	Reader string
-	// Size is how much of the log was read, which ended with LF, and Lines how many lines
-	// that were.
+	// Size is the number of bytes that were read, up to an LF, and Lines the number of lines
+	// in them.
 	Size  int64
 	Lines int
-	// ModTime is when the file was changed last, in Unix nanoseconds.
+	// ModTime is the modification time of the file in Unix nanoseconds.
 	ModTime int64
-	// Offset and Length are those of the sound lines, Samples the checksums of some.
+	// Offset and Length locate the sound lines. Samples holds checksums of some of them.
 	Offset  []int64
 	Length  []uint32
 	Samples []uint32
@@ -47,18 +46,19 @@ type snapshotCache struct {
 	Above   int64
 	Marked  bool
 	Sum     Summary
-	// Marker is the payload of the last context_backup line, nil without one.
+	// Marker is the payload of the last context_backup line, or nil.
 	Marker json.RawMessage
 }
 
 func (s *Store) snapshotCachePath(id string) string { return filepath.Join(s.home, cacheDir, id) }
 
-// forget removes what was kept of a thread's rollout beside it.
+// removeSnapshotCache removes the cache of a thread.
 func (s *Store) removeSnapshotCache(id string) {
-	_ = s.disk.Remove(s.snapshotCachePath(id)) // it can be made again, and may not be there
+	_ = s.disk.Remove(s.snapshotCachePath(id)) // a stale cache is detected, so an error does no harm
 }
 
-// goToBookmark goes on in a stretch behind the bookmark that its thread has, if any.
+// readSnapshotCache moves the start of the span behind the thread's cache, if a valid one
+// exists.
 func (l *loading) readSnapshotCache(s *span) {
 	file, info, err := l.store.open(l.store.snapshotCachePath(l.ThreadID), os.O_RDONLY)
 	if err != nil {
@@ -76,14 +76,14 @@ func (l *loading) readSnapshotCache(s *span) {
 	}
 }
 
-// sound tells whether a file's content has the checksum that follows it.
+// hasValidChecksum reports whether the content has the checksum that follows it.
 func (s *Store) hasValidChecksum(file File, size int64) bool {
 	sum := newSum()
 	for c, err := range s.chunks(file, 0, size) {
 		if err != nil || c.omitted > 0 {
 			return false
 		}
-		_, _ = sum.Write(c.data) // a hash takes all
+		_, _ = sum.Write(c.data) // a hash never fails
 	}
 	var want [crc32.Size]byte
 	n, _ := file.ReadAt(want[:], size)
@@ -92,7 +92,7 @@ func (s *Store) hasValidChecksum(file File, size int64) bool {
 
 func newSum() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
-// goTo goes on behind a bookmark, if it is one of this file.
+// resumeFrom applies a cache if it belongs to this file.
 func (l *loading) resumeFrom(b *snapshotCache, s *span, snapshot io.Reader) {
 	rewritten := b.Size == s.to && s.file == l.file && b.ModTime != l.ModTime.UnixNano()
 	if b.Size > s.to || rewritten {
@@ -116,8 +116,8 @@ func (l *loading) resumeFrom(b *snapshotCache, s *span, snapshot io.Reader) {
 	}
 }
 
-// samples are the checksums of some lines, the first and the last among them; that of a line
-// which cannot be read is of zeros.
+// samples returns checksums of some lines, including the first and the last. A line that
+// cannot be read counts as zeros.
 func (t *LineReader) samples() (sums []uint32) {
 	n := len(t.positions)
 	for k := range min(n, sampled) {
@@ -129,9 +129,8 @@ func (t *LineReader) samples() (sums []uint32) {
 	return sums
 }
 
-// keepBookmark writes one at the end of a stretch whose lines are all that were taken. That
-// fails without a word: the next reader reads more. What two write at once is no bookmark,
-// or that of one.
+// saveSnapshotCache writes a cache at the end of a span. Errors are ignored, because the next
+// load then reads more. Concurrent writers produce one of their caches, or an invalid one.
 func (l *loading) saveSnapshotCache(s *span) {
 	path := l.store.snapshotCachePath(l.ThreadID)
 	sub := tempFile{l.store, path + temporarySuffix}
@@ -160,7 +159,7 @@ func (l *loading) writeSnapshotCache(file File, s *span) error {
 	return err
 }
 
-// mark is the bookmark of the lines that were taken.
+// newSnapshotCache returns the cache of the lines read so far.
 func (l *loading) newSnapshotCache(s *span) *snapshotCache {
 	b := &snapshotCache{
 		Form: snapshotCacheForm, Reader: l.store.SnapshotVersion, Size: s.to, Lines: s.lines, ModTime: l.ModTime.UnixNano(), Damage: l.Damage,

@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// SpawnedBy is the thread whose agent has begun another one, by the source of that in
-// session_meta; "" where no agent has.
+// SpawnedBy returns the parent thread in the source of a session_meta, or "" if no agent
+// spawned the thread.
 func SpawnedBy(source []byte) string {
 	if parent := protocol.SpawnOf(source).ParentThreadID; parent != nil {
 		return *parent
@@ -16,7 +16,7 @@ func SpawnedBy(source []byte) string {
 	return ""
 }
 
-// related is the part of a query that asks for threads which others have spawned.
+// related returns the filter of a query by parent and ancestor.
 func (s *Store) related(q Query) (func(Head) bool, error) {
 	spawned, err := s.spawned(q.Ancestor)
 	return func(h Head) bool {
@@ -24,8 +24,8 @@ func (s *Store) related(q Query) (func(Head) bool, error) {
 	}, err
 }
 
-// spawned are the threads to which a row of spawns leads from another, archived ones too. It
-// reads the heads of all.
+// spawned returns the descendants of a thread, including archived ones. It reads the heads of
+// all rollouts.
 func (s *Store) spawned(ancestor string) (map[string]bool, error) {
 	if ancestor == "" {
 		return nil, nil
@@ -49,8 +49,8 @@ func (s *Store) spawned(ancestor string) (map[string]bool, error) {
 	return found, nil
 }
 
-// leadsTo tells whether a thread has another one among its ancestors. A row that leads back to
-// its begin has an end, too.
+// leadsTo reports whether ancestor is among the ancestors of a thread. A cycle ends the
+// search.
 func leadsTo(parents map[string]string, id, ancestor string) bool {
 	for at, steps := parents[id], 0; at != "" && steps <= len(parents) && id != ancestor; at, steps = parents[at], steps+1 {
 		if at == ancestor {

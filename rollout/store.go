@@ -6,27 +6,27 @@ import (
 	"path/filepath"
 )
 
-// Store is the rollouts below one home (CODEX_HOME).
+// Store gives access to the rollouts of one home (CODEX_HOME).
 type Store struct {
-	// Reader names the program whose snapshots can be used. It is set before the store is
-	// used.
+	// SnapshotVersion identifies the program and format of snapshots. Snapshots of another
+	// version are ignored. Set it before the first use.
 	SnapshotVersion string
 	disk            retryFS
 	home            string
 	folders         syncedFolders
 	chunkReader
-	// bookmarkFrom is how much is worth a bookmark, in bytes.
+	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
 	snapshotCacheMin int64
 }
 
-// NewStore touches nothing; home need not exist.
+// NewStore returns a store. It does not access the disk, and home need not exist.
 func NewStore(disk FS, home string) *Store {
 	return &Store{disk: retryFS{disk, &idleLogs{}}, home: filepath.Clean(home), chunkReader: chunkReader{chunkSize, maxLine}, snapshotCacheMin: snapshotCacheMin}
 }
 
-// Find is the path of a thread's rollout: the newest below sessions, else the newest
-// archived one, else a *NotFoundError. A folder that cannot be read is an error only
-// if the thread was not found elsewhere.
+// Find returns the path of a thread's rollout: the newest one below sessions, or else the
+// newest archived one, or a *NotFoundError. An unreadable folder is an error only if the
+// thread is not found elsewhere.
 func (s *Store) Find(id string) (string, error) { return s.find(threadID, id) }
 
 func (s *Store) find(idOf func(path string) string, id string) (string, error) {
@@ -44,8 +44,8 @@ func (s *Store) find(idOf func(path string) string, id string) (string, error) {
 	return "", firstError(err, archivedErr, &NotFoundError{id})
 }
 
-// findFile is the path of the file with an id. That is most often in the folder of the day on
-// which the id was made, so that a look at all folders is rare.
+// findFile returns the path of the file with an id. It looks first in the folder of the day in
+// the id, so it rarely reads all folders.
 func (s *Store) findFile(id string) (string, error) {
 	if at, ok := timeOfID(id); ok {
 		dir := s.dayDir(at)
@@ -59,8 +59,8 @@ func (s *Store) findFile(id string) (string, error) {
 	return s.find(fileID, id)
 }
 
-// findBelow is the path of the newest rollout below a root that has an id, "" without one.
-// Where it is not found, the error tells what could not be read.
+// findBelow returns the path of the newest rollout below a root with an id, or "". unread is
+// then the error of a folder that could not be read.
 func (s *Store) findBelow(root string, idOf func(path string) string, id string) (path string, unread error) {
 	for f, err := range s.walk(walk{root: root}) {
 		if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) findBelow(root string, idOf func(path string) string, id string)
 	return "", unread
 }
 
-// open opens a file and makes sure that it is a regular one.
+// open opens a regular file. Anything else is a *KindError.
 func (s *Store) open(path string, flag int) (File, fs.FileInfo, error) {
 	f, err := s.disk.OpenFile(path, flag, fileMode)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Store) open(path string, flag int) (File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// make makes a file that must not exist yet, and its folders.
+// create creates a file that must not exist, and its folders.
 func (s *Store) create(path string) (File, error) {
 	if err := s.disk.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, err

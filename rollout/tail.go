@@ -1,20 +1,21 @@
 package rollout
 
-// A list reads the last tailSize bytes of a file, and up to maxTail until they give the model and the time.
+// For a list, the last tailSize bytes of a file are read, and up to maxTail until model and
+// time are known.
 const (
 	tailSize   = 256 << 10
 	tailGrowth = 8
 	maxTail    = 64 << 20
 )
 
-// update applies the end of a file to a head that was read from its begin.
+// update applies the end of the file to a head that was read from its start.
 func (r *headReader) update(h *Head) {
 	if h.whole {
 		return
 	}
 	file, info, err := r.store.openFilled(h.Path)
 	if err != nil {
-		return // it has been read a moment ago
+		return // the head keeps the values of the start
 	}
 	defer func() { _ = file.Close() }()
 	var latest Latest

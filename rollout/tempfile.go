@@ -6,28 +6,26 @@ import (
 	"path/filepath"
 )
 
-// substitute is a file that is made under a temporary name, and then takes another's
-// place.
+// tempFile is a file that is written under a temporary name and then renamed.
 type tempFile struct {
 	store *Store
 	path  string
 }
 
-// putInPlace gives the temporary file another name, or removes it where an error says
-// that it is no good.
+// publish renames the temporary file to path, or removes it if err is not nil.
 func (s tempFile) publish(err error, path string) error {
 	if err == nil {
 		err = s.store.disk.Rename(s.path, path)
 	}
 	if err != nil {
-		_ = s.store.disk.Remove(s.path) // whoever needs the name next tries again
+		_ = s.store.disk.Remove(s.path) // the next writer tries again
 		return err
 	}
 	return s.store.disk.SyncDir(filepath.Dir(path))
 }
 
-// second gives a file the temporary name or, where there are no links, makes that a copy
-// of its content.
+// linkOrCopy makes the temporary file a hard link to path, or a copy on a disk without hard
+// links.
 func (s tempFile) linkOrCopy(path string, content func() ([]byte, error)) error {
 	if err := s.remove(); err != nil {
 		return err
@@ -49,7 +47,7 @@ func (s tempFile) copy(content func() ([]byte, error)) error {
 	})
 }
 
-// write makes the temporary file, and makes its content durable.
+// write creates the temporary file with durable content.
 func (s tempFile) write(fill func(*paddedWriter) error) error {
 	file, err := s.create()
 	if err != nil {
@@ -66,8 +64,8 @@ func (s tempFile) write(fill func(*paddedWriter) error) error {
 	return firstError(err, file.Close())
 }
 
-// make makes the temporary file. A leftover of an earlier one may be a second name of the
-// rollout, so it is removed, never written to.
+// create creates the temporary file. A leftover is removed and never written to, because it
+// may be a hard link to the rollout.
 func (s tempFile) create() (File, error) {
 	if err := s.remove(); err != nil {
 		return nil, err
@@ -82,16 +80,16 @@ func (s tempFile) remove() error {
 	return nil
 }
 
-// writeSize is what a rewrite hands to the system at once, in bytes.
+// writeSize is the size of writes during a rewrite, in bytes.
 const writeSize = 64 << 10
 
-// counter counts what is written to a new file.
+// countingFile counts the bytes written to a new file.
 type countingFile struct {
 	File
 	size int64
 }
 
-// Write counts.
+// Write writes p and counts it.
 func (c *countingFile) Write(p []byte) (int, error) {
 	n, err := c.File.Write(p)
 	c.size += int64(n)

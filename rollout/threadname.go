@@ -15,12 +15,12 @@ const namesFile = "session_index.jsonl"
 type namedThread struct {
 	ID   string `json:"id"`
 	Name string `json:"thread_name"`
-	// UpdatedAt is RFC 3339 in UTC.
+	// UpdatedAt is a time in RFC 3339 format, in UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
-// Names are the threads' names by id. The last line for a thread wins; lines that are
-// none are skipped, and where there is no file there are no names.
+// Names returns the names of threads by id. The last line of a thread is valid. Malformed
+// lines are skipped, and a missing file has no names.
 func (s *Store) Names() (map[string]string, error) {
 	lines, err := s.namedThreads()
 	names := make(map[string]string, len(lines))
@@ -30,12 +30,12 @@ func (s *Store) Names() (map[string]string, error) {
 	return names, err
 }
 
-// NameOf is a thread's name and when it got it; "" where it has none.
+// NameOf returns the name of a thread and the time it was set, or "".
 func (s *Store) NameOf(id string) (name string, at time.Time, err error) {
 	lines, err := s.namedThreads()
 	if named, ok := lines[id]; ok {
 		name = named.Name
-		at, _ = time.Parse(time.RFC3339, named.UpdatedAt) // the zero time where it is none
+		at, _ = time.Parse(time.RFC3339, named.UpdatedAt) // the zero time if it is malformed
 	}
 	return name, at, err
 }
@@ -69,8 +69,7 @@ func parseNames(data []byte) map[string]namedThread {
 	return names
 }
 
-// AppendName records a thread's name; it is durable when nil is returned, and not
-// recorded otherwise.
+// AppendName appends the name of a thread, durably and all or nothing.
 func (s *Store) AppendName(id, name string, at time.Time) error {
 	names := s.LineFile(namesFile)
 	line, err := protocol.Marshal(namedThread{id, name, at.UTC().Format(time.RFC3339Nano)})

@@ -11,10 +11,10 @@ import (
 	"appserver/protocol"
 )
 
-// FindingKind is a machine's word for what is wrong with a rollout.
+// FindingKind is the machine-readable kind of a finding.
 type FindingKind string
 
-// What can be wrong with a rollout.
+// Kinds of findings.
 const (
 	FoundEmpty      FindingKind = "empty"
 	FoundNoMeta     FindingKind = "missingFirstLine"
@@ -34,31 +34,32 @@ const (
 	FoundLoop       FindingKind = "linkLoop"
 )
 
-// Finding is something that is wrong with a rollout.
+// Finding is a defect of a rollout.
 type Finding struct {
 	Kind FindingKind `json:"kind"`
-	// Line counts from 1, and Offset is where it begins, in bytes. Where more than one
-	// line is meant it is the first; 0 where the file is.
+	// Line is the line number from 1, and Offset the start of the line in bytes. For several
+	// lines it is the first. Both are 0 for the file as a whole.
 	Line   int   `json:"line,omitempty"`
 	Offset int64 `json:"offset,omitempty"`
-	// Message says it to people, and what to do where Repair does nothing about it.
+	// Message describes the defect for people, with the next action if Repair cannot remove
+	// it.
 	Message string `json:"message"`
-	// Repairable is set where Repair heals it.
+	// Repairable is set if Repair removes the defect.
 	Repairable bool `json:"repairable"`
 }
 
-// Survey is what a look at a rollout found.
+// Report is the result of Verify.
 type Report struct {
 	Path string `json:"path"`
-	// ThreadID is that of the name, else of the first session_meta, else "".
+	// ThreadID is the id of the file name, or of the first session_meta, or "".
 	ThreadID string `json:"threadId"`
-	// Size is in bytes, Lines counts sound ones; both are of the file alone.
+	// Size is in bytes. Lines is the number of sound lines. Both are without the backup.
 	Size     int64     `json:"size"`
 	Lines    int       `json:"lines"`
 	Findings []Finding `json:"findings"`
 }
 
-// Repairable tells whether Repair would change something.
+// Repairable reports whether Repair would change the file.
 func (s Report) Repairable() bool {
 	for _, f := range s.Findings {
 		if f.Repairable {
@@ -68,8 +69,7 @@ func (s Report) Repairable() bool {
 	return false
 }
 
-// Verify tells what is wrong with a rollout, without its lock. A file that cannot be
-// read is a finding like any other.
+// Verify checks a rollout without its lock. A file that cannot be read is a finding as well.
 func (s *Store) Verify(path string) Report {
 	file, _, err := s.open(path, os.O_RDONLY)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Verify(path string) Report {
 	return v.Report
 }
 
-// unread is the survey of a file that cannot be read.
+// unreadableReport returns the report of a file that cannot be read.
 func unreadableReport(path string, err error) Report {
 	kind := FoundUnreadable
 	var special *KindError
@@ -96,13 +96,14 @@ func unreadableReport(path string, err error) Report {
 	return Report{Path: path, ThreadID: threadID(path), Findings: []Finding{{Kind: kind, Message: err.Error()}}}
 }
 
-// survey is a rollout that was looked at.
+// verification is the state of a Verify call.
 type verification struct {
 	Report
 	*reading
-	// alone is what the file holds without its backup.
+	// alone is the content of the file without its backup.
 	alone *Contents
-	// meta is that of a file without session_meta, nil where no line has room for it.
+	// meta is a reconstructed session_meta, or nil if it is not needed or its ordinal is
+	// taken.
 	meta *protocol.SessionMeta
 }
 
@@ -112,17 +113,17 @@ func (s *Store) verify(path string, file File) (*verification, error) {
 		return nil, err
 	}
 	v := &verification{reading: r, alone: r.Contents}
-	runs := r.blocks
+	blocks := r.blocks
 	if r.Backup.Joined {
-		runs = parseBlocks(r.data, workersFor(len(r.data)))
+		blocks = parseBlocks(r.data, workersFor(len(r.data)))
 		v.alone = &Contents{}
-		v.alone.addBlocks(runs)
+		v.alone.addBlocks(blocks)
 	}
 	v.Report = Report{Path: path, ThreadID: r.ThreadID, Size: r.Size, Lines: len(v.alone.Lines), Findings: []Finding{}}
 	if v.Report.ThreadID == "" {
-		v.Report.ThreadID = firstMeta(runs)
+		v.Report.ThreadID = firstMeta(blocks)
 	}
-	v.checkName(firstMeta(runs))
+	v.checkName(firstMeta(blocks))
 	v.checkBytes()
 	v.checkLines()
 	v.checkBackup(s)
@@ -134,7 +135,7 @@ func (v *verification) add(kind FindingKind, line int, offset int64, repairable 
 	v.Findings = append(v.Findings, Finding{kind, line, offset, fmt.Sprintf(format, args...), repairable})
 }
 
-// lookAtName compares the file's name with what session_meta says.
+// checkName compares the file name with session_meta.
 func (v *verification) checkName(told string) {
 	switch {
 	case v.reading.ThreadID == "" && !isThreadID(told):
@@ -146,7 +147,7 @@ func (v *verification) checkName(told string) {
 	}
 }
 
-// lookAtBytes finds what is between the lines.
+// checkBytes finds defects outside of lines.
 func (v *verification) checkBytes() {
 	if len(bytes.TrimSpace(v.data)) == 0 {
 		v.add(FoundEmpty, 0, 0, false, "there is no line in it: remove it, or put a copy back")
@@ -162,7 +163,7 @@ func (v *verification) checkBytes() {
 	}
 }
 
-// lookAtLines finds what is wrong with lines, in their order.
+// checkLines finds defects of lines, in order.
 func (v *verification) checkLines() {
 	damage := v.alone.Damage
 	seen := make(map[int64]int, len(v.alone.Lines))
@@ -197,7 +198,7 @@ func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen ma
 	}
 }
 
-// lookAtEnds finds what the file lacks at its begin and at its end.
+// checkEnds finds defects at the start and at the end of the file.
 func (v *verification) checkEnds() {
 	if len(v.alone.Lines) > 0 && !v.alone.Torn && v.data[len(v.data)-1] != '\n' {
 		v.add(FoundUnended, bytes.Count(v.data, []byte("\n"))+1, 0, true, "the last line does not end with LF")
@@ -206,7 +207,7 @@ func (v *verification) checkEnds() {
 	if len(v.alone.Lines) > 0 {
 		room = *v.alone.Lines[0].Ordinal
 	} else if room == 0 {
-		return // there is no line at all
+		return // the file has no line
 	}
 	if hasMeta(v.alone.Lines) {
 		return
@@ -218,7 +219,7 @@ func (v *verification) checkEnds() {
 	v.add(FoundNoMeta, 1, 0, v.meta != nil, "session_meta, which tells what the thread is, is lost: the name and the turns tell some of it")
 }
 
-// lookAtOrigin makes sure that the file which this one goes on from is there.
+// checkOrigin finds a missing origin file.
 func (v *verification) checkOrigin(s *Store) {
 	var o origin
 	if len(v.Contents.Lines) > 0 {

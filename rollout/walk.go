@@ -9,30 +9,30 @@ import (
 	"strings"
 )
 
-// walk visits rollouts in the order of their paths, which is that of their names'
-// times, newest first.
+// walk describes an iteration over rollouts in the order of their paths. That is the order of
+// the times in their names. The default is newest first.
 type walk struct {
 	// root is sessionsDir or archivedDir.
 	root      string
 	ascending bool
-	// after is the path where an earlier walk stopped; "" begins at the start.
+	// after is the last path of an earlier walk, or "".
 	after string
-	// strange, unless it is nil, is told of files that may be rollouts and have no thread's
-	// name.
+	// onUnnamed is called for files that may be rollouts but have no thread id in their names.
+	// It may be nil.
 	onUnnamed func(error)
-	// here is set where the walk begins with after, not behind it.
+	// inclusive is set if the walk includes the path after.
 	inclusive bool
 }
 
-// walk yields paths relative to the root, with slashes. A folder that cannot be read
-// yields its error, and the walk goes on behind it.
+// walk returns an iterator over paths relative to the root, with slashes. The error of an
+// unreadable folder is an element, and the walk continues after it.
 func (s *Store) walk(w walk) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) { s.visit(w, "", yield) }
 }
 
-// threads is walk without the files of threads that have a newer one: the last in the order of
-// paths is the one that the reference implementation goes on with. It reads the names of what is
-// before the walk's begin, but where it ascends all of them.
+// threads is walk with only the newest file of each thread. The reference implementation
+// continues with the last file in the order of paths. For an ascending walk it reads all names
+// first, otherwise those before the start.
 func (s *Store) threads(w walk) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		newest, err := s.newestBefore(w)
@@ -50,8 +50,8 @@ func (s *Store) threads(w walk) iter.Seq2[string, error] {
 	}
 }
 
-// newestBefore are the newest files of the threads that a walk does not begin with. A folder
-// that must not be read has none.
+// newestBefore returns the newest files of threads that the walk will not start with. Folders
+// without read permission are skipped.
 func (s *Store) newestBefore(w walk) (newestFiles, error) {
 	newest := newestFiles{}
 	if w.after == "" && !w.ascending {
@@ -71,10 +71,10 @@ func (s *Store) newestBefore(w walk) (newestFiles, error) {
 	return newest, nil
 }
 
-// newestFiles are the newest files of threads, by the threads' ids.
+// newestFiles maps thread ids to their newest files.
 type newestFiles map[string]string
 
-// note takes a path for the newest of its thread, unless there is one, and gives that.
+// add stores path unless its thread has a file, and returns the file of the thread.
 func (n newestFiles) add(path string) string {
 	id := threadID(path)
 	if n[id] == "" {
@@ -83,8 +83,7 @@ func (n newestFiles) add(path string) string {
 	return n[id]
 }
 
-// visit walks a folder, which is "" or ends with a slash. It is false when yield has
-// had enough.
+// visit walks a folder, which is "" or ends with a slash. It returns false if yield did.
 func (s *Store) visit(w walk, dir string, yield func(string, error) bool) bool {
 	full := filepath.Join(s.home, w.root, dir)
 	entries, err := s.disk.ReadDir(full)
@@ -117,7 +116,7 @@ func (w walk) reportUnnamed(path string) {
 	}
 }
 
-// sort is the names in the order of the walk, folders with a slash behind.
+// sort returns the names in the order of the walk. Folders end with a slash.
 func (w walk) sort(entries []fs.DirEntry) []string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -133,7 +132,7 @@ func (w walk) sort(entries []fs.DirEntry) []string {
 	return names
 }
 
-// passed tells whether all that a name stands for was visited by the earlier walk.
+// passed reports whether the earlier walk has visited everything below a name.
 func (w walk) passed(name string) bool {
 	switch {
 	case w.after == "":

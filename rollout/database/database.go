@@ -16,43 +16,45 @@ import (
 )
 
 const (
-	// busyTimeout is how long another process's write is waited for, in milliseconds.
+	// busyTimeout is the time to wait for a write of another process, in milliseconds.
 	busyTimeout = 2000
-	// eraseTimeout is how long that is for Erase, in milliseconds.
+	// eraseTimeout is the busy timeout during Erase, in milliseconds.
 	eraseTimeout = 30_000
-	// maxReaders is how many read at once.
+	// maxReaders is the number of connections for reading.
 	maxReaders = 2
-	// AsideSuffix is behind the name of a file that could not be used.
+	// DamagedSuffix is the suffix of a file that was moved aside.
 	DamagedSuffix = ".damaged"
 )
 
 var (
-	// errForeign is what a file is told by that is of another version, or another program's.
+	// errForeign reports a file of another version or another program.
 	errForeign = errors.New("the file is no database of this version")
-	// ErrInUse is why a file may still have what was taken out.
+	// ErrInUse reports that another process prevents the truncation of the write-ahead log,
+	// which may still contain erased data.
 	ErrInUse = errors.New("a server has it open: what was taken out may be in the file until that server ends")
 )
 
-// Kind tells the files of one use from those of others, and how one begins.
+// Kind identifies the files of one use, and creates their tables.
 type Kind struct {
-	// Application is SQLite's application_id, Version its user_version.
+	// Application is SQLite's application_id, and Version its user_version.
 	Application, Version int
-	// Tables is the SQL that makes the tables of an empty file.
+	// Tables is the SQL that creates the tables in an empty file.
 	Tables string
 }
 
-// DB is an open file: one connection that writes, and some that read.
+// DB is an open file with one connection for writing and several for reading.
 type DB struct {
 	Write, Read *sql.DB
-	// File is what the path led to when it was opened.
+	// File describes the file at the time of opening. It reveals if the path leads to another
+	// file later.
 	File fs.FileInfo
 }
 
-// Close may be called once.
+// Close closes all connections. Call it once.
 func (d *DB) Close() error { return errors.Join(d.Read.Close(), d.Write.Close()) }
 
-// Open opens the file, and makes what is missing in it. A file that cannot be used is
-// moved aside, once; why is the error beside the database.
+// Open opens the file and creates it if it is missing. A file that cannot be used is moved
+// aside, and damage is the reason.
 func Open(path string, kind Kind) (db *DB, damage, err error) {
 	db, err = OpenInPlace(path, kind)
 	if err == nil || !IsUnusable(err) {
@@ -66,7 +68,7 @@ func Open(path string, kind Kind) (db *DB, damage, err error) {
 	return db, damage, err
 }
 
-// Try opens the file, and moves nothing aside.
+// OpenInPlace opens or creates the file. It never moves a file aside.
 func OpenInPlace(path string, kind Kind) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -95,8 +97,8 @@ func OpenInPlace(path string, kind Kind) (*DB, error) {
 	return d, nil
 }
 
-// whileBusy tries something again for as long as another process's write is waited for. SQLite
-// does not wait itself where two that open a new file both give it a log.
+// retryBusy repeats an operation while another process is writing, for at most busyTimeout.
+// SQLite itself does not wait if two processes switch a new file to WAL mode.
 func retryBusy(do func() error) error {
 	for until := time.Now().Add(busyTimeout * time.Millisecond); ; time.Sleep(5 * time.Millisecond) {
 		if err := do(); !IsBusy(err) || time.Now().After(until) {
@@ -105,9 +107,9 @@ func retryBusy(do func() error) error {
 	}
 }
 
-// private makes the file, if need be, so that nobody else can read it: SQLite itself
-// leaves that to the umask. It is not opened where it is there: closing it would end the
-// locks of a database that is open.
+// createPrivate creates a missing file with mode 0600, because SQLite would use the umask. It
+// does not open an existing file: closing that would release the POSIX locks of an open
+// database.
 func createPrivate(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -133,7 +135,7 @@ func pragmas() string {
 	}.Encode()
 }
 
-// prepare checks whose file it is; an empty one becomes ours.
+// prepare checks that the file is of this kind, and sets up an empty file.
 func (k Kind) prepare(db *sql.DB) error {
 	return InTransaction(db, func(tx *sql.Tx) error {
 		var application, version, count int
@@ -154,7 +156,7 @@ func (k Kind) prepare(db *sql.DB) error {
 	})
 }
 
-// Within does something in one transaction: all of it, or nothing.
+// InTransaction runs do in a transaction, which is committed if do returns nil.
 func InTransaction(db *sql.DB, do func(tx *sql.Tx) error) error {
 	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
@@ -167,9 +169,9 @@ func InTransaction(db *sql.DB, do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// Erase removes rows, and writes the file anew: pages keep what was in them before rows moved
-// or went, also where SQLite is told to overwrite what it deletes. Other processes may have the
-// file open; ErrInUse tells that one of them keeps what was removed from leaving the disk.
+// Erase removes rows and then rewrites the file with VACUUM, because pages keep deleted data
+// even if SQLite is told to overwrite it. Other processes may have the file open. If one of
+// them keeps erased data on the disk, the error is ErrInUse.
 func Erase(db *sql.DB, remove func(tx *sql.Tx) error) error {
 	if err := setBusyTimeout(db, eraseTimeout); err != nil {
 		return err
@@ -191,27 +193,26 @@ func Erase(db *sql.DB, remove func(tx *sql.Tx) error) error {
 	return nil
 }
 
-// patience sets how long the connection that writes waits for others, in milliseconds.
+// setBusyTimeout sets the busy timeout of the connection for writing, in milliseconds.
 func setBusyTimeout(db *sql.DB, ms int) error {
 	_, err := db.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", ms))
 	return err
 }
 
-// Unusable tells whether an error is about the file's content, so that another file
-// would help.
+// IsUnusable reports whether the file must be replaced.
 func IsUnusable(err error) bool {
-	return errors.Is(err, errForeign) || IsDamaged(err) || sqliteCode(err) == sqlite3.SQLITE_ERROR // where a table is not there
+	return errors.Is(err, errForeign) || IsDamaged(err) || sqliteCode(err) == sqlite3.SQLITE_ERROR // a missing table
 }
 
-// Damaged tells whether an error is about the file's content, whatever was asked of it.
+// IsDamaged reports whether the file is damaged, whatever the operation was.
 func IsDamaged(err error) bool {
 	return sqliteCode(err) == sqlite3.SQLITE_CORRUPT || sqliteCode(err) == sqlite3.SQLITE_NOTADB
 }
 
-// Busy tells whether another process had the file locked for too long.
+// IsBusy reports whether another process held a lock for longer than the timeout.
 func IsBusy(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY }
 
-// code is that of SQLite, 0 where an error is not its.
+// sqliteCode returns the primary result code of SQLite, or SQLITE_OK for other errors.
 func sqliteCode(err error) int {
 	var failed *sqlite.Error
 	if !errors.As(err, &failed) {
@@ -220,8 +221,8 @@ func sqliteCode(err error) int {
 	return failed.Code() & 0xff
 }
 
-// Aside takes a file that cannot be used out of the way; one that was moved before gives
-// way to it. What belongs to it goes.
+// MoveAside renames a file that cannot be used, and replaces an earlier one of that name. It
+// removes the files that SQLite keeps beside it.
 func MoveAside(path string) error {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,10 +1,15 @@
-// Package database opens SQLite files that can be made again: each holds nothing that other
-// files do not say, so one that cannot be used is moved aside and another begun.
+// Package database opens SQLite files that can be rebuilt from other files, such as the index
+// of rollouts. A file that cannot be used is moved aside and replaced by an empty one.
 //
-// A file is ours by its application id, and fits by its version. One of another version, of
-// another program, or that is damaged gets ".damaged" behind its name. The file is readable
-// by its owner alone; so are the two that SQLite keeps beside it.
+// A file belongs to a [Kind] if its application_id and user_version match. A file of another
+// program, of another version, or a damaged one is renamed with the suffix ".damaged". The
+// file, and the two files that SQLite keeps beside it, are readable by their owner only.
 //
-// One connection writes, some read. Nobody may open the file by other means while it is open
-// here: closing that would end SQLite's locks.
+// One connection writes and two read. No other code of the process may open the file
+// meanwhile: closing it would release the POSIX locks of SQLite.
+//
+// # Errors
+//
+// [IsUnusable], [IsDamaged] and [IsBusy] classify errors of SQLite. [ErrInUse] reports an
+// [Erase] that is not complete.
 package database

@@ -12,7 +12,8 @@ import (
 // Op is a kind of operation.
 type Op string
 
-// The operations that can fail. OpStat is that of a link, too; OpLock is taking a lock; releasing one cannot fail.
+// Operations that can fail. OpStat includes Lstat. OpLock is taking a lock; releasing one
+// never fails.
 const (
 	OpMkdirAll Op = "mkdirall"
 	OpOpen     Op = "open"
@@ -30,21 +31,21 @@ const (
 	OpClose    Op = "close"
 )
 
-// Fault says which operations fail, and how.
+// Fault selects the operations that fail.
 type Fault struct {
-	// Only are the kinds that count and fail; empty means all.
+	// Only lists the kinds that are counted and can fail. Empty means all kinds.
 	Only []Op
-	// First is the number, from 0, of the first operation that fails, and Count how
-	// many fail from there. A negative Count means all until Heal.
+	// First is the number of the first operation that fails, from 0. Count is the number of
+	// failing operations. If it is negative, operations fail until Heal.
 	First, Count int
-	// Err is what the system says, such as syscall.ENOSPC.
+	// Err is the error of the system, such as syscall.ENOSPC.
 	Err error
-	// Part is set where failing writes write half of their data first.
+	// Partial is set if a failing write writes half of its data.
 	Partial bool
 }
 
-// Disk passes on to another file system what does not fail. A Close that fails closes
-// nevertheless; no other failing operation has an effect, but for writes in part.
+// Disk forwards operations to another file system, unless they fail. A failing Close closes
+// the file. Other failing operations have no effect, except for partial writes.
 type Disk struct {
 	rollout.FS
 	mu       sync.Mutex
@@ -55,24 +56,24 @@ type Disk struct {
 
 var _ rollout.FS = (*Disk)(nil)
 
-// Wrap makes operations of a file system fail.
+// Wrap returns a Disk on top of a file system.
 func Wrap(disk rollout.FS, fault Fault) *Disk { return &Disk{FS: disk, fault: fault} }
 
-// Heal ends all failing.
+// Heal ends all failures.
 func (d *Disk) Heal() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault.Count = 0
 }
 
-// Hits is how many operations have failed.
+// Failures returns the number of failed operations.
 func (d *Disk) Failures() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.failures
 }
 
-// fail counts an operation and is the error that it must end with, if any.
+// fail counts an operation and returns its error, or nil.
 func (d *Disk) fail(op Op, path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +90,7 @@ func (d *Disk) fail(op Op, path string) error {
 	return &fs.PathError{Op: string(op), Path: path, Err: f.Err}
 }
 
-// MkdirAll may fail.
+// MkdirAll fails for OpMkdirAll.
 func (d *Disk) MkdirAll(path string, perm fs.FileMode) error {
 	if err := d.fail(OpMkdirAll, path); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (d *Disk) MkdirAll(path string, perm fs.FileMode) error {
 	return d.FS.MkdirAll(path, perm)
 }
 
-// OpenFile may fail.
+// OpenFile fails for OpOpen.
 func (d *Disk) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, error) {
 	if err := d.fail(OpOpen, path); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (d *Disk) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, 
 	return &file{File: f, disk: d, path: path}, nil
 }
 
-// ReadDir may fail.
+// ReadDir fails for OpReadDir.
 func (d *Disk) ReadDir(path string) ([]fs.DirEntry, error) {
 	if err := d.fail(OpReadDir, path); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (d *Disk) ReadDir(path string) ([]fs.DirEntry, error) {
 	return d.FS.ReadDir(path)
 }
 
-// Stat may fail.
+// Stat fails for OpStat.
 func (d *Disk) Stat(path string) (fs.FileInfo, error) {
 	if err := d.fail(OpStat, path); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (d *Disk) Stat(path string) (fs.FileInfo, error) {
 	return d.FS.Stat(path)
 }
 
-// Remove may fail.
+// Remove fails for OpRemove.
 func (d *Disk) Remove(path string) error {
 	if err := d.fail(OpRemove, path); err != nil {
 		return err
@@ -133,7 +134,7 @@ func (d *Disk) Remove(path string) error {
 	return d.FS.Remove(path)
 }
 
-// Lstat may fail.
+// Lstat fails for OpStat.
 func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
 	if err := d.fail(OpStat, path); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (d *Disk) Lstat(path string) (fs.FileInfo, error) {
 	return d.FS.Lstat(path)
 }
 
-// Link may fail.
+// Link fails for OpLink.
 func (d *Disk) Link(path, second string) error {
 	if err := d.fail(OpLink, path); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (d *Disk) Link(path, second string) error {
 	return d.FS.Link(path, second)
 }
 
-// Rename may fail.
+// Rename fails for OpRename.
 func (d *Disk) Rename(path, to string) error {
 	if err := d.fail(OpRename, path); err != nil {
 		return err
@@ -157,7 +158,7 @@ func (d *Disk) Rename(path, to string) error {
 	return d.FS.Rename(path, to)
 }
 
-// SyncDir may fail.
+// SyncDir fails for OpSyncDir.
 func (d *Disk) SyncDir(path string) error {
 	if err := d.fail(OpSyncDir, path); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (d *Disk) SyncDir(path string) error {
 	return d.FS.SyncDir(path)
 }
 
-// Lock may fail.
+// Lock fails for OpLock.
 func (d *Disk) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
 	if err := d.fail(OpLock, path); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package faultfs has file systems for tests of durability: [Mem] forgets what was
-// not synced when it crashes, and [Disk] lets chosen operations of another file
-// system fail. Both may be used by several goroutines; neither starts any.
+// Package faultfs provides file systems for tests of durability. [Mem] is a file system in
+// memory that can simulate a crash. [Disk] makes chosen operations of another file system
+// fail. Both are safe for concurrent use and start no goroutine.
 package faultfs

@@ -15,9 +15,8 @@ import (
 	"appserver/rollout"
 )
 
-// Mem is a file system in memory. It tells what is on its disk from what it would
-// lose in a crash: a file's content is on the disk after File.Sync, its name after
-// SyncDir of the folder that holds it.
+// Mem is a file system in memory that distinguishes durable state from what a crash loses. The
+// content of a file is durable after File.Sync, and its name after SyncDir of its folder.
 type Mem struct {
 	mu    sync.Mutex
 	live  map[string]*inode
@@ -27,7 +26,7 @@ type Mem struct {
 
 var _ rollout.FS = (*Mem)(nil)
 
-// NewMem is an empty file system, but for a folder that is on its disk.
+// NewMem returns a file system with one durable folder and its parents.
 func NewMem(dir string) *Mem {
 	m := &Mem{live: map[string]*inode{}, disk: map[string]*inode{}, locks: map[string]*lock{}}
 	for _, d := range ancestors(dir) {
@@ -37,7 +36,7 @@ func NewMem(dir string) *Mem {
 	return m
 }
 
-// ancestry is a path and the folders above it, from the top.
+// ancestors returns a path and the folders above it, topmost first.
 func ancestors(path string) []string {
 	path = filepath.Clean(path)
 	if parent := filepath.Dir(path); parent != path {
@@ -46,9 +45,9 @@ func ancestors(path string) []string {
 	return []string{path}
 }
 
-// CrashClone is what a machine finds after a crash at this moment: all that was
-// synced and, of the rest, the names that chance saved and in each file the first few
-// changes. Nothing is open or locked. The original goes on unharmed.
+// CrashClone returns the file system after a crash at this moment. It has all synced state. Of
+// the unsynced state it has a random selection of names, and for each file a random prefix of
+// its changes. No file is open and no lock is held. The original stays usable.
 func (m *Mem) CrashClone(chance *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +68,7 @@ func (m *Mem) CrashClone(chance *rand.Rand) *Mem {
 	return clone
 }
 
-// everSeen is all paths, folders before what is in them.
+// allPaths returns all live and durable paths, folders before their content.
 func (m *Mem) allPaths() []string {
 	var paths []string
 	for path := range m.live {
@@ -84,7 +83,7 @@ func (m *Mem) allPaths() []string {
 	return paths
 }
 
-// survivor is what a path leads to after a crash, nil for nothing.
+// afterCrash returns the file at a path after a crash, or nil.
 func (m *Mem) afterCrash(path string, chance *rand.Rand) *inode {
 	if m.live[path] == m.disk[path] || chance.IntN(2) == 0 {
 		return m.disk[path]
@@ -92,7 +91,7 @@ func (m *Mem) afterCrash(path string, chance *rand.Rand) *inode {
 	return m.live[path]
 }
 
-// MkdirAll makes folders that SyncDir has yet to make durable.
+// MkdirAll creates folders. They are durable after SyncDir.
 func (m *Mem) MkdirAll(path string, perm fs.FileMode) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,8 +108,7 @@ func (m *Mem) MkdirAll(path string, perm fs.FileMode) error {
 	return nil
 }
 
-// OpenFile heeds O_CREATE, O_EXCL and whether the file may be written. All writes
-// append.
+// OpenFile supports O_CREATE, O_EXCL and the access modes. All writes append.
 func (m *Mem) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,7 +125,7 @@ func (m *Mem) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, e
 	return &memFile{mem: m, node: node, path: path, writable: flag&(os.O_RDWR|os.O_WRONLY) != 0}, nil
 }
 
-// ReadDir lists by name.
+// ReadDir returns the entries of a folder by name.
 func (m *Mem) ReadDir(path string) ([]fs.DirEntry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,7 +141,7 @@ func (m *Mem) ReadDir(path string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// Stat tells of files and folders.
+// Stat describes a file or folder.
 func (m *Mem) Stat(path string) (fs.FileInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,7 +151,7 @@ func (m *Mem) Stat(path string) (fs.FileInfo, error) {
 	return nil, &fs.PathError{Op: "stat", Path: path, Err: syscall.ENOENT}
 }
 
-// Remove takes away a name; a crash may bring it back before SyncDir.
+// Remove removes a name. Before SyncDir, a crash may restore it.
 func (m *Mem) Remove(path string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +162,7 @@ func (m *Mem) Remove(path string) error {
 	return nil
 }
 
-// SyncDir makes the names in a folder durable, not what they lead to.
+// SyncDir makes the names in a folder durable, but not the content of files.
 func (m *Mem) SyncDir(path string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,7 +181,7 @@ func (m *Mem) SyncDir(path string) error {
 	return nil
 }
 
-// Lock makes the file, as a real lock does.
+// Lock creates the file, as flock on a real file system does.
 func (m *Mem) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
 	if _, err := m.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, err
@@ -203,7 +201,7 @@ func (m *Mem) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
 	return &heldLock{mem: m, lock: l}, nil
 }
 
-// Held is the paths that are locked.
+// Held returns the paths of held locks.
 func (m *Mem) Held() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -217,7 +215,7 @@ func (m *Mem) Held() []string {
 	return paths
 }
 
-// Files is the paths of all files below a folder.
+// Files returns the paths of all files below a folder.
 func (m *Mem) Files(dir string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -242,7 +240,7 @@ type heldLock struct {
 	once sync.Once
 }
 
-// Close releases the lock, once.
+// Close releases the lock. Further calls have no effect.
 func (h *heldLock) Close() error {
 	h.once.Do(func() {
 		h.mem.mu.Lock()

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// inode is a file or a folder, whatever its names.
+// inode is a file or a folder, independent of its names.
 type inode struct {
 	mode  fs.FileMode
 	mtime time.Time
 	data  []byte
-	// synced is the content at the last sync, pending what was done to it since.
+	// synced is the content at the last sync, and pending the changes since.
 	synced  []byte
 	pending []dataChange
 }
 
-// change cuts a file to a length and writes data there.
+// dataChange truncates or extends a file to offset at and then writes data there.
 type dataChange struct {
 	at   int64
 	data []byte
@@ -39,7 +39,8 @@ func (n *inode) apply(c dataChange) {
 	n.mtime = time.Now()
 }
 
-// crash is the synced content with the first few changes, the last of them in part.
+// contentAfterCrash returns the synced content with a random number of changes, the last of
+// them in part.
 func (n *inode) contentAfterCrash(chance *rand.Rand) []byte {
 	content := slices.Clone(n.synced)
 	done := chance.IntN(len(n.pending) + 1)
@@ -63,7 +64,7 @@ type memFile struct {
 	closed   bool
 }
 
-// access runs f under the lock unless the file is closed.
+// locked calls do under the mutex, unless the file is closed or not writable.
 func (f *memFile) locked(op string, write bool, do func()) error {
 	f.mem.mu.Lock()
 	defer f.mem.mu.Unlock()
@@ -118,7 +119,7 @@ func (f *memFile) Close() error {
 	return f.locked("close", false, func() { f.closed = true })
 }
 
-// info is a snapshot.
+// info returns the present state of the file.
 func (n *inode) info(path string) fs.FileInfo {
 	return fileInfo{filepath.Base(path), int64(len(n.data)), n.mode, n.mtime, n}
 }

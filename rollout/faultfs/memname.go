@@ -6,13 +6,13 @@ import (
 	"syscall"
 )
 
-// Lstat is Stat: there are no symbolic links.
+// Lstat is Stat, because Mem has no symbolic links.
 func (m *Mem) Lstat(path string) (fs.FileInfo, error) { return m.Stat(path) }
 
-// SameFile knows a file by any of its names.
+// SameFile compares inodes.
 func (m *Mem) SameFile(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
 
-// Link gives a file a second name; a crash may lose it before SyncDir.
+// Link creates a hard link. Before SyncDir, a crash may remove it.
 func (m *Mem) Link(path, second string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -27,9 +27,9 @@ func (m *Mem) Link(path, second string) error {
 	return nil
 }
 
-// Rename gives a file another name, and takes that from whatever file has it. Before
-// SyncDir, a crash may undo either half: each of the names leads to what it led to
-// before or after. Two names of one file both stay, as POSIX wants it.
+// Rename renames a file and replaces an existing one. Before SyncDir, a crash may undo it
+// separately for each of the two names. Renaming one name of a file to another name of it has
+// no effect, as POSIX requires.
 func (m *Mem) Rename(path, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,7 +45,7 @@ func (m *Mem) Rename(path, to string) error {
 	return nil
 }
 
-// named is the file that is to get another name, in a folder that must be there.
+// lookUp returns the file at path and checks that the folder of name exists.
 func (m *Mem) lookUp(op, path, name string) (*inode, error) {
 	node := m.live[path]
 	switch {
