@@ -60,7 +60,7 @@ sbom: build ## list what bin/appserver is made of in CycloneDX's form, with lice
 demo: build ## run a conversation with the built-in offline provider
 	$(GO) run ./docs/demo bin/appserver
 
-generate: ## write the schema files from package protocol
+generate: ## write the schema files and docs/methods.md from package protocol
 	$(GO) run ./schema/gen
 
 check: ## format, vet, static analysis, the rules of the house, generated files up to date

@@ -1,8 +1,8 @@
-// Command gen writes what is made from the tables and types of package protocol: the
-// schema files, JSON Schema (draft 07) and TypeScript, and the tables of methods in
-// the README. The output depends on nothing else, so equal sources give equal bytes.
+// Command gen writes the files that are generated from the tables and types of package
+// protocol: JSON Schema (draft 07), TypeScript, and the tables of docs/methods.md. The output
+// depends on nothing else, so equal sources give equal bytes.
 //
-//	go run ./schema/gen [-protocol DIR] [-out DIR] [-readme FILE]
+//	go run ./schema/gen [-protocol DIR] [-out DIR] [-methods FILE]
 //
 // # From Go to schema
 //

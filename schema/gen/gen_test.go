@@ -48,7 +48,7 @@ func TestRunReplacesOldFiles(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(stale), 0o755))
 	require.NoError(t, os.WriteFile(stale, []byte("{}"), 0o644))
 
-	require.NoError(t, run(protocolDir, out, emptyReadme(t)))
+	require.NoError(t, run(protocolDir, out, emptyDocument(t)))
 
 	require.NoFileExists(t, stale)
 	require.FileExists(t, filepath.Join(out, "json", "ThreadStartParams.json"))
@@ -57,8 +57,8 @@ func TestRunReplacesOldFiles(t *testing.T) {
 
 func TestRunKeepsFilesWhenSourcesAreMissing(t *testing.T) {
 	out := t.TempDir()
-	require.NoError(t, run(protocolDir, out, emptyReadme(t)))
-	err := run(t.TempDir(), out, emptyReadme(t))
+	require.NoError(t, run(protocolDir, out, emptyDocument(t)))
+	err := run(t.TempDir(), out, emptyDocument(t))
 	require.ErrorIs(t, err, errNoSources)
 	require.FileExists(t, filepath.Join(out, "ts", "index.ts"))
 }

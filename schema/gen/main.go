@@ -11,29 +11,30 @@ import (
 func main() {
 	source := flag.String("protocol", "protocol", "directory of package protocol")
 	out := flag.String("out", "schema", "directory that gets json/ and ts/")
-	readme := flag.String("readme", "README.md", "file that gets the tables of methods")
+	methods := flag.String("methods", "docs/methods.md", "file that gets the tables of methods")
 	flag.Parse()
-	if err := run(*source, *out, *readme); err != nil {
+	if err := run(*source, *out, *methods); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-// run writes nothing where something that it reads is missing.
-func run(source, out, readme string) error {
+// run writes the schema files to out and the tables to the file methods. It writes nothing if a
+// file that it reads is missing.
+func run(source, out, methods string) error {
 	files, err := generate(source)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(readme)
+	text, err := os.ReadFile(methods)
 	if err != nil {
 		return err
 	}
 	text, err = withTables(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", readme, err)
+		return fmt.Errorf("%s: %w", methods, err)
 	}
-	return errors.Join(writeFiles(out, files), os.WriteFile(readme, text, 0o644))
+	return errors.Join(writeFiles(out, files), os.WriteFile(methods, text, 0o644))
 }
 
 // writeFiles replaces the folders of schema files in out.

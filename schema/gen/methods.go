@@ -8,24 +8,23 @@ import (
 	"appserver/protocol"
 )
 
-// The method tables stand between these lines of the README.
+// The method tables are between these lines of docs/methods.md.
 const (
 	tablesBegin = "<!-- methods: made from protocol.Methods by make generate -->"
 	tablesEnd   = "<!-- end of methods -->"
 )
 
-// withTables is a README with the method tables as they are now. The rest of it
-// stays as it is.
-func withTables(readme []byte) ([]byte, error) {
-	head, rest, begun := bytes.Cut(readme, []byte(tablesBegin))
+// withTables returns a document with the current method tables. The rest of it is unchanged.
+func withTables(document []byte) ([]byte, error) {
+	head, rest, begun := bytes.Cut(document, []byte(tablesBegin))
 	_, tail, ended := bytes.Cut(rest, []byte(tablesEnd))
 	if !begun || !ended {
-		return nil, fmt.Errorf("the README has no place for the method tables: add the lines %q and %q", tablesBegin, tablesEnd)
+		return nil, fmt.Errorf("there is no place for the method tables: add the lines %q and %q", tablesBegin, tablesEnd)
 	}
 	return fmt.Appendf(nil, "%s%s\n\n%s%s%s", head, tablesBegin, methodTables(), tablesEnd, tail), nil
 }
 
-// methodTables are the tables of package protocol in Markdown.
+// methodTables returns the tables of package protocol in Markdown.
 func methodTables() string {
 	var requests, notifications, questions [][2]string
 	for _, m := range protocol.Methods() {
@@ -37,12 +36,12 @@ func methodTables() string {
 	for _, r := range protocol.ServerRequests() {
 		questions = append(questions, [2]string{r.Name, r.Doc})
 	}
-	return markdownTable("request of the client", "what it does", requests) +
-		markdownTable("notification of the server", "what it tells", notifications) +
-		markdownTable("request of the server", "what it asks", questions)
+	return markdownTable("request of the client", "effect", requests) +
+		markdownTable("notification of the server", "meaning", notifications) +
+		markdownTable("request of the server", "question", questions)
 }
 
-// markdownTable has a blank line after it.
+// markdownTable returns a table and a blank line.
 func markdownTable(names, docs string, rows [][2]string) string {
 	var table strings.Builder
 	fmt.Fprintf(&table, "| %s | %s |\n| --- | --- |\n", names, docs)

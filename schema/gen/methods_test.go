@@ -11,14 +11,14 @@ import (
 	"appserver/protocol"
 )
 
-const readmeFile = "../../README.md"
+const methodsFile = "../../docs/methods.md"
 
-func TestTablesOfTheReadmeAreCurrent(t *testing.T) {
-	got, err := os.ReadFile(readmeFile)
+func TestMethodTablesAreCurrent(t *testing.T) {
+	got, err := os.ReadFile(methodsFile)
 	require.NoError(t, err)
 	want, err := withTables(got)
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "%s is out of date: run `make generate`", readmeFile)
+	require.Equal(t, string(want), string(got), "%s is out of date: run `make generate`", methodsFile)
 }
 
 func TestTablesNameEverythingInOrder(t *testing.T) {
@@ -40,9 +40,9 @@ func TestTablesNameEverythingInOrder(t *testing.T) {
 	require.Empty(t, strings.TrimSpace(rest))
 }
 
-func TestTheRestOfTheReadmeStays(t *testing.T) {
-	readme := "# Title\n" + tablesBegin + "\nold\n" + tablesEnd + "\nThe end.\n"
-	once, err := withTables([]byte(readme))
+func TestTheRestOfTheDocumentStays(t *testing.T) {
+	document := "# Title\n" + tablesBegin + "\nold\n" + tablesEnd + "\nThe end.\n"
+	once, err := withTables([]byte(document))
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(once), "# Title\n"+tablesBegin+"\n\n| request of the client |"))
 	require.True(t, strings.HasSuffix(string(once), "|\n\n"+tablesEnd+"\nThe end.\n"))
@@ -53,10 +53,10 @@ func TestTheRestOfTheReadmeStays(t *testing.T) {
 	require.Equal(t, string(once), string(twice))
 }
 
-func TestReadmeWithoutAPlaceForTables(t *testing.T) {
-	for _, readme := range []string{"", tablesBegin, tablesEnd, tablesEnd + tablesBegin} {
-		_, err := withTables([]byte(readme))
-		require.ErrorContains(t, err, tablesBegin, "%q", readme)
+func TestDocumentWithoutAPlaceForTables(t *testing.T) {
+	for _, document := range []string{"", tablesBegin, tablesEnd, tablesEnd + tablesBegin} {
+		_, err := withTables([]byte(document))
+		require.ErrorContains(t, err, tablesBegin, "%q", document)
 	}
 }
 
@@ -66,23 +66,23 @@ func TestCellsCannotEndEarly(t *testing.T) {
 }
 
 func TestRunWritesTheTables(t *testing.T) {
-	readme := emptyReadme(t)
-	require.NoError(t, run(protocolDir, t.TempDir(), readme))
-	content, err := os.ReadFile(readme)
+	document := emptyDocument(t)
+	require.NoError(t, run(protocolDir, t.TempDir(), document))
+	content, err := os.ReadFile(document)
 	require.NoError(t, err)
 	require.Contains(t, string(content), methodTables())
 }
 
-func TestRunWritesNothingWithoutAReadme(t *testing.T) {
+func TestRunWritesNothingWithoutTheDocument(t *testing.T) {
 	out := t.TempDir()
-	require.ErrorIs(t, run(protocolDir, out, filepath.Join(t.TempDir(), "README.md")), os.ErrNotExist)
+	require.ErrorIs(t, run(protocolDir, out, filepath.Join(t.TempDir(), "methods.md")), os.ErrNotExist)
 	require.NoDirExists(t, filepath.Join(out, "json"))
 }
 
-// emptyReadme is a README with a place for tables and nothing else.
-func emptyReadme(t *testing.T) string {
+// emptyDocument returns the path of a document with a place for tables and nothing else.
+func emptyDocument(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "README.md")
+	path := filepath.Join(t.TempDir(), "methods.md")
 	require.NoError(t, os.WriteFile(path, []byte(tablesBegin+tablesEnd), 0o644))
 	return path
 }
