@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,6 +63,7 @@ type besideServer struct {
 	name, program string
 	args          []string
 	config        string
+	api           string // the path of the provider that it asks
 }
 
 // besides are ours and the reference implementation's native program: the script that npm puts
@@ -71,13 +73,19 @@ func besides(t testing.TB, model *benchModel) []besideServer {
 	require.NoError(t, err)
 	config := "model = \"bench\"\nmodel_provider = \"bench\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n" +
 		"[model_providers.bench]\nname = \"bench\"\nbase_url = \"" + model.URL + "/v1\"\nwire_api = %q\n"
+	wire := cmp.Or(os.Getenv("APPSERVER_BENCH_WIRE"), "chat")
+	require.Contains(t, benchPaths, wire, "APPSERVER_BENCH_WIRE")
 	return []besideServer{
-		{"ours", ours, []string{"-c", "compat.turn_completed_floor_ms=0"}, fmt.Sprintf(config, "chat")},
+		{"ours", ours, []string{"-c", "compat.turn_completed_floor_ms=0"}, fmt.Sprintf(config, wire), benchPaths[wire]},
 		{"reference", nativeReference(t), []string{"app-server", "-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"},
 			// Threads of the generated homes are of the provider that only we have.
-			fmt.Sprintf(config, "responses") + "[model_providers.offline]\nname = \"offline\"\nbase_url = \"http://127.0.0.1:9/v1\"\n"},
+			fmt.Sprintf(config, "responses") + "[model_providers.offline]\nname = \"offline\"\nbase_url = \"http://127.0.0.1:9/v1\"\n", benchPaths["responses"]},
 	}
 }
+
+// benchPaths are the wires that APPSERVER_BENCH_WIRE has ours speak, chat by default, and the paths of
+// the model. The reference implementation speaks responses.
+var benchPaths = map[string]string{"chat": "/v1/chat/completions", "responses": "/v1/responses"}
 
 // nativeReference is the program that REFERENCE_BINARY starts, or that itself.
 func nativeReference(t testing.TB) string {

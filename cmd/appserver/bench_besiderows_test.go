@@ -93,7 +93,7 @@ func (r besideRun) concurrent(turns int) {
 		budget = "1.3 × the provider"
 	}
 	r.put(besideRow{name: name, unit: "ms", budget: budget}, ms(r.turns(c, threads...)))
-	r.put(besideRow{name: name + ": the provider alone", unit: "ms"}, ms(r.model.alone(r, turns)))
+	r.put(besideRow{name: name + ": the provider alone", unit: "ms"}, ms(r.model.alone(r, r.api, turns)))
 	c.close()
 }
 

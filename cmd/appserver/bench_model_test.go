@@ -81,13 +81,13 @@ func (m *benchModel) stream(w http.ResponseWriter, r *http.Request, delta string
 	}
 }
 
-// alone is how long so many requests at once take without a server between.
-func (m *benchModel) alone(t testing.TB, requests int) time.Duration {
+// alone is how long so many requests at once to a path take without a server between.
+func (m *benchModel) alone(t testing.TB, path string, requests int) time.Duration {
 	began := time.Now()
 	failed := make(chan error, requests)
 	for range requests {
 		go func() {
-			r, err := http.Post(m.URL+"/v1/chat/completions", "application/json", strings.NewReader("{}"))
+			r, err := http.Post(m.URL+path, "application/json", strings.NewReader("{}"))
 			if err == nil {
 				_, err = io.Copy(io.Discard, r.Body)
 				_ = r.Body.Close()
@@ -121,7 +121,7 @@ func TestTheModelOfBenchmarksStreamsInBothAPIs(t *testing.T) {
 			}
 			require.Equal(t, strings.Repeat(benchWord, 250), text, path)
 		}
-		require.Positive(t, m.alone(t, 3))
+		require.Positive(t, m.alone(t, "/v1/responses", 3))
 		m.Close()
 	}
 	http.DefaultClient.CloseIdleConnections()

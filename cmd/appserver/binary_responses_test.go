@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 )
 
 // responsesProvider serves the Responses API and keeps the items of each request.
@@ -174,6 +175,31 @@ func TestResponsesSummaryPartsAreAnnouncedBeforeTheirText(t *testing.T) {
 		return m.Method == "turn/completed"
 	})
 	require.Equal(t, []string{"reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "agentMessage/delta"}, heard)
+	c.close()
+}
+
+func TestResponsesRawReasoningAndUsageReachTheClient(t *testing.T) {
+	p := newResponsesProvider(t, "data: "+`{"type":"response.reasoning_text.delta","content_index":0,"delta":"raw"}`+"\n\n"+
+		"data: "+itemDone(`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"raw"}]}`)+"\n\n"+
+		"data: "+itemDone(saidHello)+"\n\n"+
+		`data: {"type":"response.completed","response":{"usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":12},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`+"\n\n")
+	c := startServer(t, p.home(t, "gpt-5"))
+	c.initialize()
+	c.beginTurn(c.startTrusted(), "one")
+	heard := map[string]string{}
+	c.until(func(m message) bool {
+		switch m.Method {
+		case "item/reasoning/textDelta":
+			heard[m.Method] = gjson.GetBytes(m.Params, "delta").Str
+		case "thread/tokenUsage/updated":
+			heard[m.Method] = gjson.GetBytes(m.Params, "tokenUsage.last").Raw
+		}
+		return m.Method == "turn/completed"
+	})
+	require.Equal(t, "raw", heard["item/reasoning/textDelta"])
+	require.Subset(t, gjson.Parse(heard["thread/tokenUsage/updated"]).Value(), map[string]any{
+		"inputTokens": 20.0, "cachedInputTokens": 12.0, "outputTokens": 5.0, "reasoningOutputTokens": 3.0, "totalTokens": 25.0,
+	})
 	c.close()
 }
 

@@ -318,10 +318,12 @@ func providers(c *config.Config, home string, client *model.Identity) (*model.Ro
 
 // wireOf is the API of a provider.
 func wireOf(p config.Provider) model.Wire {
-	if p.WireAPI == config.WireResponses {
+	switch p.WireAPI {
+	case config.WireResponses:
 		return responses.New()
+	default:
+		return chat.New()
 	}
-	return chat.New()
 }
 
 // otherWire is the advice for a provider that does not have its API.

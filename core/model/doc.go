@@ -3,8 +3,12 @@
 // Completions, package responses the Responses API. Package offline is a provider without a network. [Router] picks a provider by the
 // name in the prompt. [Shelf] keeps the lists of their models.
 //
-// A further API is one more package with a Wire. Nothing else changes: the connection, time limits,
-// events, retries, errors and secrets are the Client's.
+// A further API is one more package with a [Wire] and its [Reading], which have six and four methods,
+// a value of wire_api in core/config, and a case in cmd/appserver, which puts both together. The
+// connection, time limits, events, retries, errors and secrets are the Client's. What a provider wants
+// back with its answer is kept as a [protocol.ProviderEcho], whatever the API: the core knows of the
+// API only whether it takes items of the Responses API back. The tests of this package hold each wire
+// to the same promises; a further one is one more of their encodings.
 //
 // # Contract
 //
@@ -20,8 +24,8 @@
 // without that member, or for its form (see [Wire].Learn), which goes out again in the form
 // asked for.
 //
-// An answer is whole when the provider said so, by [DONE] or by a finish_reason.
-// A stream that ends without either is a failure that may be retried, also when
+// An answer is whole when the provider said so, by the event that [Wire].Terminal names.
+// A stream that ends without it is a failure that may be retried, also when
 // text has been emitted. Tool calls are given only with a whole answer, each with
 // an id that no other call of the prompt or the answer has.
 //
