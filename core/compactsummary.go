@@ -34,7 +34,7 @@ func (s *step) askSummary() {
 // summaryPrompt asks for the summary of a compaction, within the model's window.
 func (t *Thread) summaryPrompt(c *compaction, window *int64) *Prompt {
 	p := t.request()
-	p.Instructions, p.Tools, p.OutputSchema, p.Summarises = compactPrompt, nil, nil, true
+	p.Instructions, p.Tools, p.WebSearch, p.OutputSchema, p.Summarises = compactPrompt, nil, nil, nil, true
 	if c.rules.Prompt != "" {
 		p.Instructions = c.rules.Prompt
 	}

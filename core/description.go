@@ -229,6 +229,10 @@ func ownID(item protocol.ResponseItem) string {
 		}
 	case *protocol.Reasoning:
 		return v.ID
+	case *protocol.Unknown:
+		if v.Tag == webSearchCall {
+			return v.ItemID()
+		}
 	}
 	return ""
 }

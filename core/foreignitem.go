@@ -52,6 +52,9 @@ func either(in gjson.Result, names ...string) (value gjson.Result) {
 func loadForeign(payload json.RawMessage) protocol.ThreadItemVariant {
 	all := gjson.GetManyBytes(payload, "item", "started_at_ms", "completed_at_ms")
 	item := all[0]
+	if item.Get("type").Str == storedWebSearch || item.Get("kind").Str == "web.search" {
+		return loadSearch(item.Get("id").Str, item)
+	}
 	tag, members := foreignMembers(item)
 	if tag == "" {
 		return nil
@@ -72,32 +75,12 @@ func foreignMembers(item gjson.Result) (tag string, members object) {
 		return "collabAgentToolCall", collabItem(item)
 	case kind == "SubAgentActivity":
 		return "subAgentActivity", subAgentItem(item)
-	case kind == "WebSearch", item.Get("kind").Str == "web.search":
-		return "webSearch", webSearchItem(item)
 	case kind == "Sleep", item.Get("kind").Str == "clock.sleep":
 		return "sleep", object{"durationMs": either(item, "durationMs", "duration_ms").Int()}
 	case kind == "ImageGeneration", item.Get("kind").Str == "image_gen.generation":
 		return "imageGeneration", imageGenerationItem(item)
 	}
 	return "", nil
-}
-
-func webSearchItem(in gjson.Result) object {
-	return object{"query": in.Get("query").Str, "action": webSearchAction(in.Get("action")), "results": rawOf(in.Get("results"))}
-}
-
-// webSearchAction is what a search did, with all members that its type has; null if it is
-// not known.
-func webSearchAction(in gjson.Result) any {
-	if !in.IsObject() {
-		return nil
-	}
-	action := object{"type": protocol.CamelCase(in.Get("type").Str)}
-	names := map[any][]string{"search": {"query", "queries"}, "openPage": {"url"}, "findInPage": {"url", "pattern"}}
-	for _, name := range names[action["type"]] {
-		action[name] = rawOf(in.Get(name))
-	}
-	return action
 }
 
 func imageGenerationItem(in gjson.Result) object {

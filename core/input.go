@@ -139,7 +139,7 @@ type ModelPiece struct {
 type Piece struct {
 	Kind PieceKind
 	Text string
-	// Item is set for PieceItem only.
+	// Item is set for PieceItem and PieceItemBegun only.
 	Item *protocol.ResponseItem
 }
 
@@ -156,6 +156,9 @@ const (
 	// PieceItem ends the item of the pieces before it, and has it as the provider gave it. Providers
 	// that know no items send none.
 	PieceItem
+	// PieceItemBegun begins an item that the provider fills by itself, such as a search of the web. It
+	// has the item as far as it is known.
+	PieceItemBegun
 )
 
 // SampleDone ends a Sample with the model's whole answer.

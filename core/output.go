@@ -204,9 +204,11 @@ type Prompt struct {
 	Instructions string
 	// Items are the history, in order. Each call is followed by its output before
 	// any other message.
-	Items  []protocol.ResponseItem
-	Tools  []ToolSpec
-	Effort string
+	Items []protocol.ResponseItem
+	Tools []ToolSpec
+	// WebSearch is the provider's own search of the web, nil if the model is not offered it.
+	WebSearch *WebSearchTool
+	Effort    string
 	// Summary is which summary of its reasoning the model is to give: auto, concise, detailed or none.
 	Summary string
 	// Verbosity is how long the text is to be: low, medium, high; "" leaves it to the model.

@@ -38,6 +38,7 @@ func (t *Thread) request() *Prompt {
 		Summary: t.settings.Summary, Verbosity: t.offers.Verbosity,
 		Instructions: t.systemPrompt(),
 		Tools:        t.tools(),
+		WebSearch:    t.webSearch(),
 	}
 	set(&p.Effort, t.settings.Effort)
 	set(&p.ServiceTier, t.settings.ServiceTier)

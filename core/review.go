@@ -83,7 +83,7 @@ func (s *step) exitReview(shown string, result *reviewResult) {
 // reviewRequest is the reviewer's: it has its own instructions, and reads by commands.
 func (s *step) reviewRequest(r *review) *Prompt {
 	p := s.Thread.request()
-	p.Instructions, p.Tools, p.OutputSchema = ReviewInstructions, []ToolSpec{shellTool(false)}, nil
+	p.Instructions, p.Tools, p.WebSearch, p.OutputSchema = ReviewInstructions, []ToolSpec{shellTool(false)}, nil, nil
 	p.Items = append([]protocol.ResponseItem(nil), r.items...)
 	return p
 }

@@ -16,6 +16,7 @@ type sampling struct {
 	items     int
 	message   *openText
 	reasoning *openThought
+	searches  []openSearch // of the provider, that have begun
 	// summary is set for a request for a summary, answer is its text.
 	summary bool
 	answer  strings.Builder
@@ -116,6 +117,8 @@ func (s *step) modelPiece(in ModelPiece) {
 	switch in.Piece.Kind {
 	case PieceText:
 		s.messagePiece(m, in.Piece.Text)
+	case PieceItemBegun:
+		s.beginItem(m, in.Piece.Item.ResponseItemVariant)
 	case PieceItem:
 		s.itemPiece(m, in.Piece.Item.ResponseItemVariant)
 	default:
@@ -133,6 +136,12 @@ func (s *step) itemPiece(m *sampling, item protocol.ResponseItemVariant) {
 		s.completeReasoning(m, nil)
 		m.message.correct(i.Content)
 		s.completeMessage(m, nil, i.Phase)
+	case *protocol.Unknown:
+		if i.Tag == webSearchCall {
+			s.keepSearch(m, i)
+			return
+		}
+		s.item(item)
 	default:
 		s.item(item)
 	}

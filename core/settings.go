@@ -100,6 +100,8 @@ type Offers struct {
 	Responses bool
 	// Verbosity is how long the model's text is to be: low, medium or high; "" leaves it to the model.
 	Verbosity string
+	// WebSearch is how the provider may search the web for the model.
+	WebSearch WebSearch
 }
 
 // InstructionFile is an AGENTS.md file.

@@ -124,7 +124,7 @@ func readImageView(id string, e gjson.Result) protocol.ThreadItemVariant {
 }
 
 func readWebSearchEnd(id string, e gjson.Result) protocol.ThreadItemVariant {
-	return foreignItem("webSearch", id, gjson.Result{}, gjson.Result{}, webSearchItem(e))
+	return loadSearch(id, e)
 }
 
 func readImageGenerationEnd(id string, e gjson.Result) protocol.ThreadItemVariant {

@@ -22,6 +22,7 @@ const (
 	storedCommandExecution = "CommandExecution"
 	storedFileChange       = "FileChange"
 	storedImageView        = "ImageView"
+	storedWebSearch        = "WebSearch"
 	storedDynamicTool      = "DynamicToolCall"
 	storedCompaction       = "ContextCompaction"
 	storedEnteredReview    = "EnteredReviewMode"
@@ -127,6 +128,8 @@ func storeItem(item protocol.ThreadItem, argv []string) any {
 		return storeServerCall(v)
 	case *protocol.ImageViewItem:
 		return storedImage{storedImageView, v.ID, fileURL(v.Path)}
+	case *protocol.WebSearchItem:
+		return storeSearch(v)
 	case *protocol.DynamicToolCallItem:
 		return storeDynamicTool(v)
 	case *protocol.ContextCompactionItem:

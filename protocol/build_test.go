@@ -184,6 +184,15 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 				{Kind: "of another version", Detail: json.RawMessage(`{"x":[1]}`)},
 			}[b.one(6)]
 		},
+		reflect.TypeFor[protocol.WebSearchAction](): func(b builder) any {
+			query, url := new(b.text()), new(b.text())
+			return []protocol.WebSearchAction{
+				{Type: protocol.WebSearchQuery, Query: query, Queries: []string{b.text()}},
+				{Type: protocol.WebSearchOpenPage, URL: url},
+				{Type: protocol.WebSearchFindInPage, URL: url, Pattern: query},
+				{Type: protocol.WebSearchOther},
+			}[b.one(4)]
+		},
 		reflect.TypeFor[protocol.CommandAction](): func(b builder) any {
 			text, path := b.text(), b.text()
 			return []protocol.CommandAction{

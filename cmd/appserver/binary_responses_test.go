@@ -18,9 +18,12 @@ import (
 // responsesProvider serves the Responses API and keeps the items of each request.
 type responsesProvider struct {
 	server *httptest.Server
+	// refuse gives the status and the body of a refusal, 0 for a request that is served; nil serves all.
+	refuse func(body []byte) (status int, answer string)
 
-	mu    sync.Mutex
-	input [][]json.RawMessage
+	mu      sync.Mutex
+	input   [][]json.RawMessage
+	refused int
 }
 
 // newResponsesProvider answers the n-th request, from 0, by the n-th of the answers.
@@ -34,6 +37,15 @@ func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
 		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil || !strings.HasSuffix(r.URL.Path, "/responses") {
 			http.Error(w, fmt.Sprintf("%s: %v", r.URL.Path, err), http.StatusBadRequest)
 			return
+		}
+		if p.refuse != nil {
+			if status, answer := p.refuse(body); status != 0 {
+				p.mu.Lock()
+				p.refused++
+				p.mu.Unlock()
+				http.Error(w, answer, status)
+				return
+			}
 		}
 		p.mu.Lock()
 		n := len(p.input)

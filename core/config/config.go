@@ -72,8 +72,10 @@ type Config struct {
 	// Notify is a program with arguments. It is run with one more after each turn.
 	Notify []string `key:"notify"`
 
-	Tools    Tools    `key:"tools"`
-	Features Features `key:"features"`
+	Tools Tools `key:"tools"`
+	// WebSearch is how providers may search the web for the model; nil is cached.
+	WebSearch *string  `key:"web_search" oneof:"disabled cached indexed live"`
+	Features  Features `key:"features"`
 
 	// ThreadUnloadDelaySecs is how long a thread stays loaded that nobody is subscribed to;
 	// below 0 it does for good.
@@ -135,6 +137,8 @@ type ShellEnvironmentPolicy struct {
 type Tools struct {
 	// ViewImage is whether they can look at images; nil leaves that to the model.
 	ViewImage *bool `key:"view_image"`
+	// WebSearch has the details of the provider's search of the web.
+	WebSearch WebSearchTool `key:"web_search"`
 }
 
 // Features are what can be turned on and off of the reference implementation's.

@@ -143,6 +143,7 @@ func (c *Config) Offers(provider, model string) core.Offers {
 	return core.Offers{
 		Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
 		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
+		WebSearch: core.WebSearch{Mode: or(c.WebSearch, core.WebSearchCached), Options: c.Tools.WebSearch.Options},
 	}
 }
 

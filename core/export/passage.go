@@ -121,6 +121,8 @@ func passagesOf(item protocol.ThreadItem) []passage {
 		return changePassages(v)
 	case *protocol.ImageViewItem:
 		return []passage{{Who: "Image", Text: clean(v.Path)}}
+	case *protocol.WebSearchItem:
+		return []passage{{Who: "Web search", Text: clean(v.Query)}}
 	case *protocol.ContextCompactionItem:
 		return []passage{{Who: "Context", Text: "The context was compacted."}}
 	case *protocol.Unknown:

@@ -41,6 +41,11 @@ func shapes() map[reflect.Type]shape {
 			action("listFiles", Property{"path", nullable(kind("string"))}),
 			action("search", Property{"query", nullable(kind("string"))}, Property{"path", nullable(kind("string"))}),
 			action("unknown"))),
+		reflect.TypeFor[protocol.WebSearchAction](): fixed(either(
+			object(Property{"type", words(protocol.WebSearchQuery)}, Property{"query", nullable(kind("string"))}, Property{"queries", nullable(list(kind("string")))}),
+			object(Property{"type", words(protocol.WebSearchOpenPage)}, Property{"url", nullable(kind("string"))}),
+			object(Property{"type", words(protocol.WebSearchFindInPage)}, Property{"url", nullable(kind("string"))}, Property{"pattern", nullable(kind("string"))}),
+			object(Property{"type", words(protocol.WebSearchOther)}))),
 		reflect.TypeFor[protocol.NotSentReason]():   fixed(words(protocol.NotSentReasons()...)),
 		reflect.TypeFor[protocol.ContextCategory](): fixed(words(categoryWords()...)),
 		reflect.TypeFor[protocol.PruneRange](): fixed(either(
@@ -90,6 +95,7 @@ func members() map[string]shape {
 var nullableLists = []string{
 	"ConfigReadResponse.layers",
 	"DynamicToolCallItem.contentItems",
+	"WebSearchItem.results",
 	"CommandExecutionRequestApprovalParams.proposedExecpolicyAmendment",
 }
 

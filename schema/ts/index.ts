@@ -2600,7 +2600,7 @@ export interface ThreadInjectItemsParams {
 export type ThreadInjectItemsResponse = Record<string, never>;
 
 /** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
-export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | DynamicToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
+export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | WebSearchItem | DynamicToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
 /** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
 export type ThreadItemCursor =
@@ -3266,6 +3266,24 @@ export interface UserMessageItem {
 export interface WarningNotification {
   threadId: string | null;
   message: string;
+}
+
+/** WebSearchAction is one step of a search. Query and Queries belong to search, URL to openPage and findInPage, Pattern to findInPage. */
+export type WebSearchAction =
+  | { type: "search"; query: string | null; queries: Array<string> | null }
+  | { type: "openPage"; url: string | null }
+  | { type: "findInPage"; url: string | null; pattern: string | null }
+  | { type: "other" };
+
+/** WebSearchItem is a search of the web by the model's provider. Query says in a few words what the search was for. Action is null if the rollout does not have it. Results are null unless a tool of the reference implementation gave them. */
+export interface WebSearchItem {
+  type: "webSearch";
+  id: string;
+  query: string;
+  action: WebSearchAction | null;
+  results: Array<unknown> | null;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
 }
 
 /** WorkspaceWrite lets commands write in the working directory, the named roots (absolute paths) and, unless excluded, in $TMPDIR and /tmp. */

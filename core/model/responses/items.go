@@ -67,7 +67,7 @@ func inputNative(i *protocol.Unknown) protocol.ResponseItemVariant {
 	if protocol.Unmarshal(i.Raw, &members) != nil {
 		return i
 	}
-	if i.Tag != "image_generation_call" { // the API demands the id of one
+	if i.Tag != "image_generation_call" && i.Tag != "web_search_call" { // the API demands the id of these
 		delete(members, "id")
 	}
 	delete(members, "internal_chat_message_metadata_passthrough")

@@ -51,6 +51,7 @@ func (r *reading) Add(raw []byte) error {
 		r.reasoning(core.PieceReasoning, e.Delta)
 	case eventItemAdded:
 		r.begin(e.OutputIndex)
+		r.native(e.Item)
 	case eventItemDone:
 		r.item(e.Item, e.OutputIndex)
 	case eventFailed:
@@ -92,6 +93,17 @@ func (r *reading) summary(index int, delta string) {
 	}
 	r.summaryIndex = max(index, r.summaryIndex)
 	r.reasoning(core.PieceReasoningSummary, delta)
+}
+
+// native emits the beginning of an item that only this API knows, which the provider fills by itself.
+func (r *reading) native(raw json.RawMessage) {
+	var item protocol.ResponseItem
+	if item.UnmarshalJSON(raw) != nil {
+		return
+	}
+	if _, native := item.ResponseItemVariant.(*protocol.Unknown); native {
+		r.emit(core.Piece{Kind: core.PieceItemBegun, Item: &item})
+	}
 }
 
 // item takes an item that is whole. Text and reasoning that came without deltas are emitted first.

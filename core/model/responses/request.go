@@ -53,10 +53,10 @@ const (
 	noSummary          = "none"
 )
 
-// newRequest is the request for p. Plain models are offered functions only.
-func newRequest(p *core.Prompt, plain bool) *request {
+// newRequest is the request for p, within the limits of its model.
+func newRequest(p *core.Prompt, limits limits) *request {
 	r := &request{
-		Model: p.Model, Instructions: p.Instructions, Input: inputItems(p, plain), Tools: tools(p, plain),
+		Model: p.Model, Instructions: p.Instructions, Input: inputItems(p, limits.plain), Tools: tools(p, limits),
 		Reasoning: reasoningOptions(p), Stream: true, Include: []string{encryptedReasoning},
 		ServiceTier: p.ServiceTier, Text: textOptionsOf(p),
 	}

@@ -4,21 +4,28 @@ import (
 	_ "embed"
 	"encoding/json"
 	"regexp"
-	"strings"
 	"sync"
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/protocol"
 )
 
-// tool is a function, or a custom tool whose input is a text of a grammar.
+// tool is a function, a custom tool whose input is a text of a grammar, or the provider's search of the
+// web, which has no name.
 type tool struct {
 	Type        string          `json:"type"`
-	Name        string          `json:"name"`
+	Name        string          `json:"name,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Strict      *bool           `json:"strict,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 	Format      *grammar        `json:"format,omitempty"`
+
+	External *bool           `json:"external_web_access,omitempty"`
+	Indexed  bool            `json:"indexed_web_access,omitempty"`
+	Filters  json.RawMessage `json:"filters,omitempty"`
+	Location json.RawMessage `json:"user_location,omitempty"`
+	Size     string          `json:"search_context_size,omitempty"`
 }
 
 // grammar is a format of custom tools.
@@ -39,7 +46,26 @@ const patchName = "apply_patch"
 const noParameters = `{"type":"object","properties":{}}`
 
 // tools are those of a prompt as the API takes them.
-func tools(p *core.Prompt, plain bool) []tool {
+func tools(p *core.Prompt, limits limits) []tool {
+	list := functions(p, limits.plain)
+	if w := p.WebSearch; w != nil && !limits.offline {
+		list = append(list, searchTool(w))
+	}
+	return list
+}
+
+// searchTool has the members of the tool's options beside its own.
+func searchTool(w *core.WebSearchTool) tool {
+	var t tool
+	if w.Options != "" && protocol.Unmarshal([]byte(w.Options), &t) != nil {
+		t = tool{}
+	}
+	t.Type, t.External, t.Indexed = "web_search", new(w.External), w.Indexed
+	return t
+}
+
+// functions are the tools that this server runs.
+func functions(p *core.Prompt, plain bool) []tool {
 	list := make([]tool, 0, len(p.Tools))
 	for _, t := range p.Tools {
 		if t.Name == patchName && !plain {
@@ -61,33 +87,51 @@ func tools(p *core.Prompt, plain bool) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = regexp.MustCompile(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// customRefused finds refusals of custom tools.
-var customRefused = regexp.MustCompile(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
+// customRefused finds refusals of custom tools, searchRefused those of the search of the web.
+var (
+	customRefused = regexp.MustCompile(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
+	searchRefused = regexp.MustCompile(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
+)
 
-// plainModels are those that take functions only: all but the known ones, and the known ones of a
-// provider that refused a custom tool.
-type plainModels struct {
+// limits are what a model cannot be offered. Plain models take functions only, offline ones have no
+// search of the web.
+type limits struct{ plain, offline bool }
+
+// knownLimits are those of a provider's models: what they refused, and of models that are not known,
+// custom tools.
+type knownLimits struct {
 	mu      sync.Mutex
-	refused map[string]bool
+	refused map[string]limits
 }
 
-func (m *plainModels) has(name string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.refused[name] || !customModels.MatchString(name)
+func (k *knownLimits) of(name string) limits {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l := k.refused[name]
+	l.plain = l.plain || !customModels.MatchString(name)
+	return l
 }
 
-// learn takes note of a refusal of custom tools. It reports whether the request had one.
-func (m *plainModels) learn(p *core.Prompt, err error) bool {
+// learn takes note of a refused tool. It reports whether the request had one. If the refusal names no
+// tool, the search is left out first.
+func (k *knownLimits) learn(p *core.Prompt, err error) bool {
 	why, refused := model.Refusal(err)
-	if !refused || m.has(p.Model) || !customRefused.MatchString(strings.ToLower(why)) {
+	l := k.of(p.Model)
+	switch {
+	case !refused:
+		return false
+	case p.WebSearch != nil && !l.offline && searchRefused.MatchString(why):
+		l.offline = true
+	case !l.plain && customRefused.MatchString(why):
+		l.plain = true
+	default:
 		return false
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.refused == nil {
-		m.refused = map[string]bool{}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.refused == nil {
+		k.refused = map[string]limits{}
 	}
-	m.refused[p.Model] = true
+	k.refused[p.Model] = l
 	return true
 }

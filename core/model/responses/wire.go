@@ -15,7 +15,7 @@ import (
 // Wire is the Responses API of one provider. It keeps what the provider was found to refuse.
 type Wire struct {
 	optional model.Optional
-	plain    plainModels
+	limits   knownLimits
 }
 
 // New makes the wire of a provider.
@@ -33,7 +33,7 @@ func (*Wire) Terminal() string { return "response.completed" }
 
 // Send posts the request for p.
 func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error {
-	members, err := encode(newRequest(p, w.plain.has(p.Model)))
+	members, err := encode(newRequest(p, w.limits.of(p.Model)))
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func encode(r *request) (members map[string]json.RawMessage, err error) {
 	return members, err
 }
 
-// Learn takes note of refused members and of a refusal of custom tools.
+// Learn takes note of refused members and of a refusal of tools.
 func (w *Wire) Learn(p *core.Prompt, err error) bool {
-	return w.optional.Learn(err) || w.plain.learn(p, err)
+	return w.optional.Learn(err) || w.limits.learn(p, err)
 }
 
 // Read starts to read an answer.
@@ -77,7 +77,7 @@ func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return 
 // Render gives the messages and the tools of the request for p: the instructions as a message of the
 // system, then the input items.
 func (w *Wire) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
-	r := newRequest(p, w.plain.has(p.Model))
+	r := newRequest(p, w.limits.of(p.Model))
 	if r.Instructions != "" {
 		raw, err := protocol.Marshal(instructionsMessage(r.Instructions))
 		if err != nil {

@@ -1,0 +1,63 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"appserver/protocol"
+)
+
+// WebSearchTool is tools.web_search: how providers are to search the web. A boolean, its former form,
+// has no effect.
+type WebSearchTool struct {
+	// Options are members of the provider's tool, as a JSON object; "" is none.
+	Options string
+}
+
+// location is where the user is, about.
+type location struct {
+	Type     string `json:"type"`
+	Country  string `json:"country,omitempty"`
+	Region   string `json:"region,omitempty"`
+	City     string `json:"city,omitempty"`
+	Timezone string `json:"timezone,omitempty"`
+}
+
+// contextSizes are how much of the web a search may put into the context.
+var contextSizes = []string{"low", "medium", "high"}
+
+// UnmarshalJSON reads the table, or a boolean.
+func (w *WebSearchTool) UnmarshalJSON(b []byte) error {
+	var off bool
+	if protocol.Unmarshal(b, &off) == nil {
+		return nil
+	}
+	var table struct {
+		Size     string    `json:"context_size"`
+		Domains  *[]string `json:"allowed_domains"`
+		Location *location `json:"location"`
+	}
+	if err := protocol.Unmarshal(b, &table); err != nil {
+		return err
+	}
+	options := map[string]any{}
+	if table.Size != "" {
+		if !slices.Contains(contextSizes, table.Size) {
+			return fmt.Errorf("context_size: %w", &protocol.UnknownVariantError{Value: table.Size, Expected: contextSizes})
+		}
+		options["search_context_size"] = table.Size
+	}
+	if table.Domains != nil {
+		options["filters"] = map[string]any{"allowed_domains": *table.Domains}
+	}
+	if at := table.Location; at != nil {
+		at.Type = "approximate"
+		options["user_location"] = at
+	}
+	if len(options) == 0 {
+		return nil
+	}
+	raw, err := protocol.Marshal(options)
+	w.Options = string(raw)
+	return err
+}

@@ -1,0 +1,209 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// The modes of WebSearch: from an index of the provider, from that and from pages that it knows, or
+// from the web as it is.
+const (
+	WebSearchDisabled = "disabled"
+	WebSearchCached   = "cached"
+	WebSearchIndexed  = "indexed"
+	WebSearchLive     = "live"
+)
+
+// WebSearch is how the provider may search the web for the model. The zero value is not at all.
+type WebSearch struct {
+	Mode string
+	// Options are further members of the provider's tool, as a JSON object; "" is none.
+	Options string
+}
+
+// WebSearchTool is the provider's own tool. External is set if it may read pages of the web, Indexed
+// if only those of its index.
+type WebSearchTool struct {
+	External, Indexed bool
+	Options           string
+}
+
+// tool is the tool to offer, nil for none. A thread whose commands reach the network anyway may
+// search live.
+func (w WebSearch) tool(unconfined bool) *WebSearchTool {
+	switch w.Mode {
+	case WebSearchCached:
+		return &WebSearchTool{External: unconfined, Options: w.Options}
+	case WebSearchIndexed:
+		return &WebSearchTool{External: true, Indexed: true, Options: w.Options}
+	case WebSearchLive:
+		return &WebSearchTool{External: true, Options: w.Options}
+	}
+	return nil
+}
+
+// webSearch is the tool of the thread's next request. Only the Responses API has one.
+func (t *Thread) webSearch() *WebSearchTool {
+	if !t.offers.Responses {
+		return nil
+	}
+	_, unconfined := t.settings.Sandbox.SandboxPolicyVariant.(*protocol.DangerFullAccess)
+	return t.offers.WebSearch.tool(unconfined)
+}
+
+// webSearchCall is the type of the items by which a provider reports its searches.
+const webSearchCall = "web_search_call"
+
+// openSearch is a search that the provider has begun.
+type openSearch struct {
+	id        string
+	startedAt time.Time
+}
+
+// beginItem shows the beginning of an item of the provider's own.
+func (s *step) beginItem(m *sampling, item protocol.ResponseItemVariant) {
+	call, ok := item.(*protocol.Unknown)
+	if !ok || call.Tag != webSearchCall || call.ItemID() == "" {
+		return
+	}
+	s.completeReasoning(m, nil)
+	s.beginSearch(m, call.ItemID(), call)
+}
+
+func (s *step) beginSearch(m *sampling, id string, call *protocol.Unknown) openSearch {
+	o := openSearch{id, s.Now}
+	m.searches = append(m.searches, o)
+	s.started(s.openItem(shownSearch(id, call), o.startedAt))
+	return o
+}
+
+// keepSearch keeps a search of the provider's for its next request, and shows it.
+func (s *step) keepSearch(m *sampling, call *protocol.Unknown) {
+	id := call.ItemID()
+	if id == "" {
+		id = "ws_" + s.NewID()
+		call = withID(call, id)
+	}
+	s.completeReasoning(m, nil)
+	o, begun := m.takeSearch(id)
+	if !begun {
+		o = s.beginSearch(m, id, call)
+		m.takeSearch(id)
+	}
+	s.item(call)
+	s.completed(s.openItem(shownSearch(id, call), o.startedAt), nil)
+}
+
+// takeSearch removes a search from those that have begun.
+func (m *sampling) takeSearch(id string) (openSearch, bool) {
+	for i, o := range m.searches {
+		if o.id == id {
+			m.searches = append(m.searches[:i], m.searches[i+1:]...)
+			return o, true
+		}
+	}
+	return openSearch{}, false
+}
+
+// withID is an item with an id, which every provider takes back.
+func withID(call *protocol.Unknown, id string) *protocol.Unknown {
+	var members map[string]json.RawMessage
+	if protocol.Unmarshal(call.Raw, &members) != nil {
+		return call
+	}
+	members["id"], _ = protocol.Marshal(id) // a string
+	raw, err := protocol.Marshal(members)
+	if err != nil {
+		return call
+	}
+	return &protocol.Unknown{Tag: call.Tag, Raw: raw}
+}
+
+// shownSearch is a search as clients see it. One without an action is of the type other.
+func shownSearch(id string, call *protocol.Unknown) *protocol.WebSearchItem {
+	action := loadSearchAction(gjson.GetBytes(call.Raw, "action"))
+	if action == nil {
+		action = &protocol.WebSearchAction{Type: protocol.WebSearchOther}
+	}
+	return &protocol.WebSearchItem{ID: id, Query: searchQuery(action), Action: action}
+}
+
+// searchQuery is an action in a few words, as the reference implementation has them.
+func searchQuery(a *protocol.WebSearchAction) string {
+	switch text := deref(a.Query); {
+	case text == "" && len(a.Queries) > 1 && a.Queries[0] != "":
+		return a.Queries[0] + " ..."
+	case text == "" && len(a.Queries) > 0:
+		return a.Queries[0]
+	case text != "":
+		return text
+	}
+	switch url, pattern := deref(a.URL), deref(a.Pattern); {
+	case pattern == "":
+		return url
+	case url == "":
+		return "'" + pattern + "'"
+	default:
+		return "'" + pattern + "' in " + url
+	}
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// storedSearch is a search in the rollout. Absent members of the action are left out.
+type storedSearch struct {
+	Type   string        `json:"type"`
+	ID     string        `json:"id"`
+	Query  string        `json:"query"`
+	Action *storedLookup `json:"action,omitempty"`
+}
+
+type storedLookup struct {
+	Type    string   `json:"type"`
+	Query   *string  `json:"query,omitempty"`
+	Queries []string `json:"queries,omitempty"`
+	URL     *string  `json:"url,omitempty"`
+	Pattern *string  `json:"pattern,omitempty"`
+}
+
+func storeSearch(v *protocol.WebSearchItem) storedSearch {
+	s := storedSearch{Type: storedWebSearch, ID: v.ID, Query: v.Query}
+	if a := v.Action; a != nil {
+		s.Action = &storedLookup{protocol.SnakeCase(a.Type), a.Query, a.Queries, a.URL, a.Pattern}
+	}
+	return s
+}
+
+// loadSearch reads the item of a rollout: a search of the provider, or of an extension of the
+// reference implementation.
+func loadSearch(id string, in gjson.Result) protocol.ThreadItemVariant {
+	item := &protocol.WebSearchItem{ID: id, Query: in.Get("query").Str, Action: loadSearchAction(in.Get("action"))}
+	if results := in.Get("results"); results.IsArray() {
+		item.Results = []json.RawMessage{}
+		for _, r := range results.Array() {
+			item.Results = append(item.Results, json.RawMessage(r.Raw))
+		}
+	}
+	return item
+}
+
+// loadSearchAction is nil if there is no action.
+func loadSearchAction(in gjson.Result) *protocol.WebSearchAction {
+	if !in.IsObject() {
+		return nil
+	}
+	a := &protocol.WebSearchAction{}
+	if a.UnmarshalJSON([]byte(in.Raw)) != nil {
+		return &protocol.WebSearchAction{Type: protocol.WebSearchOther}
+	}
+	return a
+}
