@@ -14,9 +14,11 @@ import (
 
 // TestBinaryWaysBackMeet: a turn that thread/revert took out keeps its checkpoint and its changes;
 // files go back to it, the conversation does not, and both go back beyond it.
-func TestBinaryWaysBackMeet(t *testing.T) {
+func TestBinaryWaysBackMeet(t *testing.T) { onBothWires(t, waysBackMeet) }
+
+func waysBackMeet(t *testing.T, on wireAPI) {
 	t.Parallel()
-	c, o := startObedient(t)
+	c, o := startObedientOn(t, on)
 	p := newRepository(t)
 	id := p.trusting(c)
 	atFirst := p.files()

@@ -29,10 +29,14 @@ func (c *client) compacts(thread string, p *provider) string {
 }
 
 func TestBinaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T) {
+	onBothWires(t, binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder)
+}
+
+func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on wireAPI) {
 	runs := func(script string) func(io.Writer) {
 		return func(w io.Writer) { calling(w, len(script), runsShell(script), "") }
 	}
-	p := newProvider(t,
+	p := on.provider(t,
 		runs("echo found nothing; exit 3"), says("The search failed."), says("Understood."),
 		runs("seq 100000 199999"), says("Those are the numbers."), says("SUMMARY ONE, which tells at some length what was done"),
 		says("Green it is."), says("SUMMARY TWO"))
@@ -57,7 +61,11 @@ func TestBinaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T)
 
 // TestBinaryProposalsSummariseTheSame drafts a compaction.
 func TestBinaryProposalsSummariseTheSame(t *testing.T) {
-	p := newProvider(t, func(w io.Writer) { calling(w, 1, runsShell("echo ready"), "") }, says("Done."), says("SUMMARY"))
+	onBothWires(t, binaryProposalsSummariseTheSame)
+}
+
+func binaryProposalsSummariseTheSame(t *testing.T, on wireAPI) {
+	p := on.provider(t, func(w io.Writer) { calling(w, 1, runsShell("echo ready"), "") }, says("Done."), says("SUMMARY"))
 	c := startServer(t, p.home(t))
 	c.initialize()
 	thread := c.startTrusted()

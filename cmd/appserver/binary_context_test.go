@@ -86,9 +86,11 @@ func (c *client) forgetLast(thread string) {
 // TestBinaryContextControl is the main job of context control: dead ends are taken out
 // of a conversation of five turns, the provider is not sent them, no crash loses that,
 // and everything comes back. docs/transcripts/context.txt shows it; -update rewrites it.
-func TestBinaryContextControl(t *testing.T) {
+func TestBinaryContextControl(t *testing.T) { onBothWires(t, binaryContextControl) }
+
+func binaryContextControl(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, work(4)...)
+	p := on.provider(t, work(4)...)
 	home := p.home(t)
 	r := &recorder{t: t, home: home}
 	start := func() *client {
@@ -121,7 +123,9 @@ func TestBinaryContextControl(t *testing.T) {
 	request := p.nextRequest(c, thread)
 	require.Equal(t, whole, request[:len(whole)], "the original request, byte for byte")
 	c.close()
-	r.compare("../../docs/transcripts/context.txt")
+	if on == chatWire {
+		r.compare("../../docs/transcripts/context.txt")
+	}
 }
 
 // takeOut takes items out of the conversation of fiveTurns, in every way.
@@ -162,12 +166,12 @@ func checkPruned(t *testing.T, p *provider, c *client, thread string, pruned []s
 	}
 }
 
-// promptOf are the messages of the next request.
+// promptOf are the messages of the next request, rewritten as those of a chatRequest.
 func promptOf(c *client, thread string) []string {
 	c.t.Helper()
 	var prompt protocol.ContextGetPromptResponse
 	require.NoError(c.t, json.Unmarshal(c.call("context/getPrompt", object{"threadId": thread}), &prompt))
-	return raws(prompt.Messages)
+	return raws(shownAsMessages(prompt.Messages))
 }
 
 func promptTokens(c *client, thread string) int64 {
@@ -192,9 +196,11 @@ func undoAll(c *client, thread string) {
 // TestBinaryRewritesOnUnload ends the server with items out of the context: the rollout
 // then holds what a plain reader sends to a model, the backup everything, and both
 // together the thread as it was. Restore brings it all back into the file.
-func TestBinaryRewritesOnUnload(t *testing.T) {
+func TestBinaryRewritesOnUnload(t *testing.T) { onBothWires(t, binaryRewritesOnUnload) }
+
+func binaryRewritesOnUnload(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, work(0)...)
+	p := on.provider(t, work(0)...)
 	home := p.home(t)
 	c := startServer(t, home)
 	c.initialize()
@@ -238,11 +244,13 @@ func responseItems(t *testing.T, path string) string {
 
 // TestBinaryEditsInMidTurn excludes an output while the model answers, and while a
 // command runs: the request in flight is what it was, the next one of the turn is not.
-func TestBinaryEditsInMidTurn(t *testing.T) {
+func TestBinaryEditsInMidTurn(t *testing.T) { onBothWires(t, binaryEditsInMidTurn) }
+
+func binaryEditsInMidTurn(t *testing.T, on wireAPI) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	p := newProvider(t, callsShell("call_a", "echo first output"), callsShell("call_b", "echo waits; cat "+fifo), says("done"))
+	p := on.provider(t, callsShell("call_a", "echo first output"), callsShell("call_b", "echo waits; cat "+fifo), says("done"))
 	c := startServer(t, p.home(t))
 	c.initialize()
 	thread := c.startTrusted()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -29,9 +30,11 @@ const aPNG, asURL = "\x89PNG\r\n\x1a\n", "data:image/png;base64,iVBORw0KGgo="
 
 // TestBinaryViewsImages has the model look at an image: the next request has it behind the
 // output, that of a restarted server, too.
-func TestBinaryViewsImages(t *testing.T) {
+func TestBinaryViewsImages(t *testing.T) { onBothWires(t, binaryViewsImages) }
+
+func binaryViewsImages(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, calls("a", "view_image", object{"path": "a.png"}), says("seen"), says("still there"))
+	p := on.provider(t, calls("a", "view_image", object{"path": "a.png"}), says("seen"), says("still there"))
 	home, project := p.home(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(aPNG), 0o600))
 	c := startServer(t, home)
@@ -46,9 +49,10 @@ func TestBinaryViewsImages(t *testing.T) {
 	c.turn(id, "again")
 	c.close()
 	for _, request := range p.asked()[1:] {
-		messages := gjson.Get(request.Body, "messages")
-		output := messages.Get(`#(role=="tool")`)
-		require.Equal(t, "(the image is in the next message)", output.Get("content").Str)
+		messages := gjson.Parse("[" + strings.Join(raws(request.Messages), ",") + "]")
+		if on == chatWire { // the other takes images in outputs
+			require.Equal(t, "(the image is in the next message)", messages.Get(`#(role=="tool").content`).Str)
+		}
 		require.Equal(t, asURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str, request.Body)
 	}
 }

@@ -36,9 +36,11 @@ var remembering = []string{"-c", "memory.summarize_on_prune=true", "-c", "memory
 
 // TestBinaryRemembersAFact that was trimmed away 50 turns ago: it is asked for, and arrives in
 // the next request. docs/transcripts/memory.txt shows it; -update rewrites it.
-func TestBinaryRemembersAFact(t *testing.T) {
+func TestBinaryRemembersAFact(t *testing.T) { onBothWires(t, binaryRemembersAFact) }
+
+func binaryRemembersAFact(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, counting(60)...)
+	p := on.provider(t, counting(60)...)
 	home := p.home(t)
 	r := &recorder{t: t, home: home}
 	cmd := r.command(home)
@@ -118,9 +120,11 @@ func TestBinaryRemembersNothingUnasked(t *testing.T) {
 
 // TestBinaryRemembersByTheRepository: a linked worktree shares the memory of its repository,
 // another directory does not.
-func TestBinaryRemembersByTheRepository(t *testing.T) {
+func TestBinaryRemembersByTheRepository(t *testing.T) { onBothWires(t, binaryRemembersByTheRepository) }
+
+func binaryRemembersByTheRepository(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, counting(60)...)
+	p := on.provider(t, counting(60)...)
 	home, repo := p.home(t), t.TempDir()
 	linked := filepath.Join(t.TempDir(), "linked")
 	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"}, {"worktree", "add", "-q", linked}} {

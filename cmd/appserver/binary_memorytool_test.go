@@ -25,9 +25,11 @@ func outputOf(t *testing.T, r chatRequest, call string) string {
 
 // TestBinaryRecalls: the model searches what it is not sent any more, and brings back what was
 // excluded, which the user takes back.
-func TestBinaryRecalls(t *testing.T) {
+func TestBinaryRecalls(t *testing.T) { onBothWires(t, binaryRecalls) }
+
+func binaryRecalls(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, says("Noted."), says("The parser is done."), callsTool("c1", "recall", `{"query":"metrics port"}`), says("It is 9137."),
+	p := on.provider(t, says("Noted."), says("The parser is done."), callsTool("c1", "recall", `{"query":"metrics port"}`), says("It is 9137."),
 		callsTool("c2", "recall", `{"ids":["r6"],"query":"weather"}`), says("There it is."), says("Gone again."), says("Off."))
 	c := startServer(t, p.home(t), "-c", "memory.recall_tool=true")
 	c.initialize()
@@ -41,7 +43,7 @@ func TestBinaryRecalls(t *testing.T) {
 	require.Equal(t, "completed", c.turn(thread, "Which port was it?").Status)
 	asked := p.asked()
 	require.NotContains(t, strings.Join(asked[2].conversation(t), "|"), "9137")
-	require.Contains(t, gjson.Get(asked[2].Body, "tools.#.function.name").Raw, "recall")
+	require.Contains(t, asked[2].tools(), "recall")
 	require.Equal(t, "r6 (excluded): The metrics endpoint listens on port 9137.", outputOf(t, asked[3], "c1"))
 
 	require.Equal(t, "completed", c.turn(thread, "Bring it back.").Status)
@@ -55,15 +57,17 @@ func TestBinaryRecalls(t *testing.T) {
 
 	c.call("thread/memoryMode/set", object{"threadId": thread, "mode": "disabled"})
 	c.turn(thread, "Off?")
-	require.NotContains(t, gjson.Get(p.asked()[7].Body, "tools.#.function.name").Raw, "recall")
+	require.NotContains(t, p.asked()[7].tools(), "recall")
 	c.close()
 }
 
 // TestBinaryHasTheModelSummarise: what leaves a context goes to the model, and what that writes
 // is kept; where it fails there is a summary without it, and one warning.
-func TestBinaryHasTheModelSummarise(t *testing.T) {
+func TestBinaryHasTheModelSummarise(t *testing.T) { onBothWires(t, binaryHasTheModelSummarise) }
+
+func binaryHasTheModelSummarise(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, says("Noted."), says("Done."), says("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
+	p := on.provider(t, says("Noted."), says("Done."), says("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
 	home := p.home(t)
 	c := startServer(t, home, "-c", "memory.summarize_on_prune=true", "-c", "memory.summarizer=model")
 	c.initialize()

@@ -34,8 +34,12 @@ func putReverted(t *testing.T, home string) {
 // TestBinaryGoesOnWithARevertedThread lists, searches, reads, resumes, names, forks, archives
 // and deletes a thread of three files.
 func TestBinaryGoesOnWithARevertedThread(t *testing.T) {
+	onBothWires(t, binaryGoesOnWithARevertedThread)
+}
+
+func binaryGoesOnWithARevertedThread(t *testing.T, on wireAPI) {
 	t.Parallel()
-	p := newProvider(t, counting(2)...)
+	p := on.provider(t, counting(2)...)
 	home := p.home(t)
 	putReverted(t, home)
 	c := startServer(t, home)

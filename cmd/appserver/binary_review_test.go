@@ -103,6 +103,31 @@ func TestBinaryReviewsABranch(t *testing.T) {
 	c.close()
 }
 
+// TestBinaryReviewsByAProvider asks a provider of each API for a review with a command. The request
+// after it has the result, and nothing of how the reviewer came to it.
+func TestBinaryReviewsByAProvider(t *testing.T) { onBothWires(t, reviewsByAProvider) }
+
+func reviewsByAProvider(t *testing.T, on wireAPI) {
+	t.Parallel()
+	p := on.provider(t, says("hello"), reasons("a thought of the reviewer", "call_1", "echo found by the reviewer"), says(oneFinding), says("fixed"))
+	c := startServer(t, p.home(t))
+	c.initialize()
+	id := c.startTrusted()
+	c.turn(id, "Hello.")
+	c.call("review/start", object{"threadId": id, "target": object{"type": "custom", "instructions": "Look for twos."}})
+	require.Equal(t, "completed", c.awaitTurn().Status)
+	asked := p.asked()
+	require.NotContains(t, strings.Join(raws(asked[1].Messages), "\n"), "Hello.", "the reviewer sees its own conversation")
+	require.Contains(t, asked[2].last(t).Content, "found by the reviewer")
+	require.Equal(t, on == responsesWire, strings.Contains(asked[2].Body, "SEALED a thought of the reviewer"))
+	sent := strings.Join(promptOf(c, id), "\n")
+	require.Contains(t, sent, "Two is wrong")
+	require.NotContains(t, sent, "found by the reviewer")
+	require.Equal(t, promptOf(c, id), p.nextRequest(c, id))
+	require.NotContains(t, p.asked()[3].Body, "a thought of the reviewer")
+	c.close()
+}
+
 // TestBinaryReviewIsInterrupted while a command of the reviewer runs: nothing is left, and
 // the thread goes on.
 func TestBinaryReviewIsInterrupted(t *testing.T) {

@@ -56,7 +56,9 @@ func (p *provider) next(c *client, thread, text string) (conversation []string, 
 // TestBinaryTrimShowsTheBootstrap: the request after a trim holds what the provider session
 // was said to begin with, and nothing else, under a key of its own; undone, it holds what it
 // held before.
-func TestBinaryTrimShowsTheBootstrap(t *testing.T) {
+func TestBinaryTrimShowsTheBootstrap(t *testing.T) { onBothWires(t, binaryTrimShowsTheBootstrap) }
+
+func binaryTrimShowsTheBootstrap(t *testing.T, on wireAPI) {
 	t.Parallel()
 	const summary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nIt was about numbers."
 	turns := func(from, to int) (texts []string) {
@@ -77,7 +79,7 @@ func TestBinaryTrimShowsTheBootstrap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProvider(t, counting(7)...)
+			p := on.provider(t, counting(7)...)
 			home := p.home(t)
 			c := startServer(t, home)
 			c.initialize()

@@ -173,6 +173,24 @@ func asMessages(body []byte) (messages []json.RawMessage) {
 	for _, item := range gjson.GetBytes(body, "input").Array() {
 		list = appendAsMessage(list, item)
 	}
+	return encoded(list)
+}
+
+// shownAsMessages does so with the messages of context/getPrompt. Those of Chat Completions stay as
+// they are.
+func shownAsMessages(shown []json.RawMessage) []json.RawMessage {
+	var list []object
+	for _, raw := range shown {
+		item := gjson.ParseBytes(raw)
+		if !item.Get("type").Exists() {
+			return shown
+		}
+		list = appendAsMessage(list, item)
+	}
+	return encoded(list)
+}
+
+func encoded(list []object) (messages []json.RawMessage) {
 	for _, m := range list {
 		raw, err := json.Marshal(m)
 		if err != nil {
@@ -214,6 +232,11 @@ func appendAsCall(list []object, item gjson.Result, arguments string) []object {
 	last["tool_calls"] = append(calls, object{"id": item.Get("call_id").Str, "type": "function",
 		"function": object{"name": item.Get("name").Str, "arguments": arguments}})
 	return list
+}
+
+// tools are the names of the tools of a request, as a JSON list.
+func (r chatRequest) tools() string {
+	return gjson.Get(r.Body, "tools.#.function.name").Raw + gjson.Get(r.Body, "tools.#.name").Raw
 }
 
 // contentAsMessage is a text, or parts if there are images among them.

@@ -64,16 +64,34 @@ func newObedient(t *testing.T) obedient {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		n := o.keep(chatRequest{Body: string(body)})
-		w.Header().Set("Content-Type", "text/event-stream")
-		if acts := nextActs(string(body)); len(acts) > 0 {
-			calling(w, n, acts, session(string(body)))
-		} else {
-			says("done")(w)
+		asked, answer := string(body), func(answer func(io.Writer)) { answer(w) }
+		if strings.HasSuffix(r.URL.Path, "/responses") {
+			asked, answer = asChat(body), func(answer func(io.Writer)) { byResponses(w, answer) }
 		}
+		n := o.keep(chatRequest{Body: asked})
+		w.Header().Set("Content-Type", "text/event-stream")
+		answer(func(w io.Writer) { obey(w, n, asked) })
 	}))
 	t.Cleanup(o.server.Close)
 	return o
+}
+
+// obey answers the n-th request.
+func obey(w io.Writer, n int, body string) {
+	if acts := nextActs(body); len(acts) > 0 {
+		calling(w, n, acts, session(body))
+		return
+	}
+	says("done")(w)
+}
+
+// asChat is the body of a request of the Responses API as one of Chat Completions.
+func asChat(body []byte) string {
+	raw, err := json.Marshal(object{"messages": asMessages(body)})
+	if err != nil {
+		panic(err) // of messages that were JSON
+	}
+	return string(raw)
 }
 
 // nextActs are the calls of the answer to a request.
@@ -127,7 +145,14 @@ func (o obedient) lastOutput() string {
 // startObedient starts the binary with an obedient model.
 func startObedient(t *testing.T, args ...string) (*client, obedient) {
 	t.Helper()
+	return startObedientOn(t, chatWire, args...)
+}
+
+// startObedientOn does so by one of the APIs.
+func startObedientOn(t *testing.T, on wireAPI, args ...string) (*client, obedient) {
+	t.Helper()
 	o := newObedient(t)
+	o.wire = on
 	c := startServer(t, o.home(t), args...)
 	c.initialize()
 	return c, o
