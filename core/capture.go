@@ -3,6 +3,7 @@ package core
 import (
 	"slices"
 
+	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -152,7 +153,7 @@ func (w *worktreeLog) keptChanges() (kept []protocol.WorktreeChanges) {
 			continue
 		}
 		told[c.ID] = true
-		for _, net := range NetChanges(w.changedBy(c.ID)) {
+		for _, net := range filechanges.Net(w.changedBy(c.ID)) {
 			net.ID = c.ID
 			kept = append(kept, net)
 		}

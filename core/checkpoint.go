@@ -1,9 +1,9 @@
 package core
 
 import (
-	"path"
 	"slices"
 
+	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -57,7 +57,7 @@ func (t *Thread) checkpointView(at int) protocol.Checkpoint {
 	if at+1 < len(t.points) {
 		until = t.points[at+1].Behind
 	}
-	for _, c := range NetChanges(t.fileChanges[p.Behind:until]) {
+	for _, c := range filechanges.Net(t.fileChanges[p.Behind:until]) {
 		v.ChangedFiles += len(c.Changes)
 	}
 	if p.Kind == protocol.CheckpointTurn {
@@ -74,7 +74,7 @@ type Changed struct {
 }
 
 // Roots are where the changes are.
-func (c *Changed) Roots() []string { return rootsOf(c.Changes) }
+func (c *Changed) Roots() []string { return filechanges.Roots(c.Changes) }
 
 // Changed is what a turn changed, or, without one, what all turns and reverts did.
 func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
@@ -85,30 +85,19 @@ func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
 			return Changed{}, err
 		}
 	}
-	c := Changed{Changes: NetChanges(changes), Turns: []protocol.ChangedTurn{}}
+	c := Changed{Changes: filechanges.Net(changes), Turns: []protocol.ChangedTurn{}}
 	var told []string
 	for _, one := range changes {
 		if slices.Contains(told, one.ID) {
 			continue
 		}
 		told = append(told, one.ID)
-		paths := pathsOf(NetChanges(t.changedBy(one.ID)))
+		paths := filechanges.Paths(filechanges.Net(t.changedBy(one.ID)))
 		if at := t.pointAt(one.ID); len(paths) > 0 && (at < 0 || t.points[at].Kind == protocol.CheckpointTurn) {
 			c.Turns = append(c.Turns, protocol.ChangedTurn{TurnID: one.ID, Paths: paths})
 		}
 	}
 	return c, nil
-}
-
-// pathsOf are the absolute paths of changes.
-func pathsOf(changes []protocol.WorktreeChanges) []string {
-	paths := []string{}
-	for _, c := range changes {
-		for _, one := range c.Changes {
-			paths = append(paths, path.Join(c.Root, one.Path))
-		}
-	}
-	return paths
 }
 
 // CheckpointTrees are the trees of a checkpoint.
@@ -160,9 +149,9 @@ func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
 		return p, errNoCheckpoint(id)
 	}
 	since := t.fileChanges[t.points[at].Behind:]
-	p.Changes = NetChanges(since)
-	p.Roots = rootsOf(p.Changes)
-	if broken := brokenPaths(since); len(broken) > 0 {
+	p.Changes = filechanges.Net(since)
+	p.Roots = filechanges.Roots(p.Changes)
+	if broken := filechanges.Conflicts(since); len(broken) > 0 {
 		return p, ErrConflict(broken)
 	}
 	return p, nil

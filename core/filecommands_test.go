@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
+	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -77,7 +78,7 @@ func back(m *machine, a arguments, b *strings.Builder) error {
 	in := core.RevertTo{To: m.caller(), ID: fmt.Sprintf("id-%d", m.ids), Plan: plan, Keep: 9, Dry: a.has("dry")}
 	if len(plan.Changes) > 0 {
 		in.Restored = &core.Restored{Trees: []protocol.StoredTree{{Root: "/repo", Tree: "before-" + in.ID}},
-			Diff: diffOf(core.Inverse(in.ID, plan.Changes))}
+			Diff: diffOf(filechanges.Inverse(in.ID, plan.Changes))}
 	}
 	printOutput(b, m.take(in))
 	return nil
@@ -100,7 +101,7 @@ func trackedOf(m *machine, a arguments, id core.EffectID) *core.Tracked {
 	if a.has("cut") {
 		t.Diff = &core.FileDiff{Cut: true, Summary: protocol.DiffSummary{Files: []protocol.DiffFile{{}}}}
 	} else if t.Err == nil {
-		diff := diffOf(core.NetChanges(append(track.Before, t.Changes)))
+		diff := diffOf(filechanges.Net(append(track.Before, t.Changes)))
 		t.Diff = &diff
 	}
 	return t

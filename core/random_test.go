@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core"
+	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -383,7 +384,7 @@ func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
 		tracked.Err = errDiskFull
 		return tracked
 	}
-	diff := diffOf(core.NetChanges(append(track.Before, tracked.Changes)))
+	diff := diffOf(filechanges.Net(append(track.Before, tracked.Changes)))
 	tracked.Diff = &diff
 	return tracked
 }
@@ -398,7 +399,7 @@ func (e *explorer) back(t *rapid.T) {
 	e.ids++
 	in := core.RevertTo{To: e.caller(), ID: fmt.Sprintf("id-%d", e.ids), Plan: plan, Keep: 3, Dry: rapid.Bool().Draw(t, "dry")}
 	if len(plan.Changes) > 0 {
-		in.Restored = &core.Restored{Trees: []protocol.StoredTree{{Root: "/repo", Tree: "tree"}}, Diff: diffOf(core.Inverse(in.ID, plan.Changes))}
+		in.Restored = &core.Restored{Trees: []protocol.StoredTree{{Root: "/repo", Tree: "tree"}}, Diff: diffOf(filechanges.Inverse(in.ID, plan.Changes))}
 	}
 	e.run(t, in)
 }

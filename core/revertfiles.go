@@ -1,6 +1,9 @@
 package core
 
-import "appserver/protocol"
+import (
+	"appserver/core/filechanges"
+	"appserver/protocol"
+)
 
 // RevertTo ends the way back to a checkpoint whose files were restored, if that was asked
 // for. ID is that of the revert, under which the state before it is kept; Restored is nil
@@ -70,7 +73,7 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 func (s *step) recordRestored(in RevertTo) {
 	s.settleLastTurn()
 	s.recordCheckpoint(protocol.StoredCheckpoint{ID: in.ID, Kind: protocol.CheckpointRevert, Trees: in.Restored.Trees}, in.Keep)
-	for _, c := range Inverse(in.ID, in.Plan.Changes) {
+	for _, c := range filechanges.Inverse(in.ID, in.Plan.Changes) {
 		s.record(protocol.LineWorktreeChanges, c)
 	}
 	s.out.Sync = true

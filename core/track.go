@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 
+	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -88,7 +89,7 @@ func (s Settings) trackedDir(p *patchCall) string {
 }
 
 func (s *step) track(dir string) *Track {
-	return &Track{Turn: s.active.id, Dir: dir, Before: NetChanges(s.changedBy(s.active.id)), Keep: s.keepsFiles()}
+	return &Track{Turn: s.active.id, Dir: dir, Before: filechanges.Net(s.changedBy(s.active.id)), Keep: s.keepsFiles()}
 }
 
 func (s *step) keepsFiles() bool { return s.active.world.Tracking.Worktree && !s.options.Ephemeral }

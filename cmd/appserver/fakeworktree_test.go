@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -67,7 +68,7 @@ func (w *fakeWorktree) Track(ctx context.Context, _ string, t core.Track, paths 
 		w.files["/made"] += "made\n"
 	}
 	tracked := &core.Tracked{Changes: protocol.WorktreeChanges{ID: t.Turn, Root: "/", Changes: w.between(before, w.files)}}
-	diff, _ := w.Diff(ctx, core.NetChanges(append(slices.Clip(t.Before), tracked.Changes)))
+	diff, _ := w.Diff(ctx, filechanges.Net(append(slices.Clip(t.Before), tracked.Changes)))
 	tracked.Diff = &diff
 	return tracked
 }
@@ -139,7 +140,7 @@ func (w *fakeWorktree) Restore(ctx context.Context, _, id string, changes []prot
 		return nil, core.ErrConflict(changed)
 	}
 	done := &core.Restored{}
-	done.Diff, _ = w.Diff(ctx, core.Inverse(id, changes))
+	done.Diff, _ = w.Diff(ctx, filechanges.Inverse(id, changes))
 	if dry {
 		return done, nil
 	}

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"appserver/core"
+	"appserver/core/filechanges"
 	"appserver/core/worktree"
 	"appserver/protocol"
 )
@@ -208,7 +209,7 @@ func (k *Keeper) Restore(ctx context.Context, thread, id string, changes []proto
 	if err != nil {
 		return nil, err
 	}
-	back := core.Inverse(id, changes)
+	back := filechanges.Inverse(id, changes)
 	done := &core.Restored{}
 	if done.Diff, err = k.Diff(ctx, back); err != nil || dry {
 		return done, err

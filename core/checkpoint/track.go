@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/filechanges"
 	"appserver/core/worktree"
 	"appserver/protocol"
 )
@@ -120,7 +121,7 @@ func (k *Keeper) end(ctx context.Context, thread string, t core.Track, l look, t
 	}
 	root := l.tree.Root()
 	tracked.Changes = protocol.WorktreeChanges{ID: t.Turn, Root: root, Changes: storedChanges(changes)}
-	net := core.NetChanges(append(slices.Clip(t.Before), tracked.Changes))
+	net := filechanges.Net(append(slices.Clip(t.Before), tracked.Changes))
 	if t.Keep {
 		if err := k.keepFiles(ctx, l.tree, thread, t.Turn, changesIn(net, root)); err != nil {
 			return fmt.Errorf("what was changed is not kept for good: %w", err)

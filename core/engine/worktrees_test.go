@@ -10,6 +10,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/engine"
+	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -109,7 +110,7 @@ func (f *folder) Track(_ context.Context, _ string, t core.Track, _ []string, do
 	f.mu.Unlock()
 	f.edit(edit)
 	tracked := &core.Tracked{Changes: protocol.WorktreeChanges{ID: t.Turn, Root: "/repo", Changes: changesBetween(before, f.now())}}
-	diff, _ := f.Diff(context.Background(), core.NetChanges(append(slices.Clip(t.Before), tracked.Changes)))
+	diff, _ := f.Diff(context.Background(), filechanges.Net(append(slices.Clip(t.Before), tracked.Changes)))
 	tracked.Diff = &diff
 	return tracked
 }
@@ -151,7 +152,7 @@ func (f *folder) Restore(ctx context.Context, thread, id string, changes []proto
 		return nil, core.ErrConflict(changed)
 	}
 	done := &core.Restored{}
-	done.Diff, _ = f.Diff(ctx, core.Inverse(id, changes))
+	done.Diff, _ = f.Diff(ctx, filechanges.Inverse(id, changes))
 	if !dry {
 		done.Trees = []protocol.StoredTree{f.keep(thread, id)}
 		f.edit(back)
