@@ -80,12 +80,12 @@ func TestWhatIsNotArchived(t *testing.T) {
 		says string
 	}{
 		"gone":               {"sessions/2026/01/02/rollout-2026-01-02T03-04-05-" + threadB + ".jsonl", (*rollout.Store).Archive, "no rollout found for thread id " + threadB},
-		"elsewhere":          {"elsewhere/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Archive, "it does not lie below sessions"},
+		"elsewhere":          {"elsewhere/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Archive, "it is not below sessions"},
 		"without a thread":   {"sessions/notes.jsonl", (*rollout.Store).Archive, "has no thread id"},
-		"in the archive":     {"archived_sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Archive, "it does not lie below sessions"},
-		"not in the archive": {"sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Unarchive, "it does not lie below sessions or archived_sessions"},
+		"in the archive":     {"archived_sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Archive, "it is not below sessions"},
+		"not in the archive": {"sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Unarchive, "it is not below sessions or archived_sessions"},
 		"unnamed":            {"archived_sessions/notes.jsonl", (*rollout.Store).Unarchive, "has no thread id"},
-		"without a date":     {"archived_sessions/rollout-old-" + threadA + ".jsonl", (*rollout.Store).Unarchive, "give it such a name"},
+		"without a date":     {"archived_sessions/rollout-old-" + threadA + ".jsonl", (*rollout.Store).Unarchive, "rename it in that form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mem := faultfs.NewMem(home)
@@ -138,7 +138,7 @@ func TestALinkIsNotArchived(t *testing.T) {
 	require.NoError(t, os.Rename(path, filepath.Join(dir, "elsewhere")))
 	require.NoError(t, os.Symlink(filepath.Join(dir, "elsewhere"), path))
 	_, err := store.Archive(path)
-	require.ErrorContains(t, err, "it is a link")
+	require.ErrorContains(t, err, "it is a symbolic link")
 	require.FileExists(t, path)
 }
 

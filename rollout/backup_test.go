@@ -85,7 +85,7 @@ func requireRefused(t *testing.T, err error, path, says string) {
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, path+".bak", refused.Path)
 	require.ErrorContains(t, err, says)
-	require.ErrorContains(t, err, "excluded items cannot be shown or brought back until the right one is put back")
+	require.ErrorContains(t, err, "excluded items cannot be shown or restored: put the right backup back")
 }
 
 // requireNotRewritten appends a line and closes.
@@ -147,9 +147,9 @@ func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 		require.ErrorIs(t, contents.Backup.Err, reason)
 		require.ErrorContains(t, contents.Backup.Err, path+".bak cannot be read: ")
 		require.ErrorContains(t, contents.Backup.Err, map[faultfs.Op]string{
-			faultfs.OpOpen: "too many open files: excluded items cannot be shown or brought back until it can be: raise the limit of open files (ulimit -n)",
-			faultfs.OpStat: "input/output error: excluded items cannot be shown or brought back until it can be: the disk reports errors; check it, then try again",
-			faultfs.OpRead: "permission denied: excluded items cannot be shown or brought back until it can be: give this user access to it",
+			faultfs.OpOpen: "too many open files: excluded items cannot be shown or restored until the backup can be read: raise the limit of open files (ulimit -n)",
+			faultfs.OpStat: "input/output error: excluded items cannot be shown or restored until the backup can be read: the disk reports errors; check it, then try again",
+			faultfs.OpRead: "permission denied: excluded items cannot be shown or restored until the backup can be read: give this user access to it",
 		}[op])
 	}
 }
@@ -165,7 +165,7 @@ func wholeThread(t *testing.T) (*rollout.Store, string) {
 
 func TestCheckBackupOfAWholeFile(t *testing.T) {
 	store, path := wholeThread(t)
-	require.EqualError(t, store.CheckBackup(path), path+".bak is missing: the rollout is whole and needs none")
+	require.EqualError(t, store.CheckBackup(path), path+".bak is missing: the rollout is complete and does not need it")
 	content := get(t, rollout.OS(), path)
 	for _, earlier := range []string{"", metaLine, content} {
 		overwrite(t, path+".bak", earlier)
@@ -193,7 +193,7 @@ func TestABackupThatIsNotTheRolloutsStaysAsItIs(t *testing.T) {
 			err := appendAndClose(t, store, path, evenOnly, line(4))
 			var refused *rollout.BackupError
 			require.ErrorAs(t, err, &refused)
-			require.ErrorContains(t, err, "is not an earlier state of this rollout: the rollout is whole, but cannot be rewritten until that file is moved away")
+			require.ErrorContains(t, err, "is not an earlier state of this rollout: the rollout is complete, but cannot be rewritten until that file is moved away")
 			require.Equal(t, foreign, get(t, rollout.OS(), path+".bak"))
 			require.Equal(t, []int64{1, 2, 3, 4}, numbers(alone(t, rollout.OS(), path)))
 			requireNoTemporary(t, path)
@@ -283,7 +283,7 @@ func TestABackupThatIsAheadIsNotCut(t *testing.T) {
 	err := appendAndClose(t, store, path, evenOnly, linesFrom(11, 21)...)
 	var refused *rollout.BackupError
 	require.ErrorAs(t, err, &refused)
-	require.ErrorContains(t, err, "holds lines at its end that the rollout does not know of")
+	require.ErrorContains(t, err, "has lines at its end that the rollout does not refer to")
 	require.Equal(t, newer, get(t, rollout.OS(), path+".bak"), "the only place that has lines 7 and 8")
 	contents, err := store.Read(path)
 	require.NoError(t, err)

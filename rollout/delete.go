@@ -14,7 +14,7 @@ type InUseError struct{ ID, By string }
 
 // Error begins with the message of the reference implementation.
 func (e *InUseError) Error() string {
-	return "cannot delete thread " + e.ID + ": forked history still references it, that of thread " + e.By
+	return "cannot delete thread " + e.ID + ": forked history still references it: that of thread " + e.By
 }
 
 // CheckDelete returns the error with which Delete would refuse the thread, or nil. It changes

@@ -97,17 +97,17 @@ func (e *BackupError) consequence() string {
 	failed := isEnvironment(e.Err)
 	switch {
 	case e.Whole && failed:
-		return "the rollout is whole, but cannot be rewritten until it can be: " + advice(e.Err)
+		return "the rollout is complete, but cannot be rewritten until the backup can be read: " + advice(e.Err)
 	case failed:
-		return "excluded items cannot be shown or brought back until it can be: " + advice(e.Err)
+		return "excluded items cannot be shown or restored until the backup can be read: " + advice(e.Err)
 	case e.Whole && e.Reason == backupMissing:
-		return "the rollout is whole and needs none"
+		return "the rollout is complete and does not need it"
 	case e.Whole:
-		return "the rollout is whole, but cannot be rewritten until that file is moved away"
+		return "the rollout is complete, but cannot be rewritten until that file is moved away"
 	case e.Reason == backupAhead:
-		return "they stay, and the rollout is not rewritten, until a rollout that knows of them is put back or they are removed"
+		return "the rollout is not rewritten: put the matching rollout back, or remove these lines"
 	}
-	return "excluded items cannot be shown or brought back until the right one is put back"
+	return "excluded items cannot be shown or restored: put the right backup back"
 }
 
 // IsShortage reports whether err is caused by a limit of the disk or the process. The file
@@ -138,8 +138,8 @@ const (
 	backupForeign    = "is not the backup of this thread"
 	backupOther      = "is not an earlier state of this rollout"
 	backupDamaged    = "is damaged"
-	backupUnnamed    = "cannot be checked, since the rollout's context_backup line is damaged"
-	backupAhead      = "holds lines at its end that the rollout does not know of"
+	backupUnnamed    = "cannot be checked, because the rollout's context_backup line is damaged"
+	backupAhead      = "has lines at its end that the rollout does not refer to"
 )
 
 // DiskError reports a failed operation on a file.
@@ -182,13 +182,13 @@ var (
 	errClosed   = errors.New("the log is closed")
 	errPayload  = errors.New("its payload is not JSON")
 	errNoType   = errors.New("it has no type")
-	errMoved    = errors.New("it is a link, or its name leads to another file by now")
+	errMoved    = errors.New("it is a symbolic link, or another file has its name now")
 	errChanged  = errors.New("another program has written to it meanwhile")
-	errOutside  = errors.New("it does not lie below sessions or archived_sessions")
+	errOutside  = errors.New("it is not below sessions or archived_sessions")
 	errUndated  = errors.New("its name does not begin with rollout-YYYY-MM-DDThh-mm-ss")
 	errEmpty    = errors.New("it is empty")
-	errUnlike   = errors.New("what was made of it would not load as it does")
-	errForeign  = errors.New("its session_meta is that of another thread")
+	errUnlike   = errors.New("the new content would not load as the old one does")
+	errForeign  = errors.New("its session_meta belongs to another thread")
 )
 
 var remedies = []struct {
@@ -206,19 +206,19 @@ var remedies = []struct {
 	{fs.ErrPermission, "give this user access to it"},
 	{fs.ErrExist, "move that file away, or use another thread id"},
 	{fs.ErrNotExist, "check the path"},
-	{ErrHeld, "another program holds it; end that and try again"},
-	{errTooLarge, "it is left as it is, and can be resumed and read"},
+	{ErrHeld, "another program holds it; end that program and try again"},
+	{errTooLarge, "the file is unchanged; it can still be resumed and read"},
 	{errClosed, "open it again"},
-	{errPayload, "nothing was written; this is a fault of the caller"},
-	{errMoved, "it is left as it is; open the file itself"},
-	{errChanged, "it is left as it is; end that program"},
+	{errPayload, "nothing was written; this is a bug in the caller"},
+	{errMoved, "the file is unchanged; open it by its own path"},
+	{errChanged, "the file is unchanged; end that program"},
 	{ErrChanged, "resume the thread"},
 	{errEmpty, "remove it, or put a copy back"},
-	{errUnlike, "it is left as it is; this is a fault of this program"},
-	{errForeign, "it is left as it is; give it the name of its thread"},
+	{errUnlike, "the file is unchanged; this is a bug in this program"},
+	{errForeign, "the file is unchanged; rename it after its thread"},
 	{errOutside, "move it there first"},
-	{errUndated, "give it such a name"},
-	{errNoType, "nothing was written; this is a fault of the caller"},
+	{errUndated, "rename it in that form"},
+	{errNoType, "nothing was written; this is a bug in the caller"},
 }
 
 func advice(err error) string {

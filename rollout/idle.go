@@ -78,7 +78,7 @@ func (f retryFS) Lock(path string, mode LockMode) (lock io.Closer, err error) {
 
 // ErrChanged reports that another program changed a log's file while the log was suspended.
 // The log cannot be used any more; the thread must be opened again.
-var ErrChanged = errors.New("another program has changed it while its file was closed for want of descriptors")
+var ErrChanged = errors.New("another program changed the file while it was closed to save file descriptors")
 
 // SetIdle sets whether the store may suspend the log. A suspended log has closed its file
 // descriptors and released its lock. While the log is idle, the caller uses neither its

@@ -15,7 +15,7 @@ import (
 type ExistsError struct{ ID, Path string }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("there is a thread %s already: %s", e.ID, e.Path)
+	return fmt.Sprintf("thread %s exists already: %s", e.ID, e.Path)
 }
 
 // Import creates a thread from the lines of a rollout and returns its path. The first line
@@ -67,10 +67,10 @@ func withoutOrigin(lines []protocol.RolloutLine) []protocol.RolloutLine {
 func metaOf(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
 	var meta protocol.SessionMeta
 	if len(lines) == 0 || lines[0].Type != protocol.LineSessionMeta {
-		return "", at, errors.New("this is no rollout: its first line is not session_meta")
+		return "", at, errors.New("not a rollout: the first line is not session_meta")
 	}
 	if err := protocol.Unmarshal(lines[0].Payload, &meta); err != nil {
-		return "", at, fmt.Errorf("this is no rollout: its session_meta cannot be read: %w", err)
+		return "", at, fmt.Errorf("not a rollout: session_meta cannot be read: %w", err)
 	}
 	for _, text := range []string{meta.Timestamp, lines[0].Timestamp} {
 		if at, err = time.Parse(time.RFC3339, text); err == nil {

@@ -35,7 +35,7 @@ type linePosition struct {
 
 var errSuspended = errors.New("its log is suspended")
 
-var errLineChanged = errors.New("a line is not what it was when the rollout was opened")
+var errLineChanged = errors.New("a line has changed since the rollout was opened")
 
 // Payload returns the payload of the n-th line, counted from 0. If it cannot be read, Payload
 // returns nil and Err returns the error.

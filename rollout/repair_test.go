@@ -247,7 +247,7 @@ func TestALinkIsNotRepaired(t *testing.T) {
 	require.NoError(t, os.MkdirAll(path[:strings.LastIndex(path, "/")], 0o700))
 	require.NoError(t, os.Symlink(file, path))
 	_, err := store.Repair(path)
-	require.ErrorContains(t, err, "it is a link")
+	require.ErrorContains(t, err, "it is a symbolic link")
 	require.Equal(t, metaLine+"?\n", get(t, rollout.OS(), path))
 }
 

@@ -196,7 +196,7 @@ func TestARevertedThreadIsDeletedWhole(t *testing.T) {
 	fork := store.PathFor(threadB, begin)
 	put(t, rollout.OS(), fork, strings.ReplaceAll(segment(secondFile, 5), `"id":"`+threadA, `"id":"`+threadB))
 	require.Equal(t, []string{"first", "second", "fourth"}, said(t, store, fork))
-	require.ErrorContains(t, store.Delete(threadA), "forked history still references it, that of thread "+threadB)
+	require.ErrorContains(t, store.Delete(threadA), "forked history still references it: that of thread "+threadB)
 	require.NoError(t, store.Delete(threadB))
 	require.NoError(t, store.Delete(threadA))
 	require.Empty(t, filesBelow(t, dir))

@@ -67,7 +67,7 @@ func TestALinkIsNotRewritten(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.Symlink(kept, path))
 	err := appendAndClose(t, store, path, evenOnly, line(1))
-	require.ErrorContains(t, err, "cannot rewrite "+path+": it is a link")
+	require.ErrorContains(t, err, "cannot rewrite "+path+": it is a symbolic link")
 	require.Contains(t, get(t, rollout.OS(), kept), `"n":1`)
 	_, err = os.Lstat(path + ".bak")
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -77,7 +77,7 @@ func TestAFileOfAnotherThreadIsNotRewritten(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadB, begin), metaLine)
 	err := appendAndClose(t, store, path, evenOnly, line(1))
-	require.ErrorContains(t, err, "session_meta is that of another thread", "its backup would be refused")
+	require.ErrorContains(t, err, "session_meta belongs to another thread", "its backup would be refused")
 	require.Equal(t, []string{path}, mem.Files(home+"/sessions"))
 }
 

@@ -3,7 +3,7 @@ package rollout
 import "errors"
 
 // ErrNoIndex reports that search is not available.
-var ErrNoIndex = errors.New("threads cannot be searched: their index is turned off, or not available")
+var ErrNoIndex = errors.New("threads cannot be searched: the index is disabled or not available")
 
 // SortRelevance sorts by relevance, the best match first.
 const SortRelevance SortKey = "relevance"

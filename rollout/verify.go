@@ -139,18 +139,18 @@ func (v *verification) add(kind FindingKind, line int, offset int64, repairable 
 func (v *verification) checkName(told string) {
 	switch {
 	case v.reading.ThreadID == "" && !isThreadID(told):
-		v.add(FoundName, 0, 0, false, "the name has no thread id, nor has the file: name it rollout-<time>-<UUID>.jsonl")
+		v.add(FoundName, 0, 0, false, "neither the name nor the file has a thread id: rename it to rollout-<time>-<UUID>.jsonl")
 	case v.reading.ThreadID == "":
 		v.add(FoundName, 0, 0, true, "the name has no thread id, so the thread %s is not found", told)
 	case !sameThread(v.reading.ThreadID, told):
-		v.add(FoundForeign, 0, 0, false, "session_meta is that of thread %s, and the name counts: rename the file if session_meta is right", told)
+		v.add(FoundForeign, 0, 0, false, "session_meta belongs to thread %s, but the name decides: rename the file if session_meta is right", told)
 	}
 }
 
 // checkBytes finds defects outside of lines.
 func (v *verification) checkBytes() {
 	if len(bytes.TrimSpace(v.data)) == 0 {
-		v.add(FoundEmpty, 0, 0, false, "there is no line in it: remove it, or put a copy back")
+		v.add(FoundEmpty, 0, 0, false, "the file has no lines: remove it, or put a copy back")
 		return
 	}
 	if bytes.HasPrefix(v.data, []byte(byteOrderMark)) {
@@ -159,7 +159,7 @@ func (v *verification) checkBytes() {
 	if n := bytes.Count(v.data, []byte("\r\n")); n > 0 {
 		at := bytes.Index(v.data, []byte("\r\n"))
 		begin := bytes.LastIndexByte(v.data[:at], '\n') + 1
-		v.add(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true, "%d lines end with CR LF, this is the first", n)
+		v.add(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true, "%d lines end with CR LF; this is the first", n)
 	}
 }
 
@@ -174,11 +174,11 @@ func (v *verification) checkLines() {
 		case len(raw) == 0:
 			continue
 		case len(damage) > 0 && damage[0].Line == number:
-			v.add(FoundDamage, number, at, true, "%s: it is passed over", damage[0].Reason)
+			v.add(FoundDamage, number, at, true, "%s: the line is skipped", damage[0].Reason)
 			damage = damage[1:]
 			continue
 		case sound == len(v.alone.Lines):
-			v.add(FoundTorn, number, at, true, "a write broke off here, which nobody was told of")
+			v.add(FoundTorn, number, at, true, "an unacknowledged write ends here")
 			continue
 		}
 		ordinal := *v.alone.Lines[sound].Ordinal
@@ -192,9 +192,9 @@ func (v *verification) checkLines() {
 
 func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen map[int64]int) {
 	if first, twice := seen[ordinal]; twice {
-		v.add(FoundTwice, number, at, false, "line %d has the ordinal %d too: items of both have one id, and stay so", first, ordinal)
+		v.add(FoundTwice, number, at, false, "line %d has the ordinal %d as well: items of both lines share one id", first, ordinal)
 	} else if ordinal < last {
-		v.add(FoundDisorder, number, at, false, "ordinal %d comes after %d: lines count in the order in which they stand", ordinal, last)
+		v.add(FoundDisorder, number, at, false, "ordinal %d comes after %d: lines are read in the order of the file", ordinal, last)
 	}
 }
 
@@ -216,7 +216,7 @@ func (v *verification) checkEnds() {
 		meta := v.reconstructMeta()
 		v.meta = &meta
 	}
-	v.add(FoundNoMeta, 1, 0, v.meta != nil, "session_meta, which tells what the thread is, is lost: the name and the turns tell some of it")
+	v.add(FoundNoMeta, 1, 0, v.meta != nil, "session_meta is lost: a part can be reconstructed from the name and the turns")
 }
 
 // checkOrigin finds a missing origin file.

@@ -39,7 +39,7 @@ func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
 	status, out, errs := execute(t, home, "rollout", "verify", home)
 	require.Equal(t, 1, status)
 	require.Equal(t, "appserver: rollout verify: something is wrong with 2 of 3 rollouts\n", errs)
-	require.Contains(t, out, path+": 11 lines that can be read\n  line 5: damagedLine: not JSON: it is passed over (repair heals this)\n  line 13: tornTail: ")
+	require.Contains(t, out, path+": 11 lines that can be read\n  line 5: damagedLine: not JSON: the line is skipped (repair heals this)\n  line 13: tornTail: ")
 	require.Contains(t, out, sound+": sound, 12 lines\n")
 	require.Contains(t, out, "the file: linkLoop: cannot open "+loop)
 	require.NotContains(t, out, "\x1b")
@@ -85,7 +85,7 @@ func TestRolloutRepairOfWhatCannotBe(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	status, out, errs := execute(t, home, "rollout", "repair", path)
 	require.Equal(t, 1, status)
-	require.Contains(t, out, "there is no line in it: remove it, or put a copy back\n  nothing was changed")
+	require.Contains(t, out, "the file has no lines: remove it, or put a copy back\n  nothing was changed")
 	require.Equal(t, "appserver: rollout repair: of 1 finding, 1 cannot be healed: see above\n", errs)
 }
 

@@ -209,7 +209,7 @@ func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
 		Lines []protocol.RolloutLine `json:"lines"`
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, fmt.Errorf("%s is no regular file", path))
+		return nil, cmp.Or(err, fmt.Errorf("%s is not a regular file", path))
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestBinaryExportsAndImports(t *testing.T) {
 	c.close()
 	status, _, errs = execute(t, elsewhere, "thread", "import", file)
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, "there is a thread "+id+" already")
+	require.Contains(t, errs, "thread "+id+" exists already")
 }
 
 // TestBinaryImportsRollouts of other versions, and refuses what is none.
@@ -81,7 +81,7 @@ func TestBinaryImportsRollouts(t *testing.T) {
 	require.NoError(t, unix.Mkfifo(fifo, 0o600))
 	status, _, errs := execute(t, home, "thread", "import", fifo)
 	require.Equal(t, 1, status)
-	require.Contains(t, errs, "no regular file")
+	require.Contains(t, errs, "not a regular file")
 	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*"))
 	require.NoError(t, err)
 	require.Len(t, paths, 12, "a refused import leaves nothing")

@@ -188,7 +188,7 @@ func TestRolloutsThatGrow(t *testing.T) {
 		m := r.answer(r.post(1, restoreFromBackup(id)))
 		require.NotNil(t, m.err)
 		require.Equal(t, protocol.KindBackupMismatch, m.err.Data.Kind)
-		require.Contains(t, m.err.Message, "needs none")
+		require.Contains(t, m.err.Message, "does not need it")
 		r.turn(1, id, "say more")
 		require.NotContains(t, r.agent.last(), "secret")
 	})

@@ -28,10 +28,10 @@ const (
 
 var (
 	// errForeign reports a file of another version or another program.
-	errForeign = errors.New("the file is no database of this version")
+	errForeign = errors.New("the file is not a database of this program and version")
 	// ErrInUse reports that another process prevents the truncation of the write-ahead log,
 	// which may still contain erased data.
-	ErrInUse = errors.New("a server has it open: what was taken out may be in the file until that server ends")
+	ErrInUse = errors.New("a server has the file open: erased data may stay in it until that server ends")
 )
 
 // Kind identifies the files of one use, and creates their tables.
@@ -113,7 +113,7 @@ func retryBusy(do func() error) error {
 func createPrivate(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -90,7 +90,7 @@ func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes.sqlite")
 	require.NoError(t, os.Symlink("/etc/hostname", path))
 	_, _, err := database.Open(path, notes(1))
-	require.ErrorContains(t, err, path+" is no regular file")
+	require.ErrorContains(t, err, path+" is not a regular file")
 	require.NoFileExists(t, path+database.DamagedSuffix)
 }
 

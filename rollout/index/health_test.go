@@ -46,7 +46,7 @@ func TestDiagnoseTellsWhyThereIsNoIndex(t *testing.T) {
 	r.ix.work.Wait()
 	d := r.ix.Diagnose()
 	require.Equal(t, "unavailable", d.State)
-	require.Contains(t, *d.Reason, "is no regular file")
+	require.Contains(t, *d.Reason, "is not a regular file")
 	require.Nil(t, d.Progress)
 	require.NoError(t, os.Remove(r.file()))
 	r.ix.mu.Lock()
