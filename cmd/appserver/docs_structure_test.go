@@ -67,3 +67,22 @@ func decisionPaths(t *testing.T) []string {
 	require.NotEmpty(t, paths)
 	return paths
 }
+
+// TestDocsAreLinked requires a link from another document to each page of docs.
+func TestDocsAreLinked(t *testing.T) {
+	var all strings.Builder
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md"} {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			all.WriteString(strings.ReplaceAll(string(text), "](docs/", "]("))
+		}
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	for _, page := range pages {
+		require.Contains(t, all.String(), "]("+filepath.Base(page), "no document links to %s", page)
+	}
+}
