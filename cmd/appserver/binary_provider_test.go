@@ -22,6 +22,8 @@ import (
 // rewritten as messages of Chat Completions.
 type chatRequest struct {
 	Body     string            `json:"-"`
+	Query    string            `json:"-"`
+	Header   http.Header       `json:"-"`
 	Messages []json.RawMessage `json:"messages"`
 }
 
@@ -57,7 +59,7 @@ func newProvider(t *testing.T, answers ...func(w io.Writer)) *provider {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		request.Body = string(body)
+		request.Body, request.Query, request.Header = string(body), r.URL.RawQuery, r.Header
 		responses := strings.HasSuffix(r.URL.Path, "/responses")
 		if responses {
 			request.Messages = asMessages(body)

@@ -89,7 +89,7 @@ func (p *responsesProvider) kinds(t *testing.T, n int) (kinds []string) {
 // eventStream is the body of an answer with these events, and its end.
 func eventStream(events ...string) string {
 	var b strings.Builder
-	for _, e := range append(events, `{"type":"response.completed","response":{"usage":{"input_tokens":20,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`) {
+	for _, e := range append(events, `{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":20,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`) {
 		b.WriteString("data: " + e + "\n\n")
 	}
 	return b.String()
@@ -194,7 +194,7 @@ func TestResponsesRawReasoningAndUsageReachTheClient(t *testing.T) {
 	p := newResponsesProvider(t, "data: "+`{"type":"response.reasoning_text.delta","content_index":0,"delta":"raw"}`+"\n\n"+
 		"data: "+itemDone(`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"raw"}]}`)+"\n\n"+
 		"data: "+itemDone(saidHello)+"\n\n"+
-		`data: {"type":"response.completed","response":{"usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":12},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`+"\n\n")
+		`data: {"type":"response.completed","response":{"id":"r","usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":12},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`+"\n\n")
 	c := startServer(t, p.home(t, "gpt-5"))
 	c.initialize()
 	c.beginTurn(c.startTrusted(), "one")
