@@ -201,7 +201,9 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 	}
 	turns, told := []string{}, map[protocol.ContextCategory]string{}
 	for _, i := range was {
-		if w.isTold(i) {
+		if w.aside[i.ID] {
+			continue
+		} else if w.isTold(i) {
 			told[i.Category] = i.ID
 		} else if i.TurnID != nil && !pruned[*i.TurnID] && !slices.Contains(turns, *i.TurnID) {
 			turns = append(turns, *i.TurnID)
@@ -212,7 +214,7 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 	var want, got []string
 	for _, i := range was {
 		stays := i.TurnID != nil && slices.Contains(kept, *i.TurnID) && !pruned[*i.TurnID]
-		if whole && !w.isOwnSummary(i) || stays || w.staysPinned(i) || told[i.Category] == i.ID {
+		if aside := w.aside[i.ID]; whole && !w.isOwnSummary(i) || !aside && (stays || w.staysPinned(i) || told[i.Category] == i.ID) {
 			want = append(want, i.ID)
 		}
 	}

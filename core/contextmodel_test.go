@@ -263,6 +263,17 @@ func (m *contextModel) encrypted(compaction int64) int {
 // isAside tells whether the items before an encrypted compaction are sent in the place of the item.
 func (m *contextModel) isAside(i modelItem) bool { return i.of > 0 && m.encrypted(i.of) >= 0 }
 
+// asideItems are the ids of the items that are not sent because others are.
+func (m *contextModel) asideItems() map[string]bool {
+	ids := map[string]bool{}
+	for _, i := range m.items {
+		if m.isAside(i) {
+			ids[i.id] = true
+		}
+	}
+	return ids
+}
+
 // lastSealed is the last encrypted compaction that is in force, 0 for none.
 func (m *contextModel) lastSealed() (line int64) {
 	for _, i := range m.items {

@@ -23,6 +23,7 @@ type contextWitness struct {
 	tokens int64
 	// pruned are the turns before the latest trim point.
 	pruned map[string]bool
+	aside  map[string]bool // the items of encrypted compactions that are not sent
 	// copy is the list as a client keeps it that is told of changes only.
 	copy []protocol.ContextItem
 }
@@ -35,7 +36,7 @@ func (w *contextWitness) restarted(m *machine) {
 	}
 	w.list = m.thread.ContextItems().Items
 	w.copy = append(w.copy, w.list...)
-	w.pruned = prunedTurns(m.thread)
+	w.pruned, w.aside = prunedTurns(m.thread), w.model.asideItems()
 	w.seeList(m)
 	w.seePlain(m)
 }
@@ -71,7 +72,7 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 	w.seeCompaction(out, was, w.list)
 	w.seeDraft(in, out)
 	w.seeCut(in, out, was, w.pruned, w.list)
-	w.pruned = prunedTurns(m.thread)
+	w.pruned, w.aside = prunedTurns(m.thread), w.model.asideItems()
 	w.seeSaved(out, before-w.tokens)
 	for _, message := range out.Messages {
 		if c, ok := message.(core.ContextChanged); ok {

@@ -135,3 +135,37 @@ func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 	require.Equal(t, map[string]string{"reasoning": "notTakenBack"}, notSent(c, thread))
 	c.close()
 }
+
+// TestBinaryTellsTheWholeListAfterAChangeOfProvider follows a thread as a client that keeps the list:
+// after a change of the provider it is told all items, because the reasons of old ones are others.
+func TestBinaryTellsTheWholeListAfterAChangeOfProvider(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, asEvents(eventStream(itemDone(sealedThought), itemDone(saidHello))), says("fine"), says("fine"))
+	home := p.switchHome(t)
+	c := startServer(t, home)
+	c.initialize()
+	thread := c.startTrusted()
+	c.turn(thread, "one")
+	c.close()
+
+	c = startServer(t, home)
+	c.call("initialize", object{"clientInfo": object{"name": "test", "version": "1"},
+		"capabilities": object{"experimentalApi": true, "contextItemsDelta": true}})
+	c.send(object{"method": "initialized"})
+	c.call("thread/resume", object{"threadId": thread, "modelProvider": "plain", "model": "gpt-5"})
+	for _, full := range []bool{true, false} {
+		c.beginTurn(thread, "again")
+		var told gjson.Result
+		ended := false
+		c.until(func(m message) bool {
+			if m.Method == "ContextItems" {
+				told = gjson.ParseBytes(m.Params)
+			}
+			ended = ended || m.Method == "turn/completed"
+			return ended && told.Exists()
+		})
+		require.Equal(t, full, told.Get("full").Bool())
+		require.Equal(t, full, told.Get(`items.#(notSentReason=="otherProvider")`).Exists())
+	}
+	c.close()
+}
