@@ -198,3 +198,19 @@ func TestBinaryUsesTheConfiguredModelIfNoProviderIsRecorded(t *testing.T) {
 	require.Equal(t, "test", gjson.Get(p.asked()[0].Body, "model").Str)
 	c.close()
 }
+
+// TestBinaryForksWithTheConfiguredModelIfNoProviderIsRecorded does the same for thread/fork.
+func TestBinaryForksWithTheConfiguredModelIfNoProviderIsRecorded(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, counting(1)...)
+	home := p.home(t)
+	id := putRollouts(t, home)["0.34.0"]
+	c := startServer(t, home)
+	c.initialize()
+	fork := c.get("thread/fork", object{"threadId": id, "cwd": home})
+	require.Equal(t, "test", fork.Get("model").Str)
+	require.Equal(t, "completed", c.turn(fork.Get("thread.id").Str, "go on").Status)
+	require.Contains(t, strings.Join(c.warnings(), "\n"), "names the model gpt-5-codex, but not its provider")
+	require.Equal(t, "test", gjson.Get(p.asked()[0].Body, "model").Str)
+	c.close()
+}

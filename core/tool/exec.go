@@ -1,12 +1,19 @@
 package tool
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
 	"appserver/core"
 )
+
+// ErrNoInput is why a command is not written to.
+var ErrNoInput = errors.New("its input was not opened")
+
+// ErrNoTerminal is why a command has no size.
+var ErrNoTerminal = errors.New("process is not attached to a PTY")
 
 // Exec is a command that a client runs, and talks to itself.
 type Exec struct {

@@ -19,12 +19,6 @@ type Inlet struct {
 	tty  bool
 }
 
-// ErrNoInput is why a command is not written to.
-var ErrNoInput = errors.New("its input was not opened")
-
-// ErrNoTerminal is why a command has no size.
-var ErrNoTerminal = errors.New("process is not attached to a PTY")
-
 // endOfInput is what ends the input when it is typed at the begin of a line.
 const endOfInput = "\x04"
 
