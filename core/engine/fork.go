@@ -30,6 +30,8 @@ type branch struct {
 	name     string
 	at       time.Time
 	warnings []string
+	// providerRecorded is set if the source names the provider of its model. The fork always does.
+	providerRecorded bool
 	// then is what the fork does first, and what answers the caller; nil for no more than
 	// to be there.
 	then func(*actor)
@@ -70,7 +72,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 		meta.DeveloperInstructions = p.DeveloperInstructions
 	}
 	lines, err := core.ForkLines(contents.Lines, before, meta)
-	return &branch{lines: lines, name: source.Name(), at: now, warnings: warnings(contents)}, err
+	return &branch{lines: lines, name: source.Name(), at: now, warnings: warnings(contents), providerRecorded: source.ProviderRecorded()}, err
 }
 
 // sourceOfFork is the thread, with what the disk has of it. A fork without what is in a
@@ -107,7 +109,7 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 // growFrom makes the fork: nothing of it is on the disk before all of it is.
 func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
 	thread := core.Load(a.id, core.Options{}, a.engine.Setup.Defaults(), b.lines)
-	stored, unattributed := a.engine.storedSettings(thread, p.Overrides())
+	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
 	settings, scope, err := a.engine.Setup.Resumed(p.Overrides(), stored)
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	if err != nil {
 		return err
 	}
-	stored, unattributed := a.engine.storedSettings(a.thread, p)
+	stored, unattributed := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
 	settings, scope, err := a.engine.Setup.Resumed(p, stored)
 	if err != nil {
 		return err
@@ -162,12 +162,12 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	})
 }
 
-// storedSettings are the settings of a stored thread. If its rollout names a model and no
-// provider, the configured model takes the place of that model, and the client is warned.
-func (e *Engine) storedSettings(t *core.Thread, p *protocol.ThreadResumeParams) (s core.Settings, warnings []string) {
+// storedSettings are the settings of a stored thread. If its rollout, or that of which it is a
+// fork, names a model and no provider, the configured model takes the place of that model, and the client is warned.
+func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings, warnings []string) {
 	s = t.Settings()
 	model := e.Setup.Defaults().Model
-	if t.ProviderRecorded() || p.Model != nil || p.ModelProvider != nil || s.Model == model {
+	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
 		return s, nil
 	}
 	warnings = []string{fmt.Sprintf("The rollout names the model %s, but not its provider. "+
