@@ -21,8 +21,10 @@ func (t *Thread) ContextChanges(c ContextChanged) protocol.ContextItemsNotificat
 	}
 	places := t.list()
 	n := t.contextNotification(places)
+	instructed := t.lastInstructions() >= c.New
 	for index, place := range places {
-		if _, changed := slices.BinarySearch(c.Places, place); changed || place >= c.New {
+		_, changed := slices.BinarySearch(c.Places, place)
+		if changed || place >= c.New || instructed && t.isSuperseded(place) {
 			n.Items = append(n.Items, t.view(index, place))
 		}
 	}
@@ -53,7 +55,8 @@ func (t *Thread) view(index, place int) protocol.ContextItem {
 	v := protocol.ContextItem{
 		Index: index, ID: about.id, Category: about.category, Preview: about.preview,
 		Included: !c.fate.excluded, InPrompt: why == "", NotSentReason: why, Pinned: c.fate.pinned, Replaced: c.fate.text != nil,
-		Tokens: about.price(t.scale()), Bytes: about.bytes,
+		Superseded: t.isSuperseded(place),
+		Tokens:     about.price(t.scale()), Bytes: about.bytes,
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),
 	}
 	if shown := t.shownAs[int32(place)]; shown != "" {
@@ -66,6 +69,23 @@ func (t *Thread) view(index, place int) protocol.ContextItem {
 		}
 	}
 	return v
+}
+
+// isSuperseded reports whether a later message replaces or ends the instructions of this one.
+func (t *Thread) isSuperseded(place int) bool {
+	return t.items[place].tells == theInstructions && place < t.lastInstructions()
+}
+
+// lastInstructions returns the place of the instructions from AGENTS.md files that joined last, or
+// of the message that ended them; none without one. Whether the user excludes it does not count: the
+// earlier ones are not those of the working directory either way.
+func (h *history) lastInstructions() int {
+	for place := len(h.items) - 1; place >= 0; place-- {
+		if c := &h.items[place]; c.tells == theInstructions && !c.fate.hidden {
+			return place
+		}
+	}
+	return none
 }
 
 // present is nil for an empty text.

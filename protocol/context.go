@@ -6,7 +6,8 @@ package protocol
 // user wants, InPrompt what comes of it: the output of a call that is left out is
 // left out too, and what only another model, provider or API can read is left out.
 // NotSentReason tells why an item is not in the prompt, and is absent of one that is.
-// Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and
+// Superseded marks instructions from AGENTS.md files that a later item replaces or ends. They are sent
+// all the same. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and
 // ToolName are null where there is none.
 type ContextItem struct {
 	Index         int             `json:"index"`
@@ -18,6 +19,7 @@ type ContextItem struct {
 	NotSentReason NotSentReason   `json:"notSentReason,omitempty"`
 	Pinned        bool            `json:"pinned"`
 	Replaced      bool            `json:"replaced"`
+	Superseded    bool            `json:"superseded,omitempty"`
 	Tokens        int64           `json:"tokens"`
 	Bytes         int64           `json:"bytes"`
 	TurnID        *string         `json:"turnId"`

@@ -77,6 +77,9 @@ func (i *ContextItem) append(b []byte) []byte {
 	}
 	b = strconv.AppendBool(append(b, `,"pinned":`...), i.Pinned)
 	b = strconv.AppendBool(append(b, `,"replaced":`...), i.Replaced)
+	if i.Superseded {
+		b = append(b, `,"superseded":true`...)
+	}
 	b = appendInt(append(b, `,"tokens":`...), i.Tokens)
 	b = appendInt(append(b, `,"bytes":`...), i.Bytes)
 	b = appendText(append(b, `,"turnId":`...), i.TurnID)

@@ -50,6 +50,13 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 	c.call("thread/resume", object{"threadId": id, "cwd": filepath.Join(root, "none")})
 	c.turn(id, "go")
 	require.Equal(t, gone, newInstructions(p.asked()[0].Body))
+	var marks []bool
+	for _, item := range c.get("context/getItems", object{"threadId": id}).Get(`items.#(category=="userInstructions")#`).Array() {
+		marks = append(marks, item.Get("superseded").Bool())
+		require.True(t, item.Get("inPrompt").Bool(), item.Raw)
+	}
+	require.Equal(t, []bool{true, true, true, true, false}, marks)
+	c.close()
 }
 
 // newInstructions are the instructions behind the last answer in a request.

@@ -641,7 +641,7 @@ export interface ContextGetUsageResponse {
   usage: ContextUsage;
 }
 
-/** ContextItem is one entry of the model's input history. Index is its place in the list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is what the user wants, InPrompt what comes of it: the output of a call that is left out is left out too, and what only another model, provider or API can read is left out. NotSentReason tells why an item is not in the prompt, and is absent of one that is. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and ToolName are null where there is none. */
+/** ContextItem is one entry of the model's input history. Index is its place in the list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is what the user wants, InPrompt what comes of it: the output of a call that is left out is left out too, and what only another model, provider or API can read is left out. NotSentReason tells why an item is not in the prompt, and is absent of one that is. Superseded marks instructions from AGENTS.md files that a later item replaces or ends. They are sent all the same. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and ToolName are null where there is none. */
 export interface ContextItem {
   index: number;
   id: string;
@@ -652,6 +652,7 @@ export interface ContextItem {
   notSentReason?: NotSentReason;
   pinned: boolean;
   replaced: boolean;
+  superseded?: boolean;
   tokens: number;
   bytes: number;
   turnId: string | null;
