@@ -21,20 +21,20 @@ const (
 	beginSize = 1 << 10
 	maxText   = 64 << 10
 	maxCall   = 1 << 10
-	maxPiece  = 4 << 20
+	maxChunk  = 4 << 20
 	// maxHistory bounds what is taken in of the files that one goes on from.
-	maxHistory = 4 * maxPiece
+	maxHistory = 4 * maxChunk
 
 	titleLength = 80
 
 	// unread is the size of a file that could not be read, so that it is tried again.
-	unread = -1
+	sizeUnread = -1
 )
 
 // place is a rollout, below which root it is and where.
-type place struct{ root, path string }
+type location struct{ root, path string }
 
-func (p place) folder() string {
+func (p location) folder() string {
 	if dir := path.Dir(p.path); dir != "." {
 		return dir
 	}
@@ -42,10 +42,10 @@ func (p place) folder() string {
 }
 
 // state is what tells whether a file has changed.
-type state struct{ inode, size, modTime int64 }
+type fileState struct{ inode, size, modTime int64 }
 
-func stateOf(info fs.FileInfo) state {
-	s := state{size: info.Size(), modTime: info.ModTime().UnixNano()}
+func fileStateOf(info fs.FileInfo) fileState {
+	s := fileState{size: info.Size(), modTime: info.ModTime().UnixNano()}
 	if system, ok := info.Sys().(*syscall.Stat_t); ok {
 		s.inode = int64(system.Ino)
 	}
@@ -53,8 +53,8 @@ func stateOf(info fs.FileInfo) state {
 }
 
 // known is what the index knows of a file.
-type known struct {
-	state
+type indexedState struct {
+	fileState
 	// offset is behind the last line that was read.
 	offset int64
 	// beginSize bytes at the file's begin have the checksum beginSum.
@@ -63,10 +63,10 @@ type known struct {
 
 // entry is what a reading of a file adds.
 type entry struct {
-	place
+	location
 	// before is what the reading went on from; the zero known where it began anew.
-	before known
-	known
+	previous indexedState
+	indexedState
 	listed   bool
 	head     rollout.Head
 	messages []message
@@ -80,7 +80,7 @@ type message struct {
 }
 
 // reader reads files for the index.
-type reader struct {
+type fileReader struct {
 	store    *rollout.Store
 	follower rollout.Follower
 	// stop ends the reading of a file; nil does not.
@@ -88,45 +88,45 @@ type reader struct {
 }
 
 // read reads what is new in a file. One that cannot be read has an entry, too.
-func (r *reader) read(p place, before known, info fs.FileInfo) entry {
-	e := entry{place: p, before: before, known: known{state: stateOf(info)}}
+func (r *fileReader) read(p location, before indexedState, info fs.FileInfo) entry {
+	e := entry{location: p, previous: before, indexedState: indexedState{fileState: fileStateOf(info)}}
 	var headErr error
 	e.head, e.listed, headErr = r.store.ListedHead(p.root, p.path)
 	file, _, err := r.store.OpenRead(p.root, p.path)
 	if err != nil {
-		e.size = unread
+		e.size = sizeUnread
 		return e
 	}
 	defer func() { _ = file.Close() }()
 	if rollout.IsTransient(headErr) {
-		e.size = unread
+		e.size = sizeUnread
 		return e
 	}
-	if before.inode != e.inode || before.offset > e.size || !begins(file, before) {
-		e.before = known{}
+	if before.inode != e.inode || before.offset > e.size || !hasSameStart(file, before) {
+		e.previous = indexedState{}
 	}
-	e.offset = e.before.offset
-	heard := hearing{last: map[string]string{}}
+	e.offset = e.previous.offset
+	collector := messageCollector{last: map[string]string{}}
 	if e.offset == 0 && e.head.Origin != "" {
-		if rollout.IsTransient(r.takeHistory(&heard, e.head.Path)) {
-			e.size = unread
+		if rollout.IsTransient(r.readHistory(&collector, e.head.Path)) {
+			e.size = sizeUnread
 			return e
 		}
 	}
-	r.take(&e, &heard, file)
-	e.messages = heard.messages
+	r.readMessages(&e, &collector, file)
+	e.messages = collector.messages
 	e.beginSize = min(beginSize, e.offset)
-	e.beginSum = sum(file, e.beginSize)
+	e.beginSum = checksum(file, e.beginSize)
 	return e
 }
 
 // begins tells whether a file begins as it did.
-func begins(file rollout.File, k known) bool {
-	return k.beginSize > 0 && sum(file, k.beginSize) == k.beginSum
+func hasSameStart(file rollout.File, k indexedState) bool {
+	return k.beginSize > 0 && checksum(file, k.beginSize) == k.beginSum
 }
 
 // sum is that of the first bytes of a file, -1 where they cannot be read.
-func sum(file rollout.File, size int64) int64 {
+func checksum(file rollout.File, size int64) int64 {
 	data := make([]byte, size)
 	if _, err := file.ReadAt(data, 0); size > 0 && err != nil {
 		return -1
@@ -135,16 +135,16 @@ func sum(file rollout.File, size int64) int64 {
 }
 
 // hearing is what was read of messages. One may stand in a file several times.
-type hearing struct {
+type messageCollector struct {
 	// last is the last text of each role.
 	last     map[string]string
 	messages []message
 	size     int
 }
 
-func (h *hearing) hear(offset int64, l protocol.RolloutLine) {
+func (h *messageCollector) add(offset int64, l protocol.RolloutLine) {
 	m, ok := rollout.MessageOf(l)
-	if m.Text = cut(m.Text, limit(m)); ok && h.last[m.Role] != m.Text {
+	if m.Text = prefixOf(m.Text, limit(m)); ok && h.last[m.Role] != m.Text {
 		h.last[m.Role] = m.Text
 		h.size += len(m.Text)
 		h.messages = append(h.messages, message{m, offset})
@@ -153,36 +153,36 @@ func (h *hearing) hear(offset int64, l protocol.RolloutLine) {
 
 // take takes the messages in. Of a file with much text it takes a piece: then its size is
 // said to be where the piece ends, so that the file seems to have grown.
-func (r *reader) take(e *entry, heard *hearing, file rollout.File) {
-	full, before := false, heard.size
+func (r *fileReader) readMessages(e *entry, collector *messageCollector, file rollout.File) {
+	full, before := false, collector.size
 	end, err := r.follower.Follow(file, e.offset, func(offset int64, l protocol.RolloutLine) bool {
-		heard.hear(offset, l)
+		collector.add(offset, l)
 		e.latest.Add(l)
-		full = heard.size-before >= maxPiece
+		full = collector.size-before >= maxChunk
 		return !full && !r.stopped()
 	})
 	e.offset = end
 	switch {
 	case err != nil:
-		e.size = unread
+		e.size = sizeUnread
 	case full && end < e.size:
 		e.size = end
 	}
 }
 
-func (r *reader) stopped() bool { return r.stop != nil && r.stop.Load() }
+func (r *fileReader) stopped() bool { return r.stop != nil && r.stop.Load() }
 
 // takeHistory takes in what comes before a file's own lines, up to a bound, so that it is found
 // in this thread too. Its messages have offsets below 0, in their order. What of it cannot be
 // read the thread itself tells when it is read; the error is the last reason.
-func (r *reader) takeHistory(heard *hearing, path string) error {
-	pieces, failed := r.store.History(path)
+func (r *fileReader) readHistory(collector *messageCollector, path string) error {
+	segments, failed := r.store.History(path)
 	at := int64(0)
-	for _, p := range pieces {
+	for _, p := range segments {
 		at -= p.End
 	}
-	for _, p := range pieces {
-		if err := r.takePiece(heard, p, at); err != nil {
+	for _, p := range segments {
+		if err := r.readSegment(collector, p, at); err != nil {
 			failed = err
 		}
 		at += p.End
@@ -190,7 +190,7 @@ func (r *reader) takeHistory(heard *hearing, path string) error {
 	return failed
 }
 
-func (r *reader) takePiece(heard *hearing, p rollout.Segment, at int64) error {
+func (r *fileReader) readSegment(collector *messageCollector, p rollout.Segment, at int64) error {
 	root, name, _ := r.store.RelPath(p.Path)
 	file, _, err := r.store.OpenRead(root, name)
 	if err != nil {
@@ -199,9 +199,9 @@ func (r *reader) takePiece(heard *hearing, p rollout.Segment, at int64) error {
 	defer func() { _ = file.Close() }()
 	_, err = r.follower.Follow(file, 0, func(offset int64, l protocol.RolloutLine) bool {
 		if offset < p.End {
-			heard.hear(at+offset, l)
+			collector.add(at+offset, l)
 		}
-		return offset < p.End && heard.size < maxHistory && !r.stopped()
+		return offset < p.End && collector.size < maxHistory && !r.stopped()
 	})
 	return err
 }
@@ -214,25 +214,25 @@ func limit(m rollout.Message) int {
 }
 
 // cut is the begin of a text, at most so many bytes, without half a character.
-func cut(text string, most int) string {
-	if len(text) <= most {
+func prefixOf(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
 	}
-	return text[:most]
+	return text[:limit]
 }
 
 // title is the first line of a preview.
 func title(preview string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(preview), "\n")
-	runes := []rune(strings.TrimSpace(cut(line, utf8.UTFMax*titleLength)))
+	runes := []rune(strings.TrimSpace(prefixOf(line, utf8.UTFMax*titleLength)))
 	return string(runes[:min(len(runes), titleLength)])
 }
 
 // stored is what the index keeps of a head as JSON: what lists show of it.
-type stored struct {
+type headJSON struct {
 	Meta protocol.SessionMeta `json:"meta"`
 	// Context tells whether there is a turn_context, which has the others.
 	Context bool    `json:"context,omitempty"`
@@ -242,8 +242,8 @@ type stored struct {
 	Updated int64 `json:"updated"`
 }
 
-func storedHead(h rollout.Head) (string, error) {
-	s := stored{Meta: h.Meta, Context: h.Context != nil, Updated: h.UpdatedAt.UnixNano()}
+func encodeHead(h rollout.Head) (string, error) {
+	s := headJSON{Meta: h.Meta, Context: h.Context != nil, Updated: h.UpdatedAt.UnixNano()}
 	s.Meta.BaseInstructions, s.Meta.DeveloperInstructions = nil, nil
 	if s.Context {
 		s.Model, s.Effort = h.Context.Model, h.Context.Effort
@@ -252,8 +252,8 @@ func storedHead(h rollout.Head) (string, error) {
 	return string(text), err
 }
 
-func loadHead(text string, h *rollout.Head) error {
-	var s stored
+func decodeHead(text string, h *rollout.Head) error {
+	var s headJSON
 	if err := protocol.Unmarshal([]byte(text), &s); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func Forget(path string, store *rollout.Store, rollouts []string) error {
 	}
 	db, err := database.OpenInPlace(path, kind())
 	if err == nil {
-		err = errors.Join(erase(db.Write, placesOf(store, rollouts)), db.Close())
+		err = errors.Join(erase(db.Write, locationsOf(store, rollouts)), db.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("the index %s: %w", path, err)
@@ -27,24 +27,24 @@ func Forget(path string, store *rollout.Store, rollouts []string) error {
 	return nil
 }
 
-func placesOf(store *rollout.Store, rollouts []string) (places []place) {
+func locationsOf(store *rollout.Store, rollouts []string) (locations []location) {
 	for _, path := range rollouts {
 		if root, name, ok := store.RelPath(path); ok {
-			places = append(places, place{root, name})
+			locations = append(locations, location{root, name})
 		}
 	}
-	return places
+	return locations
 }
 
 // erase removes rows. FTS5 keeps terms that it knows to be gone, unless it is told not to.
-func erase(db *sql.DB, places []place) error {
+func erase(db *sql.DB, locations []location) error {
 	return database.Erase(db, func(tx *sql.Tx) error {
-		return errors.Join(secure(tx, 1), remove(tx, places), secure(tx, 0))
+		return errors.Join(setSecureDelete(tx, 1), remove(tx, locations), setSecureDelete(tx, 0))
 	})
 }
 
 // secure turns that on or off; the file remembers it.
-func secure(tx *sql.Tx, on int) error {
+func setSecureDelete(tx *sql.Tx, on int) error {
 	_, err := tx.Exec("INSERT INTO found(found, rank) VALUES ('secure-delete', ?)", on)
 	return err
 }

@@ -32,7 +32,7 @@ func (ix *Index) Diagnose() protocol.IndexDiagnostics {
 }
 
 // enter changes the state.
-func (h *health) enter(state string) {
+func (h *health) setState(state string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if state == protocol.IndexReady {
@@ -42,7 +42,7 @@ func (h *health) enter(state string) {
 }
 
 // fail notes what keeps the index from being used.
-func (h *health) fail(err error) {
+func (h *health) setFailed(err error) {
 	text := err.Error()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,7 +50,7 @@ func (h *health) fail(err error) {
 }
 
 // reach notes how many files of a sweep were read.
-func (h *health) reach(done, total int) {
+func (h *health) setProgress(done, total int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.progress = &protocol.IndexProgress{Done: done, Total: total}

@@ -19,7 +19,7 @@ func TestDiagnoseTellsTheState(t *testing.T) {
 	require.NoFileExists(t, path, "it opens nothing")
 
 	r.ix.mu.Lock()
-	r.ix.freshLocked()
+	r.ix.updateLocked()
 	building, sweeping := r.ix.Diagnose(), r.ix.sweeping // nor does it wait for the lock
 	r.ix.mu.Unlock()
 	require.Equal(t, "building", building.State)

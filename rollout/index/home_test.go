@@ -56,7 +56,7 @@ func (r *rig) file() string { return filepath.Join(r.home, "appserver-index.sqli
 func (r *rig) built() {
 	for range 10 {
 		r.ix.mu.Lock()
-		r.ix.freshLocked()
+		r.ix.updateLocked()
 		sweeping, complete := r.ix.sweeping, r.ix.complete
 		r.ix.mu.Unlock()
 		if complete {

@@ -20,7 +20,7 @@ const (
 	// has locked, is left alone.
 	retryAfter = 5 * time.Second
 	// patience is how long a search waits for an index that is being built.
-	patience = 2 * time.Second
+	searchWait = 2 * time.Second
 )
 
 // Options are what an index is made of.
@@ -40,26 +40,26 @@ type Index struct {
 	options Options
 	// searching has a token while a search reads: a search may read all there is, and a list must
 	// not wait for that, nor for those that wait for it. One connection is left to lists.
-	searching chan struct{}
-	watch     func(p Progress)
-	found     func()
-	closing   atomic.Bool
-	work      sync.WaitGroup // sweeps
+	searching  chan struct{}
+	onProgress func(p Progress)
+	onSkipped  func()
+	closing    atomic.Bool
+	work       sync.WaitGroup // sweeps
 
 	health health
 
-	noting sync.Mutex
-	noted  map[place]bool
+	changedMu sync.Mutex
+	changed   map[location]bool
 
-	skipping sync.Mutex
-	skipped  []error
-	told     map[string]bool // what was ever in skipped
+	skippedMu sync.Mutex
+	skipped   []error
+	reported  map[string]bool // what was ever in skipped
 
 	mu sync.Mutex
 	// db is nil while the file is not open.
 	db *database.DB
 	// folders are as they were last read; complete is set once every file was looked at.
-	folders  map[place]folder
+	folders  map[location]folder
 	complete bool
 	// sweeping is closed at the end of the sweep that runs; nil while none does.
 	sweeping chan struct{}
@@ -69,22 +69,22 @@ type Index struct {
 
 // New touches nothing: the file is opened when it is first needed.
 func New(o Options) *Index {
-	return &Index{options: o, searching: make(chan struct{}, 1), noted: map[place]bool{}, told: map[string]bool{}}
+	return &Index{options: o, searching: make(chan struct{}, 1), changed: map[location]bool{}, reported: map[string]bool{}}
 }
 
 // Watch has progress called while many files are read and at the end of that, and skipped
 // at the end of a sweep that came across what Skipped gives. It is to be called before all
 // others, once.
 func (ix *Index) Watch(progress func(p Progress), skipped func()) {
-	ix.watch, ix.found = progress, skipped
+	ix.onProgress, ix.onSkipped = progress, skipped
 }
 
 // Skipped are the errors, as those of Page.Skipped, that tell why files and folders which may
 // be of threads are in no list, archived or not: what was come across since this was last
 // asked, each once.
 func (ix *Index) Skipped() []error {
-	ix.skipping.Lock()
-	defer ix.skipping.Unlock()
+	ix.skippedMu.Lock()
+	defer ix.skippedMu.Unlock()
 	skipped := ix.skipped
 	ix.skipped = nil
 	return skipped
@@ -95,21 +95,21 @@ func (ix *Index) skip(err error) {
 	if err == nil {
 		return
 	}
-	ix.skipping.Lock()
-	defer ix.skipping.Unlock()
-	if message := err.Error(); !ix.told[message] {
-		ix.told[message] = true
+	ix.skippedMu.Lock()
+	defer ix.skippedMu.Unlock()
+	if message := err.Error(); !ix.reported[message] {
+		ix.reported[message] = true
 		ix.skipped = append(ix.skipped, err)
 	}
 }
 
 // announce tells that there are such.
-func (ix *Index) announce() {
-	ix.skipping.Lock()
+func (ix *Index) notifySkipped() {
+	ix.skippedMu.Lock()
 	some := len(ix.skipped) > 0
-	ix.skipping.Unlock()
-	if some && ix.found != nil {
-		ix.found()
+	ix.skippedMu.Unlock()
+	if some && ix.onSkipped != nil {
+		ix.onSkipped()
 	}
 }
 
@@ -119,20 +119,20 @@ func (ix *Index) Note(path string) {
 	if !ok {
 		return
 	}
-	ix.noting.Lock()
-	ix.noted[place{root, name}] = true
-	ix.noting.Unlock()
+	ix.changedMu.Lock()
+	ix.changed[location{root, name}] = true
+	ix.changedMu.Unlock()
 }
 
 // takeNoted gives the files that were written since it was last called.
-func (ix *Index) takeNoted() []place {
-	ix.noting.Lock()
-	defer ix.noting.Unlock()
-	noted := make([]place, 0, len(ix.noted))
-	for p := range ix.noted {
+func (ix *Index) drainChanged() []location {
+	ix.changedMu.Lock()
+	defer ix.changedMu.Unlock()
+	noted := make([]location, 0, len(ix.changed))
+	for p := range ix.changed {
 		noted = append(noted, p)
 	}
-	clear(ix.noted)
+	clear(ix.changed)
 	return noted
 }
 
@@ -152,13 +152,13 @@ func (ix *Index) Close(ctx context.Context) error {
 	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	return ix.shutLocked()
+	return ix.closeLocked()
 }
 
-func (ix *Index) shutLocked() error {
+func (ix *Index) closeLocked() error {
 	db := ix.db
 	ix.db, ix.complete, ix.folders = nil, false, nil
-	ix.health.enter(protocol.IndexClosed)
+	ix.health.setState(protocol.IndexClosed)
 	if db == nil {
 		return nil
 	}
@@ -166,11 +166,11 @@ func (ix *Index) shutLocked() error {
 }
 
 // freshLocked brings the index up to date; it is false where the files have to be asked.
-func (ix *Index) freshLocked() bool {
+func (ix *Index) updateLocked() bool {
 	if time.Since(ix.failed) < retryAfter {
 		return false
 	}
-	ix.missLocked()
+	ix.closeIfMovedLocked()
 	if ix.db == nil || !ix.complete {
 		ix.sweepLocked()
 		return false
@@ -185,7 +185,7 @@ func (ix *Index) freshLocked() bool {
 		ix.failLocked(err)
 		return false
 	}
-	ix.health.enter(protocol.IndexReady)
+	ix.health.setState(protocol.IndexReady)
 	if time.Since(ix.swept) > sweepEvery {
 		ix.sweepLocked()
 	}
@@ -193,18 +193,18 @@ func (ix *Index) freshLocked() bool {
 }
 
 // missLocked lets go of a file that was taken away.
-func (ix *Index) missLocked() {
+func (ix *Index) closeIfMovedLocked() {
 	if ix.db == nil || ix.sweeping != nil { // a sweep has it
 		return
 	}
 	info, err := os.Stat(ix.options.Path)
 	if err != nil || !os.SameFile(info, ix.db.File) {
-		ix.reportLocked(ix.shutLocked())
+		ix.reportLocked(ix.closeLocked())
 	}
 }
 
 // opened is the database, which it opens if need be. Nobody else does at the same time.
-func (ix *Index) opened() (*database.DB, error) {
+func (ix *Index) openDB() (*database.DB, error) {
 	ix.mu.Lock()
 	db := ix.db
 	ix.mu.Unlock()
@@ -225,12 +225,12 @@ func (ix *Index) opened() (*database.DB, error) {
 // failLocked moves a file aside that cannot be used: the next list begins another.
 func (ix *Index) failLocked(err error) {
 	ix.reportLocked(err)
-	defer ix.health.fail(err)
+	defer ix.health.setFailed(err)
 	if database.IsBusy(err) { // each try waits for the lock
 		ix.failed = time.Now()
 	}
 	if database.IsUnusable(err) && ix.db != nil {
-		ix.reportLocked(ix.shutLocked())
+		ix.reportLocked(ix.closeLocked())
 		ix.reportLocked(database.MoveAside(ix.options.Path))
 	}
 }

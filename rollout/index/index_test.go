@@ -50,11 +50,11 @@ func TestAPageReadsNoRollouts(t *testing.T) {
 
 func TestWhatOthersWriteIsSeenAtOnce(t *testing.T) {
 	r := newRig(t)
-	for n := range 3 * recent {
+	for n := range 3 * maxRecent {
 		r.put(r.path(n), thread(`"id":"x"`, "old"))
 	}
 	r.built()
-	r.put(r.path(3*recent), thread(`"id":"x"`, "new"))
+	r.put(r.path(3*maxRecent), thread(`"id":"x"`, "new"))
 	require.Equal(t, "new, old", previews(r.list(rollout.Query{Limit: 2})))
 	r.add(r.path(0), agentLine("more"))
 	r.ix.Note(r.path(0))
@@ -63,7 +63,7 @@ func TestWhatOthersWriteIsSeenAtOnce(t *testing.T) {
 	r.add(r.path(1), agentLine("more"))
 	page = r.list(rollout.Query{Limit: 1, Ascending: true, SortKey: rollout.SortUpdated})
 	require.NotEqual(t, r.path(1), page.Heads[0].Path, "a file on the page is looked at")
-	require.NoError(t, os.Remove(r.path(3*recent)))
+	require.NoError(t, os.Remove(r.path(3*maxRecent)))
 	require.Equal(t, "old", previews(r.list(rollout.Query{Limit: 1})))
 }
 
@@ -198,14 +198,14 @@ func TestALongFileIsReadInPieces(t *testing.T) {
 
 func TestProgressOfALongBuildIsTold(t *testing.T) {
 	var told []Progress
-	p := progress{tell: func(p Progress) { told = append(told, p) }, total: 9, last: time.Now()}
-	p.at(3)
-	p.end()
+	p := progress{report: func(p Progress) { told = append(told, p) }, total: 9, last: time.Now()}
+	p.update(3)
+	p.finish()
 	require.Empty(t, told, "a short one is not worth a word")
 	p.last = time.Time{}
-	p.at(5)
-	p.at(6)
-	p.end()
+	p.update(5)
+	p.update(6)
+	p.finish()
 	require.Equal(t, []Progress{{5, 9}, {9, 9}}, told)
 }
 

@@ -20,7 +20,7 @@ func (ix *Index) List(q rollout.Query) (rollout.Page, bool) {
 	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if !ix.freshLocked() {
+	if !ix.updateLocked() {
 		return rollout.Page{}, false
 	}
 	rows, err := ix.pageLocked(q, from)
@@ -34,13 +34,13 @@ func (ix *Index) List(q rollout.Query) (rollout.Page, bool) {
 }
 
 // turns is how often a page is made anew because files on it have changed.
-const turns = 3
+const maxRetries = 3
 
 // pageLocked is the rows of a page, and one more where there is. They are as the files
 // are now: those that others wrote to were read again.
 func (ix *Index) pageLocked(q rollout.Query, from rollout.Position) ([]row, error) {
-	for range turns {
-		s, err := selection(ix.db.Read, ix.options.Store, q, from)
+	for range maxRetries {
+		s, err := listQuery(ix.db.Read, ix.options.Store, q, from)
 		if err != nil {
 			return nil, err
 		}
@@ -48,9 +48,9 @@ func (ix *Index) pageLocked(q rollout.Query, from rollout.Position) ([]row, erro
 		if err != nil {
 			return nil, err
 		}
-		look := survey{store: ix.options.Store, skip: ix.skip}
+		look := folderScan{store: ix.options.Store, skip: ix.skip}
 		for _, r := range rows {
-			look.check(r.place, r.known)
+			look.checkFile(r.location, r.indexedState)
 		}
 		if len(look.changed)+len(look.gone) == 0 {
 			return rows, nil
@@ -79,8 +79,8 @@ func pageOf(rows []row, q rollout.Query) rollout.Page {
 
 // row is a session of a page.
 type row struct {
-	place
-	known
+	location
+	indexedState
 	key  int64
 	head rollout.Head
 	// rank is how well it fits a search, named whether its preview or name does.
@@ -100,7 +100,7 @@ func (r row) position(key rollout.SortKey) rollout.Position {
 }
 
 // choice is a SELECT in the making.
-type choice struct {
+type selectQuery struct {
 	with, join  string
 	rank, named string
 	where       []string
@@ -112,33 +112,33 @@ type choice struct {
 	withArgs, selectArgs, tableArgs, args []any
 }
 
-func (c *choice) and(where string, args ...any) {
+func (c *selectQuery) and(where string, args ...any) {
 	c.where = append(c.where, where)
 	c.args = append(c.args, args...)
 }
 
 // among allows all where there is no list.
-func (c *choice) among(column string, list []string) {
+func (c *selectQuery) in(column string, list []string) {
 	if len(list) > 0 {
 		c.and(column+" IN (SELECT value FROM json_each(?))", asJSON(list))
 	}
 }
 
-func (c *choice) without(column string, list []string) {
+func (c *selectQuery) notIn(column string, list []string) {
 	if len(list) > 0 {
 		c.and(column+" NOT IN (SELECT value FROM json_each(?))", asJSON(list))
 	}
 }
 
 // sources allows, or with not before it forbids, what is on a list whole or with its first word.
-func (c *choice) sources(not string, list []string) {
+func (c *selectQuery) sources(not string, list []string) {
 	if len(list) > 0 {
 		words := asJSON(list)
 		c.and(not+" (source IN (SELECT value FROM json_each(?)) OR substr(source, 1, instr(source || '/', '/') - 1) IN (SELECT value FROM json_each(?)))", words, words)
 	}
 }
 
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+func questionMarks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
 // asJSON is a list as one argument: SQLite bounds how many there may be.
 func asJSON[T int64 | string](list []T) string {
@@ -150,20 +150,20 @@ func asJSON[T int64 | string](list []T) string {
 }
 
 // selection is what a query selects, from a position on.
-func selection(db *sql.DB, store *rollout.Store, q rollout.Query, from rollout.Position) (*choice, error) {
-	c := filtered(q)
+func listQuery(db *sql.DB, store *rollout.Store, q rollout.Query, from rollout.Position) (*selectQuery, error) {
+	c := filterQuery(q)
 	if q.Search != "" {
-		ids, err := named(store, q.Search)
+		ids, err := threadsNamed(store, q.Search)
 		if err == nil {
-			err = c.onlyTitled(db, q.Search, ids)
+			err = c.narrowByTitle(db, q.Search, ids)
 		}
 		if err != nil {
 			return nil, err
 		}
-		where, args := titled(q.Search, ids)
+		where, args := titleCondition(q.Search, ids)
 		c.and(where, args...)
 	}
-	c.from(q, from)
+	c.startAt(q, from)
 	return c, nil
 }
 
@@ -174,8 +174,8 @@ const isNewest = "NOT EXISTS (SELECT 1 FROM sessions AS newer WHERE newer.root =
 const isDescendant = `id IN (WITH RECURSIVE spawned(id) AS (SELECT id FROM sessions WHERE parent = ?
 	UNION SELECT next.id FROM sessions AS next JOIN spawned ON next.parent = spawned.id) SELECT id FROM spawned)`
 
-func filtered(q rollout.Query) *choice {
-	c := &choice{rank: "0", named: "0", table: "sessions"}
+func filterQuery(q rollout.Query) *selectQuery {
+	c := &selectQuery{rank: "0", named: "0", table: "sessions"}
 	root := rollout.Roots()[0]
 	if q.Archived {
 		root = rollout.Roots()[1]
@@ -188,11 +188,11 @@ func filtered(q rollout.Query) *choice {
 		c.and(isDescendant, q.Ancestor)
 		c.and("id <> ?", q.Ancestor)
 	}
-	c.among("model_provider", q.Providers)
-	c.among("cwd", q.Cwds)
+	c.in("model_provider", q.Providers)
+	c.in("cwd", q.Cwds)
 	c.sources("", q.Sources)
 	c.sources("NOT", q.OtherSources)
-	c.without("id", q.Excluded)
+	c.notIn("id", q.Excluded)
 	c.and(isNewest)
 	if q.Limit > 0 {
 		c.limit = q.Limit + 1
@@ -201,12 +201,12 @@ func filtered(q rollout.Query) *choice {
 }
 
 // titled is the condition that a preview has a text, or a thread one of the ids.
-func titled(text, ids string) (where string, args []any) {
+func titleCondition(text, ids string) (where string, args []any) {
 	return "(instr(folded, ?) > 0 OR id IN (SELECT value FROM json_each(?)))", []any{strings.ToLower(text), ids}
 }
 
 // named are the ids of threads whose names have a text, as JSON.
-func named(store *rollout.Store, text string) (string, error) {
+func threadsNamed(store *rollout.Store, text string) (string, error) {
 	names, err := store.Names()
 	term := strings.ToLower(text)
 	ids := []string{}
@@ -220,18 +220,18 @@ func named(store *rollout.Store, text string) (string, error) {
 
 // mostTitled is of how many threads a list looks at each. Of more, it looks at all in its
 // order, until the page is full.
-const mostTitled = 2000
+const maxTitled = 2000
 
 // onlyTitled bounds the choice to sessions whose previews may have a text, or which have one
 // of the ids, where that is worth it.
-func (c *choice) onlyTitled(db *sql.DB, text, ids string) error {
+func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
 	term := []rune(strings.ToLower(text))
 	if len(term) < gram || strings.Contains(text, "\x00") {
 		return nil
 	}
 	rows, err := db.Query(`SELECT * FROM (SELECT rowid FROM titled WHERE titled MATCH ? LIMIT ?)
 		UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?)) LIMIT ?`,
-		grams(term), mostTitled+1, asJSON(rollout.Roots()), ids, mostTitled+1)
+		grams(term), maxTitled+1, asJSON(rollout.Roots()), ids, maxTitled+1)
 	if err != nil {
 		return err
 	}
@@ -244,14 +244,14 @@ func (c *choice) onlyTitled(db *sql.DB, text, ids string) error {
 		}
 		keys = append(keys, key)
 	}
-	if len(keys) <= mostTitled {
+	if len(keys) <= maxTitled {
 		c.table, c.tableArgs = "(SELECT value AS wanted FROM json_each(?)) AS one_of CROSS JOIN sessions ON sessions.key = one_of.wanted", []any{asJSON(keys)}
 	}
 	return rows.Err()
 }
 
 // from orders the rows, and begins behind or at a position.
-func (c *choice) from(q rollout.Query, from rollout.Position) {
+func (c *selectQuery) startAt(q rollout.Query, from rollout.Position) {
 	columns, direction, compare := "rollout_path", " DESC", "<"
 	at := []any{from.Path}
 	switch q.Key() {
@@ -267,14 +267,14 @@ func (c *choice) from(q rollout.Query, from rollout.Position) {
 		compare += "="
 	}
 	if from.Path != "" {
-		c.and("("+columns+") "+compare+" ("+marks(len(at))+")", at...)
+		c.and("("+columns+") "+compare+" ("+questionMarks(len(at))+")", at...)
 	}
 	c.order = strings.ReplaceAll(columns, ",", direction+",") + direction
 }
 
 const rowColumns = knownColumns + ", key, id, started_at, preview, head"
 
-func (c *choice) query() (string, []any) {
+func (c *selectQuery) query() (string, []any) {
 	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, " +
 		c.rank + " AS rank, " + c.named + " AS named FROM " + c.table + " " + c.join + ") AS one WHERE " + strings.Join(c.where, " AND ") + " ORDER BY " + c.order
 	args := slices.Concat(c.withArgs, c.selectArgs, c.tableArgs, c.args)
@@ -286,11 +286,11 @@ func (c *choice) query() (string, []any) {
 }
 
 // asker is what rows are asked of: a connection, or any of a pool.
-type asker interface {
+type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func (c *choice) rows(db asker, store *rollout.Store) ([]row, error) {
+func (c *selectQuery) rows(db querier, store *rollout.Store) ([]row, error) {
 	var all []row
 	err := c.each(db, store, func(r row) bool {
 		all = append(all, r)
@@ -300,7 +300,7 @@ func (c *choice) rows(db asker, store *rollout.Store) ([]row, error) {
 }
 
 // each calls do with the rows until it is false.
-func (c *choice) each(db asker, store *rollout.Store, do func(r row) bool) error {
+func (c *selectQuery) each(db querier, store *rollout.Store, do func(r row) bool) error {
 	text, args := c.query()
 	rows, err := db.QueryContext(context.Background(), text, args...)
 	if err != nil {
@@ -326,7 +326,7 @@ func scan(rows *sql.Rows, store *rollout.Store) (row, error) {
 	err := rows.Scan(&r.root, &r.path, &r.inode, &r.size, &r.modTime, &r.offset, &r.beginSize, &r.beginSum,
 		&r.key, &r.head.ID, &began, &r.head.Preview, &head, &r.rank, &r.named)
 	if err == nil {
-		err = loadHead(head, &r.head)
+		err = decodeHead(head, &r.head)
 	}
 	r.head.Path = store.AbsPath(r.root, r.path)
 	r.head.CreatedAt = nanoTime(began)

@@ -12,13 +12,13 @@ import (
 func (ix *Index) CheckDelete(id string) (known bool, err error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if !ix.freshLocked() {
+	if !ix.updateLocked() {
 		return false, nil
 	}
-	by, err := goesOnFrom(ix.db.Read, id)
+	by, err := dependentOf(ix.db.Read, id)
 	var unknown bool
 	if err == nil && by == "" { // what a file that could not be read goes on from is not known
-		err = ix.db.Read.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE NOT listed AND size = ?)", unread).Scan(&unknown)
+		err = ix.db.Read.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE NOT listed AND size = ?)", sizeUnread).Scan(&unknown)
 	}
 	if err != nil {
 		ix.failLocked(err)
@@ -31,7 +31,7 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 }
 
 // goesOnFrom is a thread that goes on from one of the files of another, "" where none does.
-func goesOnFrom(db *sql.DB, id string) (by string, err error) {
+func dependentOf(db *sql.DB, id string) (by string, err error) {
 	files := []string{}
 	for _, root := range rollout.Roots() {
 		known, err := knownFiles(db, "WHERE root = ? AND id = ?", root, id)

@@ -87,7 +87,7 @@ func content(t *rapid.T) string {
 // number counts a thread more. Of more files than are looked at before each list, what
 // other programs write to the rest is not seen at once.
 func (w *world) number(t *rapid.T) {
-	if w.made == recent/2 { // a thread has one file or two
+	if w.made == maxRecent/2 { // a thread has one file or two
 		t.Skip("enough threads")
 	}
 	w.made++

@@ -11,7 +11,7 @@ import (
 const (
 	// recent is how many of the files that were written last are looked at before each
 	// list, and how many of those that no list shows yet.
-	recent = 64
+	maxRecent = 64
 	// maxFiles and maxBytes bound what is read while a list waits for it.
 	maxFiles = 64
 	maxBytes = 16 << 20
@@ -24,10 +24,10 @@ var errTooMuch = errors.New("index: too much is new")
 // went, by the times of their folders; those that this process has written; and of those
 // that others write, the ones written last. Every other file is looked at by a sweep.
 func (ix *Index) refreshLocked() error {
-	s := survey{store: ix.options.Store, knows: byFolder(ix.db.Read), old: ix.folders, skip: ix.skip}
-	err := s.run()
+	s := folderScan{store: ix.options.Store, indexed: indexedByFolder(ix.db.Read), old: ix.folders, skip: ix.skip}
+	err := s.scan()
 	if err == nil {
-		err = ix.checkLocked(&s)
+		err = ix.checkFilesLocked(&s)
 	}
 	if err == nil {
 		err = ix.applyLocked(&s)
@@ -39,13 +39,13 @@ func (ix *Index) refreshLocked() error {
 }
 
 // checkLocked looks at files one by one.
-func (ix *Index) checkLocked(s *survey) error {
+func (ix *Index) checkFilesLocked(s *folderScan) error {
 	written := "WHERE key IN (SELECT key FROM sessions ORDER BY last_event_at DESC LIMIT ?) OR key IN (SELECT key FROM sessions WHERE NOT listed ORDER BY last_event_at DESC LIMIT ?)"
-	files, err := knownFiles(ix.db.Read, written, recent, recent)
+	files, err := knownFiles(ix.db.Read, written, maxRecent, maxRecent)
 	if err != nil {
 		return err
 	}
-	for _, p := range ix.takeNoted() {
+	for _, p := range ix.drainChanged() {
 		if _, ok := files[p]; ok {
 			continue
 		}
@@ -56,31 +56,31 @@ func (ix *Index) checkLocked(s *survey) error {
 		files[p] = of[p]
 	}
 	for _, f := range s.changed { // they were looked at already
-		delete(files, f.place)
+		delete(files, f.location)
 	}
 	for _, p := range s.gone {
 		delete(files, p)
 	}
 	for p, k := range files {
-		s.check(p, k)
+		s.checkFile(p, k)
 	}
 	return nil
 }
 
 // applyLocked reads what has changed, if it is little.
-func (ix *Index) applyLocked(s *survey) error {
+func (ix *Index) applyLocked(s *folderScan) error {
 	var size int64
 	for _, f := range s.changed {
-		size += f.info.Size() - f.known.offset
+		size += f.info.Size() - f.indexed.offset
 	}
 	if len(s.changed) > maxFiles || size > maxBytes {
 		return errTooMuch
 	}
-	r := reader{store: ix.options.Store}
+	r := fileReader{store: ix.options.Store}
 	entries := make([]entry, len(s.changed))
 	for i, f := range s.changed {
-		entries[i] = r.read(f.place, f.known, f.info)
-		ix.skipUnread(&entries[i])
+		entries[i] = r.read(f.location, f.indexed, f.info)
+		ix.reportUnread(&entries[i])
 	}
 	err := write(ix.db.Write, entries)
 	if err == nil {
@@ -93,18 +93,18 @@ func (ix *Index) applyLocked(s *survey) error {
 }
 
 // countChanges tells whether there are more files, or fewer, than the index knows.
-func (s *survey) countChanges() bool {
-	return len(s.gone) > 0 || slices.ContainsFunc(s.changed, func(f file) bool { return f.known == known{} })
+func (s *folderScan) countChanges() bool {
+	return len(s.gone) > 0 || slices.ContainsFunc(s.changed, func(f file) bool { return f.indexed == indexedState{} })
 }
 
 // skipUnread tells of a file that could not be read.
-func (ix *Index) skipUnread(e *entry) {
-	if e.size == unread {
+func (ix *Index) reportUnread(e *entry) {
+	if e.size == sizeUnread {
 		ix.skip(ix.options.Store.SkipReason(e.root, e.path))
 	}
 }
 
-func removeAll(db *sql.DB, gone []place) error {
+func removeAll(db *sql.DB, gone []location) error {
 	if len(gone) == 0 {
 		return nil
 	}

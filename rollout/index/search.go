@@ -23,13 +23,13 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	}
 	ix.await(ctx)
 	ix.mu.Lock()
-	complete := ix.freshLocked()
+	complete := ix.updateLocked()
 	db := ix.db
 	ix.mu.Unlock()
 	if db == nil {
 		return rollout.Hits{}, rollout.ErrNoIndex
 	}
-	c, err := searched(ix.options.Store, q, from)
+	c, err := searchQuery(ix.options.Store, q, from)
 	if err != nil {
 		return rollout.Hits{}, err
 	}
@@ -45,7 +45,7 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 		return rollout.Hits{}, err
 	}
 	defer func() { _ = conn.Close() }()
-	hits, err := found(conn, ix.options.Store, c, q)
+	hits, err := readHits(conn, ix.options.Store, c, q)
 	hits.Complete = complete
 	if database.IsDamaged(err) {
 		ix.mu.Lock()
@@ -61,7 +61,7 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 // await waits until every file was looked at, or patience ends.
 func (ix *Index) await(ctx context.Context) {
 	ix.mu.Lock()
-	ix.freshLocked()
+	ix.updateLocked()
 	sweeping := ix.sweeping
 	if ix.complete {
 		sweeping = nil
@@ -70,7 +70,7 @@ func (ix *Index) await(ctx context.Context) {
 	if sweeping == nil {
 		return
 	}
-	enough := time.NewTimer(patience)
+	enough := time.NewTimer(searchWait)
 	defer enough.Stop()
 	select {
 	case <-sweeping:
@@ -83,14 +83,14 @@ func (ix *Index) await(ctx context.Context) {
 const namedRank = 1_000_000
 
 // searched is what a search selects: threads of which some message may have the text.
-func searched(store *rollout.Store, q rollout.Query, from rollout.Position) (*choice, error) {
-	c := filtered(q)
+func searchQuery(store *rollout.Store, q rollout.Query, from rollout.Position) (*selectQuery, error) {
+	c := filterQuery(q)
 	c.limit = 0
-	ids, err := named(store, q.Search)
+	ids, err := threadsNamed(store, q.Search)
 	if err != nil {
 		return nil, err
 	}
-	where, args := titled(q.Search, ids)
+	where, args := titleCondition(q.Search, ids)
 	condition, value := candidates(strings.ToLower(q.Search))
 	c.with = "WITH hit AS MATERIALIZED (SELECT session, count(*) AS hits FROM messages WHERE " + condition + " GROUP BY session)"
 	c.withArgs = []any{value}
@@ -99,7 +99,7 @@ func searched(store *rollout.Store, q rollout.Query, from rollout.Position) (*ch
 	c.rank = "coalesce(hits, 0) + " + fmt.Sprintf("CASE WHEN %s THEN %d ELSE 0 END", where, namedRank)
 	c.selectArgs = append(append([]any{}, args...), args...)
 	c.and("rank > 0")
-	c.from(q, from)
+	c.startAt(q, from)
 	return c, nil
 }
 
@@ -133,13 +133,13 @@ func grams(term []rune) string {
 }
 
 // found reads candidates until the page is full.
-func found(db asker, store *rollout.Store, c *choice, q rollout.Query) (rollout.Hits, error) {
+func readHits(db querier, store *rollout.Store, c *selectQuery, q rollout.Query) (rollout.Hits, error) {
 	var hits rollout.Hits
 	var last row
 	var failed error
 	term := strings.ToLower(q.Search)
 	err := c.each(db, store, func(r row) bool {
-		text, ok, err := said(db, r, term)
+		text, ok, err := matchingText(db, r, term)
 		if err != nil || !ok {
 			failed = err
 			return err == nil
@@ -159,7 +159,7 @@ func found(db asker, store *rollout.Store, c *choice, q rollout.Query) (rollout.
 }
 
 // said is the first text of a thread that has the term; ok is false where none has.
-func said(db asker, r row, term string) (text string, ok bool, err error) {
+func matchingText(db querier, r row, term string) (text string, ok bool, err error) {
 	if strings.Contains(strings.ToLower(r.head.Preview), term) {
 		return r.head.Preview, true, nil
 	}

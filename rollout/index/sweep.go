@@ -27,12 +27,12 @@ func (ix *Index) sweepLocked() {
 	done := make(chan struct{})
 	ix.sweeping = done
 	if !ix.complete {
-		ix.health.reach(0, 0)
-		ix.health.enter(protocol.IndexBuilding)
+		ix.health.setProgress(0, 0)
+		ix.health.setState(protocol.IndexBuilding)
 	}
 	ix.work.Go(func() {
 		folders, err := ix.sweep()
-		ix.announce()
+		ix.notifySkipped()
 		ix.mu.Lock()
 		defer ix.mu.Unlock()
 		close(done)
@@ -44,21 +44,21 @@ func (ix *Index) sweepLocked() {
 		case ix.db != nil:
 			ix.folders, ix.complete, ix.swept = folders, true, time.Now()
 			ix.countLocked()
-			ix.health.enter(protocol.IndexReady)
+			ix.health.setState(protocol.IndexReady)
 		}
 	})
 }
 
-func (ix *Index) sweep() (map[place]folder, error) {
-	db, err := ix.opened()
+func (ix *Index) sweep() (map[location]folder, error) {
+	db, err := ix.openDB()
 	if err != nil {
 		return nil, err
 	}
-	s := survey{store: ix.options.Store, skip: ix.skip}
-	if s.knows, s.old, err = atOnce(db.Read); err != nil {
+	s := folderScan{store: ix.options.Store, skip: ix.skip}
+	if s.indexed, s.old, err = indexedAtOnce(db.Read); err != nil {
 		return nil, err
 	}
-	if err := s.run(); err != nil {
+	if err := s.scan(); err != nil {
 		return nil, err
 	}
 	if err := removeAll(db.Write, s.gone); err != nil {
@@ -70,21 +70,21 @@ func (ix *Index) sweep() (map[place]folder, error) {
 // readAll reads files in batches, so that a crash loses one of them at most, and no other
 // server waits long.
 func (ix *Index) readAll(db *database.DB, files []file) error {
-	r := reader{store: ix.options.Store, stop: &ix.closing}
-	told := progress{tell: ix.watch, total: len(files), last: time.Now()}
+	r := fileReader{store: ix.options.Store, stop: &ix.closing}
+	reported := progress{report: ix.onProgress, total: len(files), last: time.Now()}
 	var batch []entry
 	text := 0
 	for done, f := range files {
-		ix.health.reach(done, len(files))
+		ix.health.setProgress(done, len(files))
 		for more := true; more; {
-			e := r.read(f.place, f.known, f.info)
-			ix.skipUnread(&e)
+			e := r.read(f.location, f.indexed, f.info)
+			ix.reportUnread(&e)
 			if ix.closing.Load() {
 				return errClosing
 			}
-			more = e.size != unread && e.size < f.info.Size()
+			more = e.size != sizeUnread && e.size < f.info.Size()
 			batch, text = append(batch, e), text+e.bytes()
-			f.known = e.known
+			f.indexed = e.indexedState
 			if !more && text < batchText && len(batch) < batchFiles {
 				continue
 			}
@@ -93,10 +93,10 @@ func (ix *Index) readAll(db *database.DB, files []file) error {
 			}
 			batch, text = batch[:0], 0
 		}
-		told.at(done)
+		reported.update(done)
 	}
 	err := write(db.Write, batch)
-	told.end()
+	reported.finish()
 	return err
 }
 
@@ -109,22 +109,22 @@ func (e *entry) bytes() (n int) {
 
 // progress tells how far a long reading is.
 type progress struct {
-	tell  func(Progress)
-	total int
-	last  time.Time
-	told  bool
+	report  func(Progress)
+	total   int
+	last    time.Time
+	started bool
 }
 
-func (p *progress) at(done int) {
-	if p.tell == nil || time.Since(p.last) < progressEvery {
+func (p *progress) update(done int) {
+	if p.report == nil || time.Since(p.last) < progressEvery {
 		return
 	}
-	p.last, p.told = time.Now(), true
-	p.tell(Progress{done, p.total})
+	p.last, p.started = time.Now(), true
+	p.report(Progress{done, p.total})
 }
 
-func (p *progress) end() {
-	if p.told {
-		p.tell(Progress{p.total, p.total})
+func (p *progress) finish() {
+	if p.started {
+		p.report(Progress{p.total, p.total})
 	}
 }

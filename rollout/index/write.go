@@ -24,7 +24,7 @@ func write(db *sql.DB, entries []entry) error {
 			return err
 		}
 		for i := range entries {
-			if err := put(tx, &entries[i], lastKey); err != nil {
+			if err := putEntry(tx, &entries[i], lastKey); err != nil {
 				return err
 			}
 		}
@@ -41,19 +41,19 @@ func write(db *sql.DB, entries []entry) error {
 // put puts an entry in, unless another server was quicker: then what the reading went on
 // from is not there any more.
 // Titles of sessions up to lastKey are settled at once, those of others by the caller.
-func put(tx *sql.Tx, e *entry, lastKey int64) error {
-	key, now, err := find(tx, e.place)
+func putEntry(tx *sql.Tx, e *entry, lastKey int64) error {
+	key, now, err := findSession(tx, e.location)
 	if err != nil {
 		return err
 	}
 	switch {
-	case e.before == known{} && key != 0:
-		err = forget(tx, key)
-	case e.before != now:
+	case e.previous == indexedState{} && key != 0:
+		err = removeMessages(tx, key)
+	case e.previous != now:
 		return nil
 	}
 	if err == nil && key != 0 && key <= lastKey {
-		err = retitle(tx, key, strings.ToLower(e.head.Preview))
+		err = updateTitle(tx, key, strings.ToLower(e.head.Preview))
 	}
 	if err == nil {
 		key, err = putSession(tx, key, e)
@@ -61,8 +61,8 @@ func put(tx *sql.Tx, e *entry, lastKey int64) error {
 	if err != nil {
 		return err
 	}
-	if e.before.offset > 0 {
-		if e.messages, err = unheard(tx, key, e.messages); err != nil {
+	if e.previous.offset > 0 {
+		if e.messages, err = withoutRepeats(tx, key, e.messages); err != nil {
 			return err
 		}
 	}
@@ -70,27 +70,27 @@ func put(tx *sql.Tx, e *entry, lastKey int64) error {
 }
 
 // retitle makes a session found by another title.
-func retitle(tx *sql.Tx, key int64, folded string) error {
+func updateTitle(tx *sql.Tx, key int64, folded string) error {
 	var was string
 	err := tx.QueryRow("SELECT folded FROM sessions WHERE key = ?", key).Scan(&was)
 	if err != nil || was == folded {
 		return err
 	}
-	if err := untitle(tx, key, was); err != nil {
+	if err := removeTitle(tx, key, was); err != nil {
 		return err
 	}
 	_, err = tx.Exec("INSERT INTO titled(rowid, folded) VALUES (?, ?)", key, folded)
 	return err
 }
 
-func untitle(tx *sql.Tx, key int64, was string) error {
+func removeTitle(tx *sql.Tx, key int64, was string) error {
 	_, err := tx.Exec("INSERT INTO titled(titled, rowid, folded) VALUES ('delete', ?, ?)", key, was)
 	return err
 }
 
 // unheard leaves out what the last reading ended with: a message may stand in a file as an
 // item and as an event, and the reading have ended between them.
-func unheard(tx *sql.Tx, key int64, messages []message) ([]message, error) {
+func withoutRepeats(tx *sql.Tx, key int64, messages []message) ([]message, error) {
 	heard := map[string]bool{}
 	var rest []message
 	for _, m := range messages {
@@ -111,7 +111,7 @@ func unheard(tx *sql.Tx, key int64, messages []message) ([]message, error) {
 }
 
 // find is what the index knows of a file; the key is 0 where it knows nothing.
-func find(tx *sql.Tx, p place) (key int64, k known, err error) {
+func findSession(tx *sql.Tx, p location) (key int64, k indexedState, err error) {
 	err = tx.QueryRow("SELECT key, inode, size, last_event_at, offset, begin_size, begin_sum FROM sessions WHERE root = ? AND rollout_path = ?", p.root, p.path).
 		Scan(&key, &k.inode, &k.size, &k.modTime, &k.offset, &k.beginSize, &k.beginSum)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -121,7 +121,7 @@ func find(tx *sql.Tx, p place) (key int64, k known, err error) {
 }
 
 // forget takes the messages of a file out.
-func forget(tx *sql.Tx, key int64) error {
+func removeMessages(tx *sql.Tx, key int64) error {
 	if _, err := tx.Exec("INSERT INTO found(found, rowid, text) SELECT 'delete', number, text FROM said WHERE session = ?", key); err != nil {
 		return err
 	}
@@ -130,9 +130,9 @@ func forget(tx *sql.Tx, key int64) error {
 }
 
 // remove takes files out that are gone.
-func remove(tx *sql.Tx, gone []place) error {
+func remove(tx *sql.Tx, gone []location) error {
 	for _, p := range gone {
-		key, _, err := find(tx, p)
+		key, _, err := findSession(tx, p)
 		if err == nil && key != 0 {
 			err = removeSession(tx, key)
 		}
@@ -147,10 +147,10 @@ func removeSession(tx *sql.Tx, key int64) error {
 	var title string
 	err := tx.QueryRow("SELECT folded FROM sessions WHERE key = ?", key).Scan(&title)
 	if err == nil {
-		err = untitle(tx, key, title)
+		err = removeTitle(tx, key, title)
 	}
 	if err == nil {
-		err = forget(tx, key)
+		err = removeMessages(tx, key)
 	}
 	if err == nil {
 		_, err = tx.Exec("DELETE FROM sessions WHERE key = ?", key)
@@ -172,7 +172,7 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	head, err := storedHead(e.head)
+	head, err := encodeHead(e.head)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +190,7 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 // latestOf returns the state after a reading, which may go on from an earlier one.
 func latestOf(tx *sql.Tx, key int64, e *entry) (latest rollout.Latest, err error) {
 	var before sql.NullString
-	if key != 0 && e.before.offset > 0 {
+	if key != 0 && e.previous.offset > 0 {
 		err = tx.QueryRow("SELECT latest FROM sessions WHERE key = ?", key).Scan(&before)
 	}
 	if err == nil && before.Valid {

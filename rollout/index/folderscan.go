@@ -12,7 +12,7 @@ import (
 
 // settled is how long a folder must have been left alone for its time to tell whether it
 // has changed since: some file systems count in seconds.
-const settled = 2 * time.Second
+const settleTime = 2 * time.Second
 
 // folder is what is remembered of a folder.
 type folder struct {
@@ -24,34 +24,34 @@ type folder struct {
 
 // file is a file that is to be read.
 type file struct {
-	place
-	info  fs.FileInfo
-	known known
+	location
+	info    fs.FileInfo
+	indexed indexedState
 }
 
 // survey finds out which files are new, have changed or are gone.
-type survey struct {
+type folderScan struct {
 	store *rollout.Store
 	// knows is what the index knows of the files of a folder, by their paths.
-	knows func(at place) (map[string]known, error)
+	indexed func(at location) (map[string]indexedState, error)
 	// old is what is remembered; a folder that has not changed is not read again.
-	old, seen map[place]folder
+	old, seen map[location]folder
 	changed   []file
-	gone      []place
+	gone      []location
 	// skip is told why a list passes over something.
 	skip func(error)
 }
 
-func (s *survey) run() error {
-	s.seen = map[place]folder{}
+func (s *folderScan) scan() error {
+	s.seen = map[location]folder{}
 	for _, root := range rollout.Roots() {
-		if err := s.visit(place{root, ""}); err != nil {
+		if err := s.visit(location{root, ""}); err != nil {
 			return err
 		}
 	}
 	for at := range s.old {
 		if _, ok := s.seen[at]; !ok {
-			if err := s.lose(at); err != nil {
+			if err := s.markFolderGone(at); err != nil {
 				return err
 			}
 		}
@@ -60,25 +60,25 @@ func (s *survey) run() error {
 }
 
 // visit looks at a folder and those in it. A folder of somebody else's hides only itself.
-func (s *survey) visit(at place) error {
-	now, err := s.look(at)
+func (s *folderScan) visit(at location) error {
+	now, err := s.readFolder(at)
 	if errors.Is(err, fs.ErrPermission) {
 		s.skip(err)
-		return s.lose(at)
+		return s.markFolderGone(at)
 	}
 	if err != nil {
 		return err
 	}
 	s.seen[at] = now
 	for _, name := range now.folders {
-		if err := s.visit(place{at.root, path.Join(at.path, name)}); err != nil {
+		if err := s.visit(location{at.root, path.Join(at.path, name)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *survey) look(at place) (folder, error) {
+func (s *folderScan) readFolder(at location) (folder, error) {
 	if old, ok := s.old[at]; ok && old.settled {
 		info, err := s.store.Stat(at.root, at.path)
 		if err == nil && info.ModTime().Equal(old.modTime) {
@@ -90,67 +90,67 @@ func (s *survey) look(at place) (folder, error) {
 	if err == nil {
 		err = s.compare(at, f.Files)
 	}
-	for _, strange := range f.Skipped {
-		s.skip(strange)
+	for _, skipped := range f.Skipped {
+		s.skip(skipped)
 	}
-	return folder{f.ModTime, began.Sub(f.ModTime) > settled && !f.ModTime.IsZero(), f.Folders}, err
+	return folder{f.ModTime, began.Sub(f.ModTime) > settleTime && !f.ModTime.IsZero(), f.Folders}, err
 }
 
 // compare compares the files of a folder with what is known of them.
-func (s *survey) compare(at place, names []string) error {
-	known, err := s.knows(at)
+func (s *folderScan) compare(at location, names []string) error {
+	known, err := s.indexed(at)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		p := place{at.root, path.Join(at.path, name)}
-		if !s.check(p, known[p.path]) {
+		p := location{at.root, path.Join(at.path, name)}
+		if !s.checkFile(p, known[p.path]) {
 			s.skip(s.store.SkipReason(p.root, p.path))
 		}
 		delete(known, p.path)
 	}
-	s.loseAll(at.root, known)
+	s.markGone(at.root, known)
 	return nil
 }
 
 // check looks whether a file has changed. It is false where there is nothing in it, as far
 // as that can be told.
-func (s *survey) check(p place, k known) bool {
+func (s *folderScan) checkFile(p location, k indexedState) bool {
 	info, err := s.store.Stat(p.root, p.path)
-	if err == nil && stateOf(info) != k.state {
+	if err == nil && fileStateOf(info) != k.fileState {
 		s.changed = append(s.changed, file{p, info, k})
 	}
-	if err != nil && k != (known{}) && !rollout.IsTransient(err) {
+	if err != nil && k != (indexedState{}) && !rollout.IsTransient(err) {
 		s.gone = append(s.gone, p)
 	}
 	return err == nil && info.Size() > 0
 }
 
-func (s *survey) lose(at place) error {
-	known, err := s.knows(at)
-	s.loseAll(at.root, known)
+func (s *folderScan) markFolderGone(at location) error {
+	known, err := s.indexed(at)
+	s.markGone(at.root, known)
 	return err
 }
 
-func (s *survey) loseAll(root string, known map[string]known) {
+func (s *folderScan) markGone(root string, known map[string]indexedState) {
 	for path := range known {
-		s.gone = append(s.gone, place{root, path})
+		s.gone = append(s.gone, location{root, path})
 	}
 }
 
 const knownColumns = "root, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum"
 
 // knownFiles are the files that a query for knownColumns gives.
-func knownFiles(db *sql.DB, query string, args ...any) (map[place]known, error) {
+func knownFiles(db *sql.DB, query string, args ...any) (map[location]indexedState, error) {
 	rows, err := db.Query("SELECT "+knownColumns+" FROM sessions "+query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
-	files := map[place]known{}
+	files := map[location]indexedState{}
 	for rows.Next() {
-		var p place
-		var k known
+		var p location
+		var k indexedState
 		if err := rows.Scan(&p.root, &p.path, &k.inode, &k.size, &k.modTime, &k.offset, &k.beginSize, &k.beginSum); err != nil {
 			return nil, err
 		}
@@ -160,10 +160,10 @@ func knownFiles(db *sql.DB, query string, args ...any) (map[place]known, error) 
 }
 
 // byFolder asks the index for each folder.
-func byFolder(db *sql.DB) func(at place) (map[string]known, error) {
-	return func(at place) (map[string]known, error) {
+func indexedByFolder(db *sql.DB) func(at location) (map[string]indexedState, error) {
+	return func(at location) (map[string]indexedState, error) {
 		files, err := knownFiles(db, "WHERE root = ? AND folder = ?", at.root, at.path)
-		paths := map[string]known{}
+		paths := map[string]indexedState{}
 		for p, k := range files {
 			paths[p.path] = k
 		}
@@ -172,15 +172,15 @@ func byFolder(db *sql.DB) func(at place) (map[string]known, error) {
 }
 
 // atOnce asks the index for all folders at once.
-func atOnce(db *sql.DB) (func(at place) (map[string]known, error), map[place]folder, error) {
+func indexedAtOnce(db *sql.DB) (func(at location) (map[string]indexedState, error), map[location]folder, error) {
 	files, err := knownFiles(db, "")
-	folders, old := map[place]map[string]known{}, map[place]folder{}
+	folders, old := map[location]map[string]indexedState{}, map[location]folder{}
 	for p, k := range files {
-		at := place{p.root, p.folder()}
+		at := location{p.root, p.folder()}
 		if folders[at] == nil {
-			folders[at], old[at] = map[string]known{}, folder{}
+			folders[at], old[at] = map[string]indexedState{}, folder{}
 		}
 		folders[at][p.path] = k
 	}
-	return func(at place) (map[string]known, error) { return folders[at], nil }, old, err
+	return func(at location) (map[string]indexedState, error) { return folders[at], nil }, old, err
 }
