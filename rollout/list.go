@@ -11,63 +11,62 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// SortKey is what a list is ordered by.
+// SortKey is the order of a list.
 type SortKey string
 
-// The zero SortKey is SortCreated. The creation time is that of the file's name, the
-// time of the last update that of the file.
+// The zero SortKey is SortCreated, the time in the file name. SortUpdated is the modification
+// time of the file.
 const (
 	SortCreated SortKey = "created_at"
 	SortUpdated SortKey = "updated_at"
 )
 
-// Query selects rollouts. The zero Query is all of them that are not archived, newest
-// first. Empty lists and strings select nothing out.
+// Query selects rollouts. The zero value selects all that are not archived, newest first. An
+// empty list or string does not filter.
 type Query struct {
-	// Limit is how many heads a page holds at most; 0 means all.
+	// Limit is the maximum number of heads of a page, or 0 for all.
 	Limit int
-	// Cursor is the NextCursor of the page before.
+	// Cursor is the NextCursor of the previous page.
 	Cursor    string
 	Archived  bool
 	Ascending bool
 	SortKey   SortKey
-	// Providers are the names of model providers.
+	// Providers lists the names of model providers.
 	Providers []string
-	// Cwds are working directories, compared as they are written.
+	// Cwds lists working directories, which are compared as strings.
 	Cwds []string
-	// Search is a part of the preview or the name; case does not matter.
+	// Search is a part of the preview or the name, regardless of case.
 	Search string
-	// OtherSources are sources, in the same words, that are left out.
+	// OtherSources lists sources to omit, in the form of Sources.
 	OtherSources []string
-	// Excluded are the ids of threads that are left out.
+	// Excluded lists the ids of threads to omit.
 	Excluded []string
-	// Parent is the thread that has spawned those of the list, Ancestor one from which a row
-	// of spawns leads to them.
+	// Parent selects the threads that it spawned directly. Ancestor selects all threads that
+	// descend from it.
 	Parent, Ancestor string
-	// Sources are sources as session_meta has them: strings such as "cli", or the
-	// first member of an object such as {"subagent": …}, or that and the first of what it
-	// holds, as in "subagent/review"; "" selects threads without one.
+	// Sources lists sources of session_meta. A source is a string such as "cli", or the first
+	// member of an object such as {"subagent": …}. It may be followed by the first member
+	// within, as in "subagent/review". "" selects threads without a source.
 	Sources []string
 }
 
 // Page is a part of a list.
 type Page struct {
 	Heads []Head
-	// NextCursor leads to the next page; "" where there is none.
+	// NextCursor is the cursor of the next page, or "".
 	NextCursor string
-	// BackCursor leads, in the other direction, to the page that begins with this one's
-	// first head; "" where the page is empty.
+	// BackCursor is the cursor of the page that begins with the first head of this one and
+	// continues in the other direction. It is "" for an empty page.
 	BackCursor string
-	// Skipped are the errors that tell why files and folders which may be of threads are
-	// not in the list: each names its path.
+	// Skipped lists the errors of files and folders that may belong to threads but are not
+	// listed. Each names its path.
 	Skipped []error
 }
 
-// List reads the heads of the rollouts that a query selects: of each thread its newest. Files without a user
-// message are left out. Those without a thread's name, those that are empty, and files and
-// folders that cannot be read are left out too, and told of in Page.Skipped. By created_at it opens no more files than
-// the page needs, and one to know whether another page follows. An unusable cursor is
-// a *CursorError.
+// List returns the heads of the rollouts that a query selects, one for each thread. It omits
+// files without a user message. It also omits files without a thread id in their names, empty
+// files, and unreadable files and folders; Page.Skipped has their errors. By created_at, it
+// opens the files of the page and one more. An invalid cursor is a *CursorError.
 func (s *Store) List(q Query) (Page, error) {
 	from, err := q.Start()
 	if err != nil {
@@ -117,7 +116,8 @@ func (q Query) dir() string {
 
 func (s *Store) root(q Query) string { return filepath.Join(s.home, q.dir()) }
 
-// positions yields what comes after from, and gives to skip why it passes over something.
+// positions returns an iterator over the positions after from. It calls skip with the error of
+// everything that it omits.
 func (s *Store) positions(q Query, from Position, skip func(error)) iter.Seq2[Position, error] {
 	if q.SortKey == SortUpdated {
 		return s.byUpdate(q, from, skip)
@@ -135,7 +135,7 @@ func (s *Store) positions(q Query, from Position, skip func(error)) iter.Seq2[Po
 	}
 }
 
-// byUpdate has to look at every file's time before it can yield the first.
+// byUpdate reads the times of all files before the first position.
 func (s *Store) byUpdate(q Query, from Position, skip func(error)) iter.Seq2[Position, error] {
 	return func(yield func(Position, error) bool) {
 		all, err := s.updates(q, skip)
@@ -154,7 +154,7 @@ func (s *Store) byUpdate(q Query, from Position, skip func(error)) iter.Seq2[Pos
 	}
 }
 
-// updates is all positions by time of update, in the order of the query.
+// updates returns all positions by time of update, in the order of the query.
 func (s *Store) updates(q Query, skip func(error)) ([]Position, error) {
 	var all []Position
 	for p, err := range s.positions(Query{Archived: q.Archived}, Position{}, skip) {
@@ -178,7 +178,7 @@ func (s *Store) updates(q Query, skip func(error)) ([]Position, error) {
 	return all, nil
 }
 
-// selector is the part of a query that needs to know the head.
+// selector returns the filter of a query that needs the head.
 func (s *Store) selector(q Query) (func(Head) bool, error) {
 	var names map[string]string
 	if q.Search != "" {
@@ -205,8 +205,8 @@ func among(wanted []string, value string) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// SourceWord is a source of session_meta in one word, as Query.Sources has it, or in two with
-// a slash between: "subagent/review".
+// SourceWord returns a source of session_meta in the form of Query.Sources, with one or two
+// words: "subagent/review".
 func SourceWord(raw []byte) string {
 	word, detail := firstMember(gjson.ParseBytes(raw))
 	if more, _ := firstMember(detail); more != "" {
@@ -215,7 +215,7 @@ func SourceWord(raw []byte) string {
 	return word
 }
 
-// firstMember is that of an object, and what it holds; else what is there, as a text.
+// firstMember returns the first member of an object, or the text of another value.
 func firstMember(v gjson.Result) (name string, value gjson.Result) {
 	if !v.IsObject() {
 		return v.String(), value
@@ -227,7 +227,7 @@ func firstMember(v gjson.Result) (name string, value gjson.Result) {
 	return name, value
 }
 
-// amongSources tells whether a source is on a list, whole or with its first word.
+// amongSources reports whether a list has the source, or its first word.
 func amongSources(list []string, source string) bool {
 	word, _, _ := strings.Cut(source, "/")
 	return slices.Contains(list, source) || slices.Contains(list, word)

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// openFilled opens a rollout or, if that is empty and has a backup, the backup.
+// openFilled opens a rollout, or its backup if the rollout is empty.
 func (s *Store) openFilled(path string) (File, fs.FileInfo, error) {
 	file, info, err := s.open(path, os.O_RDONLY)
 	if err != nil || info.Size() > 0 {
@@ -19,7 +19,7 @@ func (s *Store) openFilled(path string) (File, fs.FileInfo, error) {
 	return backup, backupInfo, file.Close()
 }
 
-// isEmptied reports whether a rollout is empty and has a backup that is not.
+// isEmptied reports whether a rollout is empty and its backup is not.
 func (s *Store) isEmptied(path string) bool {
 	info, err := s.disk.Stat(path)
 	if err != nil || info.Size() > 0 || !info.Mode().IsRegular() {
@@ -29,8 +29,8 @@ func (s *Store) isEmptied(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// restore copies the backup of an empty rollout into its place, durably, unless another has the
-// thread's lock. Nothing can be lost by it: the file has no byte.
+// restore replaces an empty rollout by its backup, durably. It does nothing while the thread
+// has another writer. The empty file has no content to lose.
 func (s *Store) restore(path string) (restored bool, err error) {
 	if !s.isEmptied(path) || threadID(path) == "" {
 		return false, nil
@@ -46,7 +46,7 @@ func (s *Store) restore(path string) (restored bool, err error) {
 	return restored, firstError(err, lock.release())
 }
 
-// restoreLocked is restore for the one writer of the thread.
+// restoreLocked is restore for a caller that holds the writer lock.
 func (s *Store) restoreLocked(path string) (restored bool, err error) {
 	if !s.isEmptied(path) {
 		return false, nil

@@ -1,36 +1,45 @@
-// Package index knows what is in the rollouts of a store, so that lists and searches read
-// none of them.
+// Package index keeps a SQLite database of the rollouts of a store, so that lists and searches
+// need not read them.
 //
 // # File
 //
-// It keeps a SQLite database, which everything can be done to: it holds nothing that
-// the rollouts do not. It is opened when a list or a search first asks, and never needed
-// to start, or for a turn. One that is damaged, of another version or no index gets
-// ".damaged" behind its name, and another is made; one that was deleted is made again.
-// While there is none that is complete, [Index.List] says so, and the files are asked.
+// The database can be deleted at any time, because all of it is made from the rollouts. It is
+// opened by the first list or search; neither the start of the server nor a turn needs it. A
+// file that is damaged, of another version, or not an index is renamed with the suffix
+// ".damaged" and replaced. While no complete index is available, [Index.List] returns false,
+// and the caller reads the files.
 //
-// Table sessions has a row for each file below sessions and archived_sessions, whether
-// lists show it or not; messages has what was said, and which tools were called, but not what
-// those gave; found finds messages by each three characters of them. Rollouts are never
-// written.
+//	sessions   one row per file below sessions and archived_sessions, listed or not
+//	messages   messages of users and agents, and tool calls without their outputs
+//	found      full-text index of messages, by trigrams
+//	titled     full-text index of previews, by trigrams
 //
-// # Upkeep
+// Times are Unix nanoseconds. The index never writes rollouts.
 //
-// A file is known by its inode, size and time, and by the checksum of its begin. Of one
-// that has grown what is new is read, line by line, as far as it can be; any other that has changed is
-// read anew. Before each list the index looks at the times of the folders, which tell of
-// files that came, went or were replaced; at the files that this process wrote
-// ([Index.Note]); at those that were written last; and at those on the page. Files that
-// somebody else went on writing after a long rest are found by a sweep, a look at all of them,
-// which a list begins where the last one is some seconds old.
+// # Updates
 //
-// What is read is written in batches, each whole or not at all: after a crash the next
-// sweep goes on. Servers that share a home share the file; they take turns at writing, and
-// what two have read at once is kept once.
+// A file is identified by inode, size and time, and by a checksum of its first 1 KiB. If a
+// file has grown, only the new lines are read. If it has changed in another way, it is read
+// again.
+//
+// Before each list, the index checks the times of folders, which reveal created, removed and
+// replaced files. It also checks the files that this process wrote ([Index.Note]), the files
+// that were written last, and the files of the page. Other processes may append to older
+// files. A sweep over all files finds those; a list starts one if the last is more than 15
+// seconds old.
+//
+// Batches are written in transactions, so after a crash the next sweep continues. Servers with
+// the same home share the file and write in turns. If two servers read the same lines, they
+// are stored once.
+//
+// # Errors
+//
+// An invalid cursor is a *rollout.CursorError. An unusable database is rollout.ErrNoIndex for
+// searches; lists then read the files. Options.Report gets all errors of the database.
 //
 // # Goroutines
 //
-// At most one at a time, for a sweep. It blocks on the disk, and on another server's
-// write for a few seconds at most; it ends by itself, and Close ends it after the
-// line that it reads. Close starts one that waits for it.
+// At most one sweep runs. It blocks on the disk, and for some seconds on the write of another
+// server. It ends on its own, or after the present line when Close is called. Close starts one
+// goroutine that waits for the sweep.
 package index

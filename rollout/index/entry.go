@@ -15,23 +15,24 @@ import (
 )
 
 const (
-	// beginSize is how much of a file's begin is remembered to know it again, maxText how
-	// much of a message is kept, maxPiece how much text of a file is taken in at once, all
-	// in bytes.
+	// All limits are in bytes. beginSize is the length of the checksummed start of a file, and
+	// maxText that of a stored message. maxCall is the length of a stored tool call, and
+	// maxChunk the amount of text of one reading.
 	beginSize = 1 << 10
 	maxText   = 64 << 10
 	maxCall   = 1 << 10
 	maxChunk  = 4 << 20
-	// maxHistory bounds what is taken in of the files that one goes on from.
+	// maxHistory limits the text that is read from origin files.
 	maxHistory = 4 * maxChunk
 
 	titleLength = 80
 
-	// unread is the size of a file that could not be read, so that it is tried again.
+	// sizeUnread is stored as the size of an unreadable file. It differs from every real size,
+	// so the file is read again.
 	sizeUnread = -1
 )
 
-// place is a rollout, below which root it is and where.
+// location identifies a rollout by its root and the path below it.
 type location struct{ root, path string }
 
 func (p location) folder() string {
@@ -41,7 +42,7 @@ func (p location) folder() string {
 	return ""
 }
 
-// state is what tells whether a file has changed.
+// fileState detects changes of a file.
 type fileState struct{ inode, size, modTime int64 }
 
 func fileStateOf(info fs.FileInfo) fileState {
@@ -52,25 +53,26 @@ func fileStateOf(info fs.FileInfo) fileState {
 	return s
 }
 
-// known is what the index knows of a file.
+// indexedState is the state of a file in the index.
 type indexedState struct {
 	fileState
-	// offset is behind the last line that was read.
+	// offset is the end of the last line that was read.
 	offset int64
-	// beginSize bytes at the file's begin have the checksum beginSum.
+	// beginSum is the checksum of the first beginSize bytes.
 	beginSize, beginSum int64
 }
 
-// entry is what a reading of a file adds.
+// entry is the result of reading a file.
 type entry struct {
 	location
-	// before is what the reading went on from; the zero known where it began anew.
+	// previous is the state from which the reading continued, or the zero value for a full
+	// reading.
 	previous indexedState
 	indexedState
 	listed   bool
 	head     rollout.Head
 	messages []message
-	// latest is the state that the lines of this reading give.
+	// latest is the state from the lines of this reading.
 	latest rollout.Latest
 }
 
@@ -79,15 +81,15 @@ type message struct {
 	offset int64
 }
 
-// reader reads files for the index.
+// fileReader reads files for the index.
 type fileReader struct {
 	store    *rollout.Store
 	follower rollout.Follower
-	// stop ends the reading of a file; nil does not.
+	// stop ends the reading of a file. It may be nil.
 	stop *atomic.Bool
 }
 
-// read reads what is new in a file. One that cannot be read has an entry, too.
+// read reads the new lines of a file. An unreadable file has an entry as well.
 func (r *fileReader) read(p location, before indexedState, info fs.FileInfo) entry {
 	e := entry{location: p, previous: before, indexedState: indexedState{fileState: fileStateOf(info)}}
 	var headErr error
@@ -120,12 +122,12 @@ func (r *fileReader) read(p location, before indexedState, info fs.FileInfo) ent
 	return e
 }
 
-// begins tells whether a file begins as it did.
+// hasSameStart reports whether the start of a file is unchanged.
 func hasSameStart(file rollout.File, k indexedState) bool {
 	return k.beginSize > 0 && checksum(file, k.beginSize) == k.beginSum
 }
 
-// sum is that of the first bytes of a file, -1 where they cannot be read.
+// checksum returns the checksum of the first bytes of a file, or -1 if they cannot be read.
 func checksum(file rollout.File, size int64) int64 {
 	data := make([]byte, size)
 	if _, err := file.ReadAt(data, 0); size > 0 && err != nil {
@@ -134,7 +136,8 @@ func checksum(file rollout.File, size int64) int64 {
 	return int64(crc32.ChecksumIEEE(data))
 }
 
-// hearing is what was read of messages. One may stand in a file several times.
+// messageCollector collects messages. It removes repetitions, because a rollout may have a
+// message both as an item and as an event.
 type messageCollector struct {
 	// last is the last text of each role.
 	last     map[string]string
@@ -151,8 +154,8 @@ func (h *messageCollector) add(offset int64, l protocol.RolloutLine) {
 	}
 }
 
-// take takes the messages in. Of a file with much text it takes a piece: then its size is
-// said to be where the piece ends, so that the file seems to have grown.
+// readMessages reads the messages of a file. It stops after maxChunk bytes of text. It then
+// stores the end of that part as the size, so that the file looks as if it had grown.
 func (r *fileReader) readMessages(e *entry, collector *messageCollector, file rollout.File) {
 	full, before := false, collector.size
 	end, err := r.follower.Follow(file, e.offset, func(offset int64, l protocol.RolloutLine) bool {
@@ -172,9 +175,9 @@ func (r *fileReader) readMessages(e *entry, collector *messageCollector, file ro
 
 func (r *fileReader) stopped() bool { return r.stop != nil && r.stop.Load() }
 
-// takeHistory takes in what comes before a file's own lines, up to a bound, so that it is found
-// in this thread too. Its messages have offsets below 0, in their order. What of it cannot be
-// read the thread itself tells when it is read; the error is the last reason.
+// readHistory reads the messages that precede a file's own lines, at most maxHistory bytes. So
+// a search finds them in this thread too. Their offsets are negative and in order. The error
+// is the last one; loading the thread reports it.
 func (r *fileReader) readHistory(collector *messageCollector, path string) error {
 	segments, failed := r.store.History(path)
 	at := int64(0)
@@ -213,7 +216,7 @@ func limit(m rollout.Message) int {
 	return maxText
 }
 
-// cut is the begin of a text, at most so many bytes, without half a character.
+// prefixOf returns at most the given number of bytes of a text, without splitting a character.
 func prefixOf(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -224,17 +227,17 @@ func prefixOf(text string, limit int) string {
 	return text[:limit]
 }
 
-// title is the first line of a preview.
+// title returns the first line of a preview.
 func title(preview string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(preview), "\n")
 	runes := []rune(strings.TrimSpace(prefixOf(line, utf8.UTFMax*titleLength)))
 	return string(runes[:min(len(runes), titleLength)])
 }
 
-// stored is what the index keeps of a head as JSON: what lists show of it.
+// headJSON is the part of a head that lists show.
 type headJSON struct {
 	Meta protocol.SessionMeta `json:"meta"`
-	// Context tells whether there is a turn_context, which has the others.
+	// Context is set if the head has a turn_context. Model and Effort belong to it.
 	Context bool    `json:"context,omitempty"`
 	Model   string  `json:"model,omitempty"`
 	Effort  *string `json:"effort,omitempty"`

@@ -10,35 +10,36 @@ import (
 	"appserver/rollout"
 )
 
-// settled is how long a folder must have been left alone for its time to tell whether it
-// has changed since: some file systems count in seconds.
+// settleTime is the minimum age of a folder's modification time. A younger folder may change
+// again without a new time, because some file systems have a resolution of one second.
 const settleTime = 2 * time.Second
 
-// folder is what is remembered of a folder.
+// folder is the state of a folder at its last reading.
 type folder struct {
 	modTime time.Time
-	// settled is set where a folder with the same time has the same names.
+	// settled is set if an equal modification time guarantees equal names.
 	settled bool
 	folders []string
 }
 
-// file is a file that is to be read.
+// file is a file to read.
 type file struct {
 	location
 	info    fs.FileInfo
 	indexed indexedState
 }
 
-// survey finds out which files are new, have changed or are gone.
+// folderScan finds new, changed and removed files.
 type folderScan struct {
 	store *rollout.Store
-	// knows is what the index knows of the files of a folder, by their paths.
+	// indexed returns the indexed files of a folder, by path.
 	indexed func(at location) (map[string]indexedState, error)
-	// old is what is remembered; a folder that has not changed is not read again.
+	// old holds the folders of the last scan, and seen those of this one. Unchanged folders
+	// are not read again.
 	old, seen map[location]folder
 	changed   []file
 	gone      []location
-	// skip is told why a list passes over something.
+	// skip is called with the error of everything that lists omit.
 	skip func(error)
 }
 
@@ -59,7 +60,7 @@ func (s *folderScan) scan() error {
 	return nil
 }
 
-// visit looks at a folder and those in it. A folder of somebody else's hides only itself.
+// visit scans a folder and its subfolders. A folder without permission hides only itself.
 func (s *folderScan) visit(at location) error {
 	now, err := s.readFolder(at)
 	if errors.Is(err, fs.ErrPermission) {
@@ -96,7 +97,7 @@ func (s *folderScan) readFolder(at location) (folder, error) {
 	return folder{f.ModTime, began.Sub(f.ModTime) > settleTime && !f.ModTime.IsZero(), f.Folders}, err
 }
 
-// compare compares the files of a folder with what is known of them.
+// compare compares the files of a folder with the index.
 func (s *folderScan) compare(at location, names []string) error {
 	known, err := s.indexed(at)
 	if err != nil {
@@ -113,8 +114,8 @@ func (s *folderScan) compare(at location, names []string) error {
 	return nil
 }
 
-// check looks whether a file has changed. It is false where there is nothing in it, as far
-// as that can be told.
+// checkFile checks whether a file has changed. It returns false if the file is empty or cannot
+// be examined.
 func (s *folderScan) checkFile(p location, k indexedState) bool {
 	info, err := s.store.Stat(p.root, p.path)
 	if err == nil && fileStateOf(info) != k.fileState {
@@ -140,7 +141,7 @@ func (s *folderScan) markGone(root string, known map[string]indexedState) {
 
 const knownColumns = "root, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum"
 
-// knownFiles are the files that a query for knownColumns gives.
+// knownFiles returns the files that a query for knownColumns selects.
 func knownFiles(db *sql.DB, query string, args ...any) (map[location]indexedState, error) {
 	rows, err := db.Query("SELECT "+knownColumns+" FROM sessions "+query, args...)
 	if err != nil {
@@ -159,7 +160,7 @@ func knownFiles(db *sql.DB, query string, args ...any) (map[location]indexedStat
 	return files, rows.Err()
 }
 
-// byFolder asks the index for each folder.
+// indexedByFolder queries the index for each folder.
 func indexedByFolder(db *sql.DB) func(at location) (map[string]indexedState, error) {
 	return func(at location) (map[string]indexedState, error) {
 		files, err := knownFiles(db, "WHERE root = ? AND folder = ?", at.root, at.path)
@@ -171,7 +172,7 @@ func indexedByFolder(db *sql.DB) func(at location) (map[string]indexedState, err
 	}
 }
 
-// atOnce asks the index for all folders at once.
+// indexedAtOnce queries the index once for all folders.
 func indexedAtOnce(db *sql.DB) (func(at location) (map[string]indexedState, error), map[location]folder, error) {
 	files, err := knownFiles(db, "")
 	folders, old := map[location]map[string]indexedState{}, map[location]folder{}

@@ -10,9 +10,8 @@ import (
 	"appserver/rollout/database"
 )
 
-// Forget takes what an index knows of rollouts out, and leaves nothing of it in the file: the
-// next list that looks at them reads them anew. Where there is no file it makes none. Servers
-// may have it open.
+// Forget erases the rows of rollouts from the file. The next list reads these rollouts again.
+// A missing file is not created. Other servers may have the file open.
 func Forget(path string, store *rollout.Store, rollouts []string) error {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -22,7 +21,7 @@ func Forget(path string, store *rollout.Store, rollouts []string) error {
 		err = errors.Join(erase(db.Write, locationsOf(store, rollouts)), db.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("the index %s: %w", path, err)
+		return fmt.Errorf("forget rollouts in the index %s: %w", path, err)
 	}
 	return nil
 }
@@ -36,14 +35,14 @@ func locationsOf(store *rollout.Store, rollouts []string) (locations []location)
 	return locations
 }
 
-// erase removes rows. FTS5 keeps terms that it knows to be gone, unless it is told not to.
+// erase removes rows. FTS5 keeps deleted terms unless secure-delete is on.
 func erase(db *sql.DB, locations []location) error {
 	return database.Erase(db, func(tx *sql.Tx) error {
 		return errors.Join(setSecureDelete(tx, 1), remove(tx, locations), setSecureDelete(tx, 0))
 	})
 }
 
-// secure turns that on or off; the file remembers it.
+// setSecureDelete sets the option secure-delete, which FTS5 stores in the file.
 func setSecureDelete(tx *sql.Tx, on int) error {
 	_, err := tx.Exec("INSERT INTO found(found, rank) VALUES ('secure-delete', ?)", on)
 	return err

@@ -6,8 +6,8 @@ import (
 	"appserver/protocol"
 )
 
-// health is what Diagnose tells. It has a lock of its own, which nobody holds while they read
-// or write anything.
+// health is the state for Diagnose. Its mutex is never held during reads or writes, so
+// Diagnose does not block.
 type health struct {
 	mu       sync.Mutex
 	state    string
@@ -16,7 +16,7 @@ type health struct {
 	reason   *string
 }
 
-// Diagnose tells how the index is. It waits for nothing, and opens nothing.
+// Diagnose returns the state of the index. It neither waits nor opens the file.
 func (ix *Index) Diagnose() protocol.IndexDiagnostics {
 	h := &ix.health
 	h.mu.Lock()
@@ -31,7 +31,7 @@ func (ix *Index) Diagnose() protocol.IndexDiagnostics {
 	return d
 }
 
-// enter changes the state.
+// setState changes the state.
 func (h *health) setState(state string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,7 +41,7 @@ func (h *health) setState(state string) {
 	h.state = state
 }
 
-// fail notes what keeps the index from being used.
+// setFailed records the error that makes the index unusable.
 func (h *health) setFailed(err error) {
 	text := err.Error()
 	h.mu.Lock()
@@ -49,15 +49,14 @@ func (h *health) setFailed(err error) {
 	h.state, h.reason = protocol.IndexUnavailable, &text
 }
 
-// reach notes how many files of a sweep were read.
+// setProgress records how many files of a sweep were read.
 func (h *health) setProgress(done, total int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.progress = &protocol.IndexProgress{Done: done, Total: total}
 }
 
-// countLocked counts what the index knows. Where that fails, so will the next list, which
-// tells why.
+// countLocked counts the sessions. It ignores errors, because the next list reports them.
 func (ix *Index) countLocked() {
 	var n int64
 	if ix.db == nil || ix.db.Read.QueryRow("SELECT count(*) FROM sessions").Scan(&n) != nil {

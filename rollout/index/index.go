@@ -14,37 +14,38 @@ import (
 )
 
 const (
-	// sweepEvery is how old the last look at every file may be when a list is asked for.
+	// sweepEvery is the age of the last sweep after which a list starts another one.
 	sweepEvery = 15 * time.Second
-	// retryAfter is how long an index that could not be opened, or that another program
-	// has locked, is left alone.
+	// retryAfter is the pause after the index could not be opened or was locked by another
+	// program.
 	retryAfter = 5 * time.Second
-	// patience is how long a search waits for an index that is being built.
+	// searchWait is the time that a search waits for an index that is being built.
 	searchWait = 2 * time.Second
 )
 
-// Options are what an index is made of.
+// Options configures an Index.
 type Options struct {
 	Store *rollout.Store
-	// Path is where the database is kept.
+	// Path is the path of the database.
 	Path string
-	// Report is told what went wrong; the index goes on without the file, or with another.
+	// Report is called with each error. The index then continues without the file or with a
+	// new one.
 	Report func(err error)
 }
 
-// Progress counts the files of a long reading. Done is Total at its end.
+// Progress counts the files of a long reading. At the end, Done equals Total.
 type Progress struct{ Done, Total int }
 
-// Index knows what is in the rollouts of a store.
+// Index is an index of the rollouts of a store. It is safe for concurrent use.
 type Index struct {
 	options Options
-	// searching has a token while a search reads: a search may read all there is, and a list must
-	// not wait for that, nor for those that wait for it. One connection is left to lists.
+	// searching holds a token while a search reads. A search may read all messages, so only
+	// one runs, and one connection stays free for lists.
 	searching  chan struct{}
 	onProgress func(p Progress)
 	onSkipped  func()
 	closing    atomic.Bool
-	work       sync.WaitGroup // sweeps
+	work       sync.WaitGroup // running sweeps
 
 	health health
 
@@ -53,35 +54,33 @@ type Index struct {
 
 	skippedMu sync.Mutex
 	skipped   []error
-	reported  map[string]bool // what was ever in skipped
+	reported  map[string]bool // every message that was ever in skipped
 
 	mu sync.Mutex
 	// db is nil while the file is not open.
 	db *database.DB
-	// folders are as they were last read; complete is set once every file was looked at.
+	// folders holds the folders as last read. complete is set after a whole sweep.
 	folders  map[location]folder
 	complete bool
-	// sweeping is closed at the end of the sweep that runs; nil while none does.
+	// sweeping is closed at the end of the running sweep. It is nil if none runs.
 	sweeping chan struct{}
 	swept    time.Time
 	failed   time.Time
 }
 
-// New touches nothing: the file is opened when it is first needed.
+// New returns an index. The file is opened at its first use.
 func New(o Options) *Index {
 	return &Index{options: o, searching: make(chan struct{}, 1), changed: map[location]bool{}, reported: map[string]bool{}}
 }
 
-// Watch has progress called while many files are read and at the end of that, and skipped
-// at the end of a sweep that came across what Skipped gives. It is to be called before all
-// others, once.
+// Watch sets callbacks. progress is called during a long reading and at its end. skipped is
+// called after a sweep with new results for Skipped. Call Watch once, before other methods.
 func (ix *Index) Watch(progress func(p Progress), skipped func()) {
 	ix.onProgress, ix.onSkipped = progress, skipped
 }
 
-// Skipped are the errors, as those of Page.Skipped, that tell why files and folders which may
-// be of threads are in no list, archived or not: what was come across since this was last
-// asked, each once.
+// Skipped returns the errors of files and folders that may belong to threads but are in no
+// list. It returns each error once.
 func (ix *Index) Skipped() []error {
 	ix.skippedMu.Lock()
 	defer ix.skippedMu.Unlock()
@@ -90,7 +89,7 @@ func (ix *Index) Skipped() []error {
 	return skipped
 }
 
-// skip takes why something is in no list; nil for what is.
+// skip records an error for Skipped. nil is ignored.
 func (ix *Index) skip(err error) {
 	if err == nil {
 		return
@@ -103,7 +102,7 @@ func (ix *Index) skip(err error) {
 	}
 }
 
-// announce tells that there are such.
+// notifySkipped calls the callback if Skipped has new errors.
 func (ix *Index) notifySkipped() {
 	ix.skippedMu.Lock()
 	some := len(ix.skipped) > 0
@@ -113,7 +112,7 @@ func (ix *Index) notifySkipped() {
 	}
 }
 
-// Note tells that this process has written a rollout. It never waits for the disk.
+// Note records that this process wrote a rollout. It does not access the disk.
 func (ix *Index) Note(path string) {
 	root, name, ok := ix.options.Store.RelPath(path)
 	if !ok {
@@ -124,7 +123,7 @@ func (ix *Index) Note(path string) {
 	ix.changedMu.Unlock()
 }
 
-// takeNoted gives the files that were written since it was last called.
+// drainChanged returns the files recorded since the last call.
 func (ix *Index) drainChanged() []location {
 	ix.changedMu.Lock()
 	defer ix.changedMu.Unlock()
@@ -136,8 +135,8 @@ func (ix *Index) drainChanged() []location {
 	return noted
 }
 
-// Close ends what runs. The index is not to be used afterwards. A database that something
-// still works with when ctx ends stays open: the next process takes it as it is.
+// Close ends a running sweep and closes the database. If the sweep still runs when ctx ends,
+// the database stays open, which does no harm to the file.
 func (ix *Index) Close(ctx context.Context) error {
 	ix.closing.Store(true)
 	ended := make(chan struct{})
@@ -165,7 +164,7 @@ func (ix *Index) closeLocked() error {
 	return db.Close()
 }
 
-// freshLocked brings the index up to date; it is false where the files have to be asked.
+// updateLocked updates the index. It returns false if the caller has to read the files.
 func (ix *Index) updateLocked() bool {
 	if time.Since(ix.failed) < retryAfter {
 		return false
@@ -192,9 +191,9 @@ func (ix *Index) updateLocked() bool {
 	return true
 }
 
-// missLocked lets go of a file that was taken away.
+// closeIfMovedLocked closes a database whose file was removed or replaced.
 func (ix *Index) closeIfMovedLocked() {
-	if ix.db == nil || ix.sweeping != nil { // a sweep has it
+	if ix.db == nil || ix.sweeping != nil { // the sweep uses it
 		return
 	}
 	info, err := os.Stat(ix.options.Path)
@@ -203,7 +202,7 @@ func (ix *Index) closeIfMovedLocked() {
 	}
 }
 
-// opened is the database, which it opens if need be. Nobody else does at the same time.
+// openDB returns the database and opens it if needed. Only one goroutine calls it at a time.
 func (ix *Index) openDB() (*database.DB, error) {
 	ix.mu.Lock()
 	db := ix.db
@@ -222,11 +221,12 @@ func (ix *Index) openDB() (*database.DB, error) {
 	return db, nil
 }
 
-// failLocked moves a file aside that cannot be used: the next list begins another.
+// failLocked reports an error and moves an unusable file aside. The next list creates another
+// one.
 func (ix *Index) failLocked(err error) {
 	ix.reportLocked(err)
 	defer ix.health.setFailed(err)
-	if database.IsBusy(err) { // each try waits for the lock
+	if database.IsBusy(err) { // each attempt waits for the lock
 		ix.failed = time.Now()
 	}
 	if database.IsUnusable(err) && ix.db != nil {

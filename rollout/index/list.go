@@ -11,8 +11,8 @@ import (
 	"appserver/rollout"
 )
 
-// List is the page of Store.List, without reading rollouts. It is false where the files
-// have to be asked: while the index is not built, or cannot be.
+// List returns the page that Store.List would return, without reading rollouts. It returns
+// false if the index is not complete or not usable; the caller then reads the files.
 func (ix *Index) List(q rollout.Query) (rollout.Page, bool) {
 	from, err := q.Start()
 	if err != nil {
@@ -33,11 +33,11 @@ func (ix *Index) List(q rollout.Query) (rollout.Page, bool) {
 	return pageOf(rows, q), true
 }
 
-// turns is how often a page is made anew because files on it have changed.
+// maxRetries limits how often a page is read again because its files have changed.
 const maxRetries = 3
 
-// pageLocked is the rows of a page, and one more where there is. They are as the files
-// are now: those that others wrote to were read again.
+// pageLocked returns the rows of a page and the following row. It checks the files of the page
+// and reads changed ones again.
 func (ix *Index) pageLocked(q rollout.Query, from rollout.Position) ([]row, error) {
 	for range maxRetries {
 		s, err := listQuery(ix.db.Read, ix.options.Store, q, from)
@@ -83,7 +83,7 @@ type row struct {
 	indexedState
 	key  int64
 	head rollout.Head
-	// rank is how well it fits a search, named whether its preview or name does.
+	// rank is the relevance in a search. named is set if the preview or the name matches.
 	rank  int64
 	named bool
 }
@@ -99,16 +99,17 @@ func (r row) position(key rollout.SortKey) rollout.Position {
 	return p
 }
 
-// choice is a SELECT in the making.
+// selectQuery builds a SELECT statement.
 type selectQuery struct {
 	with, join  string
 	rank, named string
 	where       []string
 	order       string
 	limit       int
-	// table is where rows are looked for.
+	// table is the table expression of FROM.
 	table string
-	// withArgs, selectArgs, tableArgs and args belong to with, to rank and named, to table, and to where.
+	// Arguments, in the order of the statement: of with, of rank and named, of table, of
+	// where.
 	withArgs, selectArgs, tableArgs, args []any
 }
 
@@ -117,7 +118,7 @@ func (c *selectQuery) and(where string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// among allows all where there is no list.
+// in adds a condition that a column is in the list. An empty list adds nothing.
 func (c *selectQuery) in(column string, list []string) {
 	if len(list) > 0 {
 		c.and(column+" IN (SELECT value FROM json_each(?))", asJSON(list))
@@ -130,7 +131,8 @@ func (c *selectQuery) notIn(column string, list []string) {
 	}
 }
 
-// sources allows, or with not before it forbids, what is on a list whole or with its first word.
+// sources adds a condition that the list has the source or its first word. not is "NOT" to
+// negate it, or "".
 func (c *selectQuery) sources(not string, list []string) {
 	if len(list) > 0 {
 		words := asJSON(list)
@@ -140,16 +142,16 @@ func (c *selectQuery) sources(not string, list []string) {
 
 func questionMarks(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 
-// asJSON is a list as one argument: SQLite bounds how many there may be.
+// asJSON returns a list as one argument, because SQLite limits the number of arguments.
 func asJSON[T int64 | string](list []T) string {
 	raw, err := json.Marshal(list)
 	if err != nil {
-		return "[]" // texts and numbers always encode
+		return "[]" // strings and numbers always encode
 	}
 	return string(raw)
 }
 
-// selection is what a query selects, from a position on.
+// listQuery returns the statement of a query, from a position on.
 func listQuery(db *sql.DB, store *rollout.Store, q rollout.Query, from rollout.Position) (*selectQuery, error) {
 	c := filterQuery(q)
 	if q.Search != "" {
@@ -167,10 +169,10 @@ func listQuery(db *sql.DB, store *rollout.Store, q rollout.Query, from rollout.P
 	return c, nil
 }
 
-// isNewest is the condition that a thread has no newer file.
+// isNewest is the condition that the file is the newest of its thread.
 const isNewest = "NOT EXISTS (SELECT 1 FROM sessions AS newer WHERE newer.root = one.root AND newer.id = one.id AND newer.rollout_path > one.rollout_path)"
 
-// isDescendant is the condition that a thread was spawned by another, or by one that was.
+// isDescendant is the condition that a thread descends from another one.
 const isDescendant = `id IN (WITH RECURSIVE spawned(id) AS (SELECT id FROM sessions WHERE parent = ?
 	UNION SELECT next.id FROM sessions AS next JOIN spawned ON next.parent = spawned.id) SELECT id FROM spawned)`
 
@@ -200,12 +202,13 @@ func filterQuery(q rollout.Query) *selectQuery {
 	return c
 }
 
-// titled is the condition that a preview has a text, or a thread one of the ids.
+// titleCondition is the condition that a preview contains the text or the thread has one of
+// the ids.
 func titleCondition(text, ids string) (where string, args []any) {
 	return "(instr(folded, ?) > 0 OR id IN (SELECT value FROM json_each(?)))", []any{strings.ToLower(text), ids}
 }
 
-// named are the ids of threads whose names have a text, as JSON.
+// threadsNamed returns the ids of threads whose names contain the text, as JSON.
 func threadsNamed(store *rollout.Store, text string) (string, error) {
 	names, err := store.Names()
 	term := strings.ToLower(text)
@@ -218,12 +221,12 @@ func threadsNamed(store *rollout.Store, text string) (string, error) {
 	return asJSON(ids), err
 }
 
-// mostTitled is of how many threads a list looks at each. Of more, it looks at all in its
-// order, until the page is full.
+// maxTitled is the number of matching previews up to which a list visits only those. Above it,
+// a list visits all sessions in order until the page is full.
 const maxTitled = 2000
 
-// onlyTitled bounds the choice to sessions whose previews may have a text, or which have one
-// of the ids, where that is worth it.
+// narrowByTitle limits the statement to sessions whose previews may contain the text and to
+// the ids, if those are few.
 func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
 	term := []rune(strings.ToLower(text))
 	if len(term) < gram || strings.Contains(text, "\x00") {
@@ -250,7 +253,7 @@ func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
 	return rows.Err()
 }
 
-// from orders the rows, and begins behind or at a position.
+// startAt sets the order and the start position.
 func (c *selectQuery) startAt(q rollout.Query, from rollout.Position) {
 	columns, direction, compare := "rollout_path", " DESC", "<"
 	at := []any{from.Path}
@@ -285,7 +288,7 @@ func (c *selectQuery) query() (string, []any) {
 	return strings.Replace(text, "SELECT *", "SELECT "+rowColumns+", rank, named", 1), args
 }
 
-// asker is what rows are asked of: a connection, or any of a pool.
+// querier is a connection or a pool.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -299,7 +302,7 @@ func (c *selectQuery) rows(db querier, store *rollout.Store) ([]row, error) {
 	return all, err
 }
 
-// each calls do with the rows until it is false.
+// each calls do with each row until do returns false.
 func (c *selectQuery) each(db querier, store *rollout.Store, do func(r row) bool) error {
 	text, args := c.query()
 	rows, err := db.QueryContext(context.Background(), text, args...)

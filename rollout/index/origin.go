@@ -7,8 +7,9 @@ import (
 	"appserver/rollout"
 )
 
-// CheckDelete is rollout's, without reading rollouts: a *rollout.InUseError where another
-// thread goes on from this one. It is false where the files have to be asked.
+// CheckDelete returns a *rollout.InUseError if another thread depends on this one, like
+// Store.CheckDelete. It returns false if the index cannot decide and the caller has to read
+// the files.
 func (ix *Index) CheckDelete(id string) (known bool, err error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -17,7 +18,7 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 	}
 	by, err := dependentOf(ix.db.Read, id)
 	var unknown bool
-	if err == nil && by == "" { // what a file that could not be read goes on from is not known
+	if err == nil && by == "" { // the origin of an unreadable file is unknown
 		err = ix.db.Read.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE NOT listed AND size = ?)", sizeUnread).Scan(&unknown)
 	}
 	if err != nil {
@@ -30,7 +31,7 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 	return !unknown, nil
 }
 
-// goesOnFrom is a thread that goes on from one of the files of another, "" where none does.
+// dependentOf returns a thread that depends on a file of the thread, or "".
 func dependentOf(db *sql.DB, id string) (by string, err error) {
 	files := []string{}
 	for _, root := range rollout.Roots() {

@@ -9,20 +9,19 @@ import (
 )
 
 const (
-	// recent is how many of the files that were written last are looked at before each
-	// list, and how many of those that no list shows yet.
+	// maxRecent is the number of recently written files that are checked before each list. The
+	// same number of unlisted files is checked.
 	maxRecent = 64
-	// maxFiles and maxBytes bound what is read while a list waits for it.
+	// maxFiles and maxBytes limit what is read while a list waits.
 	maxFiles = 64
 	maxBytes = 16 << 20
 )
 
-// errTooMuch is why a list does not wait for the index.
+// errTooMuch reports that the changes exceed these limits.
 var errTooMuch = errors.New("index: too much is new")
 
-// refreshLocked finds out what has changed since the last time: files that came and
-// went, by the times of their folders; those that this process has written; and of those
-// that others write, the ones written last. Every other file is looked at by a sweep.
+// refreshLocked updates the index with changed folders, files that this process wrote, and
+// recently written files. A sweep checks all other files.
 func (ix *Index) refreshLocked() error {
 	s := folderScan{store: ix.options.Store, indexed: indexedByFolder(ix.db.Read), old: ix.folders, skip: ix.skip}
 	err := s.scan()
@@ -38,7 +37,7 @@ func (ix *Index) refreshLocked() error {
 	return err
 }
 
-// checkLocked looks at files one by one.
+// checkFilesLocked checks single files.
 func (ix *Index) checkFilesLocked(s *folderScan) error {
 	written := "WHERE key IN (SELECT key FROM sessions ORDER BY last_event_at DESC LIMIT ?) OR key IN (SELECT key FROM sessions WHERE NOT listed ORDER BY last_event_at DESC LIMIT ?)"
 	files, err := knownFiles(ix.db.Read, written, maxRecent, maxRecent)
@@ -55,7 +54,7 @@ func (ix *Index) checkFilesLocked(s *folderScan) error {
 		}
 		files[p] = of[p]
 	}
-	for _, f := range s.changed { // they were looked at already
+	for _, f := range s.changed { // these are checked already
 		delete(files, f.location)
 	}
 	for _, p := range s.gone {
@@ -67,7 +66,7 @@ func (ix *Index) checkFilesLocked(s *folderScan) error {
 	return nil
 }
 
-// applyLocked reads what has changed, if it is little.
+// applyLocked reads changed files, or returns errTooMuch.
 func (ix *Index) applyLocked(s *folderScan) error {
 	var size int64
 	for _, f := range s.changed {
@@ -92,12 +91,12 @@ func (ix *Index) applyLocked(s *folderScan) error {
 	return err
 }
 
-// countChanges tells whether there are more files, or fewer, than the index knows.
+// countChanges reports whether the number of files has changed.
 func (s *folderScan) countChanges() bool {
 	return len(s.gone) > 0 || slices.ContainsFunc(s.changed, func(f file) bool { return f.indexed == indexedState{} })
 }
 
-// skipUnread tells of a file that could not be read.
+// reportUnread reports a file that could not be read.
 func (ix *Index) reportUnread(e *entry) {
 	if e.size == sizeUnread {
 		ix.skip(ix.options.Store.SkipReason(e.root, e.path))

@@ -2,16 +2,16 @@ package index
 
 import "appserver/rollout/database"
 
-// kind tells an index from other databases.
+// kind identifies index files of this version.
 func kind() database.Kind {
 	return database.Kind{Application: 0x61707369, Version: 5, Tables: tables}
 }
 
-// tables are the tables of an index. Times are Unix nanoseconds, offsets and sizes
-// bytes. messages.session is sessions.key: two files may have one thread's id. parent is the
-// thread that has spawned this one, origin the id of the file that this one goes on from,
-// latest a rollout.Latest as JSON. messages.folded is the text in
-// lower case where SQLite would not fold it so; said has what is searched.
+// tables is the schema. Times are Unix nanoseconds, and offsets and sizes are bytes.
+// messages.session refers to sessions.key, because two files may have the same thread id.
+// parent is the thread that spawned this one. origin is the id of the file in which the
+// history begins. latest is a rollout.Latest as JSON. messages.folded is the text in lower
+// case if SQLite would fold it differently. The view said has the searchable text.
 const tables = `
 CREATE TABLE sessions (
 	key INTEGER PRIMARY KEY,

@@ -13,9 +13,10 @@ import (
 	"appserver/rollout/database"
 )
 
-// Search finds the threads in whose messages, preview or name a text stands; case does
-// not matter. An index that is being built is waited for a moment; then what it has is
-// searched. An unusable cursor is a *rollout.CursorError, a database that cannot be used rollout.ErrNoIndex.
+// Search returns the threads whose messages, preview or name contain a text, regardless of
+// case. It waits briefly for an index that is being built, and then searches what the index
+// has. An invalid cursor is a *rollout.CursorError. An unusable database is
+// rollout.ErrNoIndex.
 func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, error) {
 	from, err := q.Start()
 	if err != nil {
@@ -39,7 +40,7 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	case <-ctx.Done():
 		return rollout.Hits{}, ctx.Err()
 	}
-	// One connection for all of it: there are few.
+	// Use one connection throughout, because there are only two.
 	conn, err := db.Read.Conn(ctx)
 	if err != nil {
 		return rollout.Hits{}, err
@@ -58,7 +59,7 @@ func (ix *Index) Search(ctx context.Context, q rollout.Query) (rollout.Hits, err
 	return hits, err
 }
 
-// await waits until every file was looked at, or patience ends.
+// await waits until a first sweep is complete, or for searchWait.
 func (ix *Index) await(ctx context.Context) {
 	ix.mu.Lock()
 	ix.updateLocked()
@@ -79,10 +80,11 @@ func (ix *Index) await(ctx context.Context) {
 	}
 }
 
-// namedRank is how much a preview or name counts, in messages.
+// namedRank is the relevance of a matching preview or name. It exceeds any number of matching
+// messages.
 const namedRank = 1_000_000
 
-// searched is what a search selects: threads of which some message may have the text.
+// searchQuery returns the statement for threads with candidate messages.
 func searchQuery(store *rollout.Store, q rollout.Query, from rollout.Position) (*selectQuery, error) {
 	c := filterQuery(q)
 	c.limit = 0
@@ -104,26 +106,26 @@ func searchQuery(store *rollout.Store, q rollout.Query, from rollout.Position) (
 }
 
 const (
-	// gram is the length of what the index knows texts by, maxGrams how many of a term are
-	// looked up; the rest is read.
+	// gram is the length of the indexed character sequences. maxGrams limits how many of a
+	// term are looked up; matchingText verifies the rest.
 	gram     = 3
 	maxGrams = 24
 )
 
-// candidates is the condition of messages that may have a term.
+// candidates returns the condition of messages that may contain a term.
 func candidates(term string) (condition, value string) {
 	runes := []rune(strings.ReplaceAll(term, "\x00", " "))
 	if len(runes) < gram && len(runes) == len(term) {
 		return "instr(lower(coalesce(folded, text)), ?) > 0", term
 	}
-	if len(runes) < gram { // lower knows ASCII only: all messages are read
+	if len(runes) < gram { // lower folds ASCII only, so all messages are read
 		return "length(?) > 0", term
 	}
 	return "number IN (SELECT rowid FROM found WHERE found MATCH ?)", grams(runes)
 }
 
-// grams is what FTS5 is asked for to find texts that may have a term, which is no shorter than
-// a gram.
+// grams returns the FTS5 expression for texts that may contain a term of at least gram
+// characters.
 func grams(term []rune) string {
 	var all []string
 	for i := 0; i+gram <= len(term) && len(all) < maxGrams; i++ {
@@ -132,7 +134,7 @@ func grams(term []rune) string {
 	return strings.Join(all, " AND ")
 }
 
-// found reads candidates until the page is full.
+// readHits verifies candidates until the page is full.
 func readHits(db querier, store *rollout.Store, c *selectQuery, q rollout.Query) (rollout.Hits, error) {
 	var hits rollout.Hits
 	var last row
@@ -158,7 +160,7 @@ func readHits(db querier, store *rollout.Store, c *selectQuery, q rollout.Query)
 	return hits, errors.Join(err, failed)
 }
 
-// said is the first text of a thread that has the term; ok is false where none has.
+// matchingText returns the first text of a thread that contains the term, or false.
 func matchingText(db querier, r row, term string) (text string, ok bool, err error) {
 	if strings.Contains(strings.ToLower(r.head.Preview), term) {
 		return r.head.Preview, true, nil
@@ -179,16 +181,16 @@ func matchingText(db querier, r row, term string) (text string, ok bool, err err
 	return r.head.Preview, r.named, rows.Err()
 }
 
-// A snippet has so many characters before and behind the begin of what was found.
+// Length of a snippet before and after the start of the match, in characters.
 const (
 	snippetBefore = 48
 	snippetAfter  = 112
 )
 
-// snippet is a line of a text around a term, or its begin.
+// snippet returns the part of a text around a term, or its start.
 func snippet(text, term string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	lower, runes := strings.ToLower(text), []rune(text) // which has as many, though not as many bytes
+	lower, runes := strings.ToLower(text), []rune(text) // lower has the same number of runes, but possibly another number of bytes
 	at := utf8.RuneCountInString(lower[:max(0, strings.Index(lower, strings.Join(strings.Fields(term), " ")))])
 	from, to := max(0, at-snippetBefore), min(len(runes), at+snippetAfter)
 	part := string(runes[from:to])

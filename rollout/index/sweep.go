@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// A batch of a sweep is so many files, or so many bytes of messages.
+	// Limits of a batch: number of files, and bytes of messages.
 	batchFiles = 256
 	batchText  = 4 << 20
 
-	// progressEvery is how often a long sweep tells how far it is.
+	// progressEvery is the interval of progress reports.
 	progressEvery = 500 * time.Millisecond
 )
 
 var errClosing = errors.New("index: closing")
 
-// sweepLocked looks at every file, away from the caller.
+// sweepLocked starts a sweep over all files, unless one is running.
 func (ix *Index) sweepLocked() {
 	if ix.sweeping != nil || ix.closing.Load() || time.Since(ix.failed) < retryAfter {
 		return
@@ -67,8 +67,8 @@ func (ix *Index) sweep() (map[location]folder, error) {
 	return s.seen, ix.readAll(db, s.changed)
 }
 
-// readAll reads files in batches, so that a crash loses one of them at most, and no other
-// server waits long.
+// readAll reads files in batches. So a crash loses at most one batch, and other servers wait
+// only briefly.
 func (ix *Index) readAll(db *database.DB, files []file) error {
 	r := fileReader{store: ix.options.Store, stop: &ix.closing}
 	reported := progress{report: ix.onProgress, total: len(files), last: time.Now()}
@@ -107,7 +107,7 @@ func (e *entry) bytes() (n int) {
 	return n
 }
 
-// progress tells how far a long reading is.
+// progress reports the progress of a long reading.
 type progress struct {
 	report  func(Progress)
 	total   int

@@ -12,7 +12,7 @@ import (
 	"appserver/rollout/database"
 )
 
-// write puts entries into the index, all or none.
+// write stores entries, all or none.
 func write(db *sql.DB, entries []entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -28,8 +28,9 @@ func write(db *sql.DB, entries []entry) error {
 				return err
 			}
 		}
-		// Numbers are never given twice, so these are the new ones. All at once, behind the rows: FTS5 writes its terms out at every savepoint, and a
-		// trigger would make one for each row.
+		// Message numbers are never reused, so greater ones are new. FTS5 flushes its terms at
+		// each savepoint, and a trigger would make one per row. So all rows are inserted at
+		// once.
 		_, err = tx.Exec("INSERT INTO found(rowid, text) SELECT number, text FROM said WHERE number > ?", last)
 		if err == nil {
 			_, err = tx.Exec("INSERT INTO titled(rowid, folded) SELECT key, folded FROM sessions WHERE key > ?", lastKey)
@@ -38,9 +39,8 @@ func write(db *sql.DB, entries []entry) error {
 	})
 }
 
-// put puts an entry in, unless another server was quicker: then what the reading went on
-// from is not there any more.
-// Titles of sessions up to lastKey are settled at once, those of others by the caller.
+// putEntry stores an entry, unless another server has stored the same lines meanwhile. The
+// caller indexes the titles of sessions above lastKey.
 func putEntry(tx *sql.Tx, e *entry, lastKey int64) error {
 	key, now, err := findSession(tx, e.location)
 	if err != nil {
@@ -69,7 +69,7 @@ func putEntry(tx *sql.Tx, e *entry, lastKey int64) error {
 	return putMessages(tx, key, e.messages)
 }
 
-// retitle makes a session found by another title.
+// updateTitle replaces the indexed title of a session.
 func updateTitle(tx *sql.Tx, key int64, folded string) error {
 	var was string
 	err := tx.QueryRow("SELECT folded FROM sessions WHERE key = ?", key).Scan(&was)
@@ -88,8 +88,8 @@ func removeTitle(tx *sql.Tx, key int64, was string) error {
 	return err
 }
 
-// unheard leaves out what the last reading ended with: a message may stand in a file as an
-// item and as an event, and the reading have ended between them.
+// withoutRepeats removes the messages with which the last reading ended. A file may have a
+// message as an item and as an event, and the reading may have ended between them.
 func withoutRepeats(tx *sql.Tx, key int64, messages []message) ([]message, error) {
 	heard := map[string]bool{}
 	var rest []message
@@ -110,7 +110,7 @@ func withoutRepeats(tx *sql.Tx, key int64, messages []message) ([]message, error
 	return rest, nil
 }
 
-// find is what the index knows of a file; the key is 0 where it knows nothing.
+// findSession returns the key and state of a file, or the key 0.
 func findSession(tx *sql.Tx, p location) (key int64, k indexedState, err error) {
 	err = tx.QueryRow("SELECT key, inode, size, last_event_at, offset, begin_size, begin_sum FROM sessions WHERE root = ? AND rollout_path = ?", p.root, p.path).
 		Scan(&key, &k.inode, &k.size, &k.modTime, &k.offset, &k.beginSize, &k.beginSum)
@@ -120,7 +120,7 @@ func findSession(tx *sql.Tx, p location) (key int64, k indexedState, err error) 
 	return key, k, err
 }
 
-// forget takes the messages of a file out.
+// removeMessages removes the messages of a session.
 func removeMessages(tx *sql.Tx, key int64) error {
 	if _, err := tx.Exec("INSERT INTO found(found, rowid, text) SELECT 'delete', number, text FROM said WHERE session = ?", key); err != nil {
 		return err
@@ -129,7 +129,7 @@ func removeMessages(tx *sql.Tx, key int64) error {
 	return err
 }
 
-// remove takes files out that are gone.
+// remove removes the sessions of files that are gone.
 func remove(tx *sql.Tx, gone []location) error {
 	for _, p := range gone {
 		key, _, err := findSession(tx, p)
@@ -187,7 +187,7 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 	return result.LastInsertId()
 }
 
-// latestOf returns the state after a reading, which may go on from an earlier one.
+// latestOf returns the state after a reading, which may continue an earlier one.
 func latestOf(tx *sql.Tx, key int64, e *entry) (latest rollout.Latest, err error) {
 	var before sql.NullString
 	if key != 0 && e.previous.offset > 0 {
@@ -226,8 +226,7 @@ func putMessages(tx *sql.Tx, key int64, messages []message) error {
 	return nil
 }
 
-// folded is a text in lower case, where SQLite does not fold all of its letters as strings.ToLower
-// does.
+// folded returns the text in lower case if SQLite folds it differently from strings.ToLower.
 func folded(text string) sql.NullString {
 	if strings.IndexFunc(text, isUnfolded) < 0 {
 		return sql.NullString{}
@@ -235,8 +234,8 @@ func folded(text string) sql.NullString {
 	return orNull(strings.ToLower(text))
 }
 
-// isUnfolded tells of letters that FTS5 folds to others than unicode.ToLower, or not at all: it
-// knows an older Unicode. Of those that are not ASCII, lower folds none.
+// isUnfolded reports whether SQLite folds a letter differently from unicode.ToLower. FTS5 uses
+// an older version of Unicode, and lower folds ASCII only.
 func isUnfolded(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
