@@ -16,7 +16,7 @@ import (
 // it lies on the disk.
 type catalog struct {
 	*config.Live
-	models *model.Shelf
+	models *model.ModelCache
 	skills *skills
 }
 
@@ -33,7 +33,7 @@ func (c catalog) Models(provider string, then func([]protocol.Model)) error {
 		then(now.Models(provider, nil))
 		return nil
 	}
-	c.models.Ask(asked, func(listed []core.ListedModel) { then(now.Models(provider, listed)) })
+	c.models.List(asked, func(listed []core.ListedModel) { then(now.Models(provider, listed)) })
 	return nil
 }
 

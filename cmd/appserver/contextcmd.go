@@ -94,7 +94,7 @@ Flags:
 type contextCall struct {
 	row    *contextRow
 	o      contextOptions
-	desk   *desk
+	client *localClient
 	asker  asker
 	thread string // an id, once the thread was looked up
 	items  []target
@@ -144,11 +144,11 @@ func newContextCall(args []string, s streams, o *options) (*contextCall, error) 
 func (c *contextCall) serve() (err error) {
 	log := server.NewLogger(c.errs, c.o.logLevel, c.o.logFormat == "json")
 	defer func() { _ = log.Sync() }() // standard error may be closed by now
-	if c.desk, err = openDesk(c.o.options, log); err != nil {
+	if c.client, err = openLocalClient(c.o.options, log); err != nil {
 		return err
 	}
 	err = c.work()
-	if err = cmp.Or(err, c.desk.close()); err != nil {
+	if err = cmp.Or(err, c.client.close()); err != nil {
 		return err
 	}
 	if _, err := c.to.Write(c.out.Bytes()); err != nil {
@@ -158,7 +158,7 @@ func (c *contextCall) serve() (err error) {
 }
 
 func (c *contextCall) work() (err error) {
-	if c.thread, err = c.desk.find(c.thread, c.o.last); err != nil {
+	if c.thread, err = c.client.find(c.thread, c.o.last); err != nil {
 		return err
 	}
 	return c.row.run(c)

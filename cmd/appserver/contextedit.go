@@ -28,7 +28,7 @@ func (c *contextCall) setIncluded(included bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextSetInclusionResponse](c.desk, "context/setInclusion", protocol.ContextSetInclusionParams{
+	r, err := ask[protocol.ContextSetInclusionResponse](c.client, "context/setInclusion", protocol.ContextSetInclusionParams{
 		ContextRequest: c.request(list.Revision), SetInclusion: protocol.SetInclusion{ContextTargets: named, Included: included},
 	})
 	verb := "Excluded"
@@ -44,7 +44,7 @@ func (c *contextCall) setPinned(pinned bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextPinResponse](c.desk, "context/pin", protocol.ContextPinParams{
+	r, err := ask[protocol.ContextPinResponse](c.client, "context/pin", protocol.ContextPinParams{
 		ContextRequest: c.request(list.Revision), Pin: protocol.Pin{ContextTargets: named, Pinned: pinned},
 	})
 	verb := "Unpinned"
@@ -66,7 +66,7 @@ func (c *contextCall) remove() error {
 			return err
 		}
 	}
-	r, err := ask[protocol.ContextPruneByIndicesResponse](c.desk, "context/pruneByIndices", protocol.ContextPruneByIndicesParams{
+	r, err := ask[protocol.ContextPruneByIndicesResponse](c.client, "context/pruneByIndices", protocol.ContextPruneByIndicesParams{
 		ContextRequest: c.request(list.Revision), PruneByIndices: deletion,
 	})
 	return c.report(edited{"Deleted", r, r.Removed, r.Ignored, list.Usage, r.Usage}, err)
@@ -92,7 +92,7 @@ func itemCount(u *protocol.ContextUsage) (n int) {
 }
 
 func (c *contextCall) rehearse(o protocol.ContextOperationVariant) (protocol.ContextPreviewResponse, error) {
-	return ask[protocol.ContextPreviewResponse](c.desk, "context/preview", protocol.ContextPreviewParams{
+	return ask[protocol.ContextPreviewResponse](c.client, "context/preview", protocol.ContextPreviewParams{
 		ThreadID: c.thread, Edits: []protocol.ContextOperation{{ContextOperationVariant: o}},
 	})
 }
@@ -103,7 +103,7 @@ func (c *contextCall) pruned() error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextPruneResponse](c.desk, "context/prune", protocol.ContextPruneParams{
+	r, err := ask[protocol.ContextPruneResponse](c.client, "context/prune", protocol.ContextPruneParams{
 		ContextRequest: c.request(was.Revision), Prune: c.o.prune,
 	})
 	return c.report(edited{"Excluded", r, r.Changed, 0, was.Usage, r.Usage}, err)
@@ -142,7 +142,7 @@ func (c *contextCall) undo() error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextUndoResponse](c.desk, "context/undo", protocol.ContextUndoParams{ContextRequest: c.request(was.Revision)})
+	r, err := ask[protocol.ContextUndoResponse](c.client, "context/undo", protocol.ContextUndoParams{ContextRequest: c.request(was.Revision)})
 	return c.reportTurn("Undone", "redo", r.Undone, r, err, &was.Usage, &r.Usage)
 }
 
@@ -152,7 +152,7 @@ func (c *contextCall) redo() error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextRedoResponse](c.desk, "context/redo", protocol.ContextRedoParams{ContextRequest: c.request(was.Revision)})
+	r, err := ask[protocol.ContextRedoResponse](c.client, "context/redo", protocol.ContextRedoParams{ContextRequest: c.request(was.Revision)})
 	return c.reportTurn("Made again", "undo", r.Redone, r, err, &was.Usage, &r.Usage)
 }
 
@@ -181,14 +181,14 @@ func (c *contextCall) restore() error {
 		from := "backup"
 		p.From = &from
 	}
-	r, err := ask[protocol.ContextRestoreResponse](c.desk, "context/restore", p)
+	r, err := ask[protocol.ContextRestoreResponse](c.client, "context/restore", p)
 	return c.report(edited{"Restored", r, r.Restored, 0, list.Usage, r.Usage}, err)
 }
 
 // confirmRestore asks where items would come back. What deleted ones cost is known to
 // the journal alone, and so all of what is said of tokens comes from there.
 func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
-	journal, err := ask[protocol.ContextListEditsResponse](c.desk, "context/listEdits", protocol.ContextListEditsParams{ThreadID: c.thread})
+	journal, err := ask[protocol.ContextListEditsResponse](c.client, "context/listEdits", protocol.ContextListEditsParams{ThreadID: c.thread})
 	if err != nil {
 		return err
 	}

@@ -13,11 +13,11 @@ import (
 const listedItems = 100
 
 func (c *contextCall) getItems() (protocol.ContextGetItemsResponse, error) {
-	return ask[protocol.ContextGetItemsResponse](c.desk, "context/getItems", protocol.ContextGetItemsParams{ThreadID: c.thread})
+	return ask[protocol.ContextGetItemsResponse](c.client, "context/getItems", protocol.ContextGetItemsParams{ThreadID: c.thread})
 }
 
 func (c *contextCall) getUsage() (protocol.ContextGetUsageResponse, error) {
-	return ask[protocol.ContextGetUsageResponse](c.desk, "context/getUsage", protocol.ContextGetUsageParams{ThreadID: c.thread})
+	return ask[protocol.ContextGetUsageResponse](c.client, "context/getUsage", protocol.ContextGetUsageParams{ThreadID: c.thread})
 }
 
 // list prints the items and what they cost.
@@ -51,7 +51,7 @@ func (c *contextCall) answer(result any, err error) error {
 
 // ages are how long ago the turns began, by their ids, where that is known.
 func (c *contextCall) ages() (map[string]string, error) {
-	read, err := ask[protocol.ThreadReadResponse](c.desk, "thread/read", protocol.ThreadReadParams{ThreadID: c.thread, IncludeTurns: true})
+	read, err := ask[protocol.ThreadReadResponse](c.client, "thread/read", protocol.ThreadReadParams{ThreadID: c.thread, IncludeTurns: true})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
 
 // edits prints the journal.
 func (c *contextCall) edits() error {
-	r, err := ask[protocol.ContextListEditsResponse](c.desk, "context/listEdits", protocol.ContextListEditsParams{ThreadID: c.thread})
+	r, err := ask[protocol.ContextListEditsResponse](c.client, "context/listEdits", protocol.ContextListEditsParams{ThreadID: c.thread})
 	if err != nil || c.o.json {
 		return c.answer(r, err)
 	}
@@ -161,7 +161,7 @@ func (c *contextCall) edits() error {
 
 // prompt prints the next model request.
 func (c *contextCall) prompt() error {
-	r, err := ask[protocol.ContextGetPromptResponse](c.desk, "context/getPrompt", protocol.ContextGetPromptParams{ThreadID: c.thread})
+	r, err := ask[protocol.ContextGetPromptResponse](c.client, "context/getPrompt", protocol.ContextGetPromptParams{ThreadID: c.thread})
 	if err != nil || c.o.json {
 		return c.answer(r, err)
 	}

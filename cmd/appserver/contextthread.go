@@ -19,25 +19,25 @@ func allSources() *[]string {
 	return &[]string{"cli", "vscode", "exec", "appServer", "subAgent", "unknown"}
 }
 
-func (d *desk) find(word string, last bool) (string, error) {
+func (c *localClient) find(word string, last bool) (string, error) {
 	switch {
 	case last:
-		return d.last()
+		return c.last()
 	case word == "":
 		return "", usageError{errors.New("the THREAD is empty: give an id, a part of one, a path, or --last")}
 	case strings.Contains(word, "/") || strings.HasSuffix(word, ".jsonl"):
-		return d.ofRollout(word)
+		return c.ofRollout(word)
 	case len(word) == uuidLength:
-		return d.whole(strings.ToLower(word))
+		return c.whole(strings.ToLower(word))
 	}
-	return d.ofPart(strings.ToLower(word))
+	return c.ofPart(strings.ToLower(word))
 }
 
 // whole makes sure that there is a thread with this id.
-func (d *desk) whole(id string) (string, error) {
-	_, err := ask[protocol.ThreadReadResponse](d, "thread/read", protocol.ThreadReadParams{ThreadID: id})
+func (c *localClient) whole(id string) (string, error) {
+	_, err := ask[protocol.ThreadReadResponse](c, "thread/read", protocol.ThreadReadParams{ThreadID: id})
 	if isKind(err, protocol.KindThreadNotLoaded) {
-		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the folder that has it", id, d.home)
+		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the folder that has it", id, c.home)
 	}
 	return id, err
 }
@@ -48,48 +48,48 @@ func isKind(err error, kind protocol.Kind) bool {
 }
 
 // last is the thread that was written last, of those that are not archived.
-func (d *desk) last() (string, error) {
+func (c *localClient) last() (string, error) {
 	one, updated := uint32(1), "updated_at"
-	page, err := ask[protocol.ThreadListResponse](d, "thread/list", protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
+	page, err := ask[protocol.ThreadListResponse](c, "thread/list", protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
 	if err != nil {
 		return "", err
 	}
 	if len(page.Data) == 0 {
-		return "", fmt.Errorf("there are no threads below %s: set CODEX_HOME to the folder that has them", d.home)
+		return "", fmt.Errorf("there are no threads below %s: set CODEX_HOME to the folder that has them", c.home)
 	}
 	return page.Data[0].ID, nil
 }
 
 // ofRollout is the thread whose rollout is at a path.
-func (d *desk) ofRollout(path string) (string, error) {
+func (c *localClient) ofRollout(path string) (string, error) {
 	file, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
-	id, err := d.whole(rollout.ThreadID(path))
+	id, err := c.whole(rollout.ThreadID(path))
 	if isKind(err, protocol.KindInvalidThreadID) {
 		return "", fmt.Errorf("%s has no thread id in its name: expected rollout-TIME-ID.jsonl", path)
 	}
 	if err != nil {
 		return "", err
 	}
-	read, err := ask[protocol.ThreadReadResponse](d, "thread/read", protocol.ThreadReadParams{ThreadID: id})
+	read, err := ask[protocol.ThreadReadResponse](c, "thread/read", protocol.ThreadReadParams{ThreadID: id})
 	if err != nil {
 		return "", err
 	}
 	if own := read.Thread.Path; own != nil {
 		if info, err := os.Stat(*own); err == nil && !os.SameFile(info, file) {
-			return "", fmt.Errorf("%s is not the rollout of its thread below %s, which is %s: name that, or set CODEX_HOME to the folder of this one", path, d.home, *own)
+			return "", fmt.Errorf("%s is not the rollout of its thread below %s, which is %s: name that, or set CODEX_HOME to the folder of this one", path, c.home, *own)
 		}
 	}
 	return id, nil
 }
 
 // ofPart is the one listed thread, archived or not, whose id begins or ends so.
-func (d *desk) ofPart(part string) (string, error) {
+func (c *localClient) ofPart(part string) (string, error) {
 	var found []protocol.Thread
 	for _, archived := range []bool{false, true} {
-		err := d.eachThread(archived, func(t protocol.Thread) {
+		err := c.eachThread(archived, func(t protocol.Thread) {
 			if strings.HasPrefix(t.ID, part) || strings.HasSuffix(t.ID, part) {
 				found = append(found, t)
 			}
@@ -100,18 +100,18 @@ func (d *desk) ofPart(part string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("no thread below %s has an id that begins or ends with %q: check it, or set CODEX_HOME to the folder that has the thread", d.home, part)
+		return "", fmt.Errorf("no thread below %s has an id that begins or ends with %q: check it, or set CODEX_HOME to the folder that has the thread", c.home, part)
 	case 1:
 		return found[0].ID, nil
 	}
 	return "", ambiguous(part, found)
 }
 
-func (d *desk) eachThread(archived bool, do func(protocol.Thread)) error {
+func (c *localClient) eachThread(archived bool, do func(protocol.Thread)) error {
 	limit := uint32(100)
 	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{}, SourceKinds: allSources()}
 	for {
-		page, err := ask[protocol.ThreadListResponse](d, "thread/list", p)
+		page, err := ask[protocol.ThreadListResponse](c, "thread/list", p)
 		if err != nil {
 			return err
 		}

@@ -201,7 +201,7 @@ func goroutineFiles() map[string]string {
 		"core/tool/connect.go":        "waits for a program's end, and hears its complaints",
 		"core/memory/embed.go":        "makes vectors while some are missing, and one of a question",
 		"core/memory/shelf.go":        "compares vectors, which may have to be read first",
-		"core/model/shelf.go":         "asks a provider for its models",
+		"core/model/modelcache.go":    "asks a provider for its models",
 		"core/tool/execlinux.go":      "hands a stream of a command's output on",
 		"core/tool/run.go":            "hands a command's output on",
 		"core/tool/start.go":          "waits for a command's end",

@@ -143,7 +143,7 @@ func newHearing(t *testing.T, home string) *hearing {
 	live := config.NewLive(source, c)
 	models, err := providers(c, home, nil)
 	require.NoError(t, err)
-	own := &setup{config: live, home: home, cwd: home, log: zap.NewNop(), models: &model.Shelf{}, skills: &skills{home: home}, confinement: unconfined}
+	own := &setup{config: live, home: home, cwd: home, log: zap.NewNop(), models: &model.ModelCache{}, skills: &skills{home: home}, confinement: unconfined}
 	proc := join(live, own, engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{}, Log: zap.NewNop(), Setup: own, Tokens: token.New(),
 	})

@@ -116,7 +116,7 @@ type process struct {
 	servers *mcpServers
 	memory  *keeper.Keeper
 	// models may be asking a provider.
-	models *model.Shelf
+	models *model.ModelCache
 	log    *zap.Logger
 }
 
@@ -133,7 +133,7 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 		return nil, err
 	}
 	parts.Model = router
-	own.models.Stock(router.Listers())
+	own.models.SetListers(router.Listers())
 	commands := shell(c, home, own.confinement)
 	servers := newServers(live, commands, log)
 	parts.Tools, parts.Servers = commands, servers
@@ -179,7 +179,7 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 		Spread: func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
 		Setup: &setup{
 			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
-			models: &model.Shelf{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
+			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
 		},
 	}, err
 }

@@ -26,7 +26,7 @@ type setup struct {
 	home   string
 	cwd    string
 	log    *zap.Logger
-	models *model.Shelf
+	models *model.ModelCache
 	skills *skills
 	// identity names the client in requests to providers.
 	identity model.Identity
@@ -307,9 +307,9 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 // window is what the provider has told of the model's context window. Where nobody knows
 // it, the provider is asked, so that the next turn does.
 func (s *setup) window(c *config.Config, settings core.Settings) int64 {
-	told := s.models.Window(settings.Provider, settings.Model)
+	told := s.models.ContextWindow(settings.Provider, settings.Model)
 	if c.ContextWindow(settings.Provider, settings.Model, told) == nil && c.Ready(settings.Provider) == nil {
-		s.models.Learn(settings.Provider)
+		s.models.Refresh(settings.Provider)
 	}
 	return told
 }

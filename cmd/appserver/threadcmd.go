@@ -29,7 +29,7 @@ type threadCall struct {
 	format, out string
 	last        bool
 	imports     bool
-	desk        *desk
+	client      *localClient
 }
 
 const threadUsage = `Usage: appserver thread export THREAD [--format md|json|html] [--out FILE]
@@ -116,11 +116,11 @@ func (c *threadCall) serve(run func(string) error, word string) (err error) {
 			return err
 		}
 	}
-	if c.desk, err = openDesk(c.options, log); err != nil {
+	if c.client, err = openLocalClient(c.options, log); err != nil {
 		return err
 	}
 	err = run(word)
-	return cmp.Or(err, c.desk.close())
+	return cmp.Or(err, c.client.close())
 }
 
 // makeHome makes the folder of threads where there is none yet.
@@ -133,11 +133,11 @@ func makeHome() error {
 }
 
 func (c *threadCall) export(word string) error {
-	id, err := c.desk.find(word, c.last)
+	id, err := c.client.find(word, c.last)
 	if err != nil {
 		return err
 	}
-	read, err := ask[protocol.ThreadReadResponse](c.desk, "thread/read", protocol.ThreadReadParams{ThreadID: id, IncludeTurns: true})
+	read, err := ask[protocol.ThreadReadResponse](c.client, "thread/read", protocol.ThreadReadParams{ThreadID: id, IncludeTurns: true})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *threadCall) document(t *protocol.Thread) ([]byte, error) {
 		if t.Path == nil {
 			return nil, errors.New("the thread has no rollout")
 		}
-		contents, err := c.desk.engine.Store.Read(*t.Path)
+		contents, err := c.client.engine.Store.Read(*t.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -189,12 +189,12 @@ func (c *threadCall) imported(path string) error {
 	if err != nil {
 		return err
 	}
-	if r := c.desk.engine.Setup.Redactor(nil); r != nil {
+	if r := c.client.engine.Setup.Redactor(nil); r != nil {
 		for i := range lines {
 			lines[i] = r.Line(lines[i])
 		}
 	}
-	made, err := c.desk.engine.Store.Import(lines)
+	made, err := c.client.engine.Store.Import(lines)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
 	if protocol.Unmarshal(text, &file) == nil && file.Lines != nil {
 		return file.Lines, nil
 	}
-	contents, err := c.desk.engine.Store.Read(path)
+	contents, err := c.client.engine.Store.Read(path)
 	if err != nil {
 		return nil, err
 	}

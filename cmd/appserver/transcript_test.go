@@ -107,7 +107,7 @@ func (p *player) start() {
 	live := config.NewLive(source, c)
 	models, err := providers(c, p.home, nil)
 	require.NoError(p.t, err)
-	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.Shelf{}, skills: &skills{home: p.home}, confinement: unconfined}
+	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.ModelCache{}, skills: &skills{home: p.home}, confinement: unconfined}
 	parts := engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files, Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
 		Setup: own, Tokens: token.New(),

@@ -1,7 +1,7 @@
 // Package model is the model providers: it sends a [core.Prompt] and turns the streamed answer into
 // pieces and a [core.Answer]. A [Client] is an endpoint that speaks a [Wire]: package chat has Chat
 // Completions, package responses the Responses API. Package offline is a provider without a network. [Router] picks a provider by the
-// name in the prompt. [Shelf] keeps the lists of their models.
+// name in the prompt. [ModelCache] keeps the lists of their models.
 //
 // A further API is one more package with a [Wire] and its [Reading], which have six and four methods,
 // a value of wire_api in core/config, and a case in cmd/appserver, which puts both together. The
@@ -44,8 +44,8 @@
 //
 // # Goroutines
 //
-// A [Shelf] starts one for each list of models that it asks for; it waits for the
-// provider, three seconds at most, and [Shelf.Close] ends it. No other is started
+// A [ModelCache] starts one for each list of models that it asks for; it waits for the
+// provider, three seconds at most, and [ModelCache.Close] ends it. No other is started
 // here. The idle limit is a time.AfterFunc per request, which
 // cancels the request and ends; Stream stops it before it returns. The HTTP
 // transport keeps goroutines for idle connections until [Client.Close].

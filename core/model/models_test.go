@@ -126,9 +126,9 @@ func (f *fakeLister) Models(ctx context.Context) ([]core.ListedModel, error) {
 }
 
 // shelved asks a shelf for the models of p, and gives the ids that come; nil while none do.
-func shelved(s *model.Shelf) func() []string {
+func shelved(s *model.ModelCache) func() []string {
 	var told atomic.Pointer[[]string]
-	s.Ask("p", func(models []core.ListedModel) {
+	s.List("p", func(models []core.ListedModel) {
 		ids := []string{}
 		for _, m := range models {
 			ids = append(ids, m.ID)
@@ -144,17 +144,17 @@ func shelved(s *model.Shelf) func() []string {
 	}
 }
 
-func bubble(t *testing.T, test func(t *testing.T, s *model.Shelf, p *fakeLister)) {
+func bubble(t *testing.T, test func(t *testing.T, s *model.ModelCache, p *fakeLister)) {
 	synctest.Test(t, func(t *testing.T) {
-		p, s := &fakeLister{answers: make(chan []core.ListedModel, 1)}, &model.Shelf{}
-		s.Stock(map[string]model.Lister{"p": p})
+		p, s := &fakeLister{answers: make(chan []core.ListedModel, 1)}, &model.ModelCache{}
+		s.SetListers(map[string]model.Lister{"p": p})
 		test(t, s, p)
 		s.Close()
 	})
 }
 
 func TestShelfAsksOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		first, second := shelved(s), shelved(s)
 		require.Nil(t, first(), "nobody waits in Ask")
 		p.answers <- []core.ListedModel{{ID: "a", Window: 5}}
@@ -163,9 +163,9 @@ func TestShelfAsksOnce(t *testing.T) {
 		time.Sleep(4 * time.Minute)
 		require.Equal(t, []string{"a"}, shelved(s)(), "it is believed for a while")
 		require.Equal(t, 1, p.asked)
-		require.EqualValues(t, 5, s.Window("p", "a"))
-		require.Zero(t, s.Window("p", "b"))
-		require.Zero(t, s.Window("q", "a"))
+		require.EqualValues(t, 5, s.ContextWindow("p", "a"))
+		require.Zero(t, s.ContextWindow("p", "b"))
+		require.Zero(t, s.ContextWindow("q", "a"))
 		time.Sleep(2 * time.Minute)
 		p.answers <- []core.ListedModel{{ID: "b"}}
 		require.Equal(t, []string{"b"}, shelved(s)())
@@ -173,7 +173,7 @@ func TestShelfAsksOnce(t *testing.T) {
 }
 
 func TestShelfDoesNotWaitForASilentProvider(t *testing.T) {
-	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		answer, begun := shelved(s), time.Now()
 		time.Sleep(3 * time.Second)
 		require.Equal(t, []string{}, answer())
@@ -184,7 +184,7 @@ func TestShelfDoesNotWaitForASilentProvider(t *testing.T) {
 }
 
 func TestShelfKeepsWhatItKnew(t *testing.T) {
-	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		p.answers <- []core.ListedModel{{ID: "a"}}
 		require.Equal(t, []string{"a"}, shelved(s)())
 		time.Sleep(time.Hour)
@@ -195,32 +195,32 @@ func TestShelfKeepsWhatItKnew(t *testing.T) {
 }
 
 func TestShelfLearns(t *testing.T) {
-	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
-		s.Learn("nobody")
-		s.Learn("p")
-		s.Learn("p")
+	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
+		s.Refresh("nobody")
+		s.Refresh("p")
+		s.Refresh("p")
 		p.answers <- []core.ListedModel{{ID: "a", Window: 7}}
 		synctest.Wait()
-		require.EqualValues(t, 7, s.Window("p", "a"))
-		s.Learn("p")
+		require.EqualValues(t, 7, s.ContextWindow("p", "a"))
+		s.Refresh("p")
 		synctest.Wait()
 		require.Equal(t, 1, p.asked)
 	})
 }
 
 func TestShelfEnds(t *testing.T) {
-	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		answer := shelved(s)
 		s.Close()
 		require.Equal(t, []string{}, answer(), "who waits is told")
 		require.Equal(t, []string{}, shelved(s)(), "and who comes later")
-		s.Learn("p")
+		s.Refresh("p")
 		require.Equal(t, 1, p.asked)
 	})
-	new(model.Shelf).Close()
+	new(model.ModelCache).Close()
 	require.Equal(t, []string{}, func() []string {
 		ids := []string{"x"}
-		new(model.Shelf).Ask("p", func([]core.ListedModel) { ids = []string{} })
+		new(model.ModelCache).List("p", func([]core.ListedModel) { ids = []string{} })
 		return ids
 	}())
 }
@@ -282,17 +282,17 @@ func TestListsAreBounded(t *testing.T) {
 // TestShelfUnderMany: whoever asks at the same time, one question goes out, everybody is told
 // once, and what is shared is not changed by who was told.
 func TestShelfUnderMany(t *testing.T) {
-	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		var told atomic.Int32
 		for i := range 100 {
-			go s.Ask("p", func(models []core.ListedModel) {
+			go s.List("p", func(models []core.ListedModel) {
 				told.Add(1)
 				if len(models) != 2 || models[0].ID != "a" {
 					t.Errorf("%d is told %v", i, models)
 				}
 			})
-			go s.Learn("p")
-			go s.Window("p", "a")
+			go s.Refresh("p")
+			go s.ContextWindow("p", "a")
 		}
 		synctest.Wait()
 		require.Zero(t, told.Load())
@@ -308,26 +308,26 @@ func TestShelfAsksEachProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent, quick := &fakeLister{answers: make(chan []core.ListedModel)}, &fakeLister{answers: make(chan []core.ListedModel, 1)}
 		quick.answers <- []core.ListedModel{{ID: "q", Window: 3}}
-		s := &model.Shelf{}
-		s.Stock(map[string]model.Lister{"silent": silent, "quick": quick})
+		s := &model.ModelCache{}
+		s.SetListers(map[string]model.Lister{"silent": silent, "quick": quick})
 		waits := true
-		s.Ask("silent", func([]core.ListedModel) { waits = false })
+		s.List("silent", func([]core.ListedModel) { waits = false })
 		var ids []core.ListedModel
-		s.Ask("quick", func(models []core.ListedModel) { ids = models })
+		s.List("quick", func(models []core.ListedModel) { ids = models })
 		synctest.Wait()
 		require.True(t, waits)
 		require.Len(t, ids, 1)
-		require.EqualValues(t, 3, s.Window("quick", "q"), "told while another is asked")
+		require.EqualValues(t, 3, s.ContextWindow("quick", "q"), "told while another is asked")
 		s.Close()
 		require.False(t, waits)
-		require.Zero(t, s.Window("quick", "q"), "nobody asks any more")
+		require.Zero(t, s.ContextWindow("quick", "q"), "nobody asks any more")
 	})
 }
 
 // TestShelfAsksAgainInTime: after a failure in 20 seconds, after an answer in five minutes,
 // and while it asks again it tells nothing that is older than the answer.
 func TestShelfAsksAgainInTime(t *testing.T) {
-	bubble(t, func(t *testing.T, s *model.Shelf, p *fakeLister) {
+	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		p.answers <- nil
 		require.Equal(t, []string{}, shelved(s)())
 		time.Sleep(19 * time.Second)

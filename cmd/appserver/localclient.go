@@ -20,7 +20,7 @@ import (
 
 // desk is a client of an engine in this process. It calls one method at a time, and is
 // the outbox that takes the answers.
-type desk struct {
+type localClient struct {
 	home    string
 	engine  *engine.Engine
 	handler protocol.Handler
@@ -35,10 +35,10 @@ type answer struct {
 }
 
 // deskConnection is the connection that the desk calls from.
-const deskConnection = 1
+const localConnection = 1
 
 // openDesk needs no provider: no model is asked for anything.
-func openDesk(o *options, log *zap.Logger) (*desk, error) {
+func openLocalClient(o *options, log *zap.Logger) (*localClient, error) {
 	_, home, parts, err := gather(o, log)
 	if err != nil {
 		return nil, err
@@ -46,20 +46,20 @@ func openDesk(o *options, log *zap.Logger) (*desk, error) {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no threads: %s does not exist; set CODEX_HOME to the folder that has them", home)
 	}
-	d := &desk{home: home, answers: make(chan answer, 1)}
-	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, d, protocol.Level
+	c := &localClient{home: home, answers: make(chan answer, 1)}
+	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
 	parts.Originator = func(uint64) string { return "appserver" }
-	d.engine = engine.New(parts)
-	d.handler = server.NewMethods(d.engine, server.ServerHandlers{}, nil)
-	return d, nil
+	c.engine = engine.New(parts)
+	c.handler = server.NewMethods(c.engine, server.ServerHandlers{}, nil)
+	return c, nil
 }
 
 // close ends the engine, which rewrites what was changed and lets its threads go. It
 // waits however long that takes: the disk is all that it waits for.
-func (d *desk) close() error { return d.engine.Close(context.Background()) }
+func (c *localClient) close() error { return c.engine.Close(context.Background()) }
 
 // call calls a method of the table, and waits for its answer.
-func (d *desk) call(name string, params any) (any, error) {
+func (c *localClient) call(name string, params any) (any, error) {
 	raw, err := protocol.Marshal(params)
 	if err != nil {
 		return nil, fmt.Errorf("writing the params of %s: %w", name, err)
@@ -69,17 +69,17 @@ func (d *desk) call(name string, params any) (any, error) {
 	if row < 0 {
 		return nil, fmt.Errorf("there is no method %s", name)
 	}
-	d.calls++
-	if err := methods[row].Serve(d.handler, protocol.Caller{Conn: deskConnection, Request: d.calls}, raw); err != nil {
+	c.calls++
+	if err := methods[row].Serve(c.handler, protocol.Caller{Conn: localConnection, Request: c.calls}, raw); err != nil {
 		return nil, err
 	}
-	a := <-d.answers
+	a := <-c.answers
 	return a.result, a.err
 }
 
 // ask calls a method whose result is an R.
-func ask[R any](d *desk, name string, params any) (R, error) {
-	result, err := d.call(name, params)
+func ask[R any](c *localClient, name string, params any) (R, error) {
+	result, err := c.call(name, params)
 	if err != nil {
 		var none R
 		return none, err
@@ -92,19 +92,19 @@ func ask[R any](d *desk, name string, params any) (R, error) {
 }
 
 // Reply takes an answer.
-func (d *desk) Reply(_ protocol.Caller, result any) { d.answers <- answer{result: result} }
+func (c *localClient) Reply(_ protocol.Caller, result any) { c.answers <- answer{result: result} }
 
 // Refuse takes an answer that is an error.
-func (d *desk) Refuse(_ protocol.Caller, err *protocol.Error) { d.answers <- answer{err: err} }
+func (c *localClient) Refuse(_ protocol.Caller, err *protocol.Error) { c.answers <- answer{err: err} }
 
 // Notify drops what is told: answers say all that is shown.
-func (d *desk) Notify(uint64, protocol.Notification) {}
+func (c *localClient) Notify(uint64, protocol.Notification) {}
 
 // Ask drops questions, which only turns have.
-func (d *desk) Ask(uint64, uint64, string, any, func(json.RawMessage, error)) {}
+func (c *localClient) Ask(uint64, uint64, string, any, func(json.RawMessage, error)) {}
 
 // Congested is nil: the desk keeps up.
-func (d *desk) Congested(uint64) <-chan struct{} { return nil }
+func (c *localClient) Congested(uint64) <-chan struct{} { return nil }
 
 // Behind is false, too.
-func (d *desk) Behind(uint64) bool { return false }
+func (c *localClient) Behind(uint64) bool { return false }
