@@ -18,8 +18,8 @@ import (
 	"appserver/server"
 )
 
-// desk is a client of an engine in this process. It calls one method at a time, and is
-// the outbox that takes the answers.
+// localClient is a client of an engine in the same process. It calls one method at a time, and
+// implements engine.Outbox to receive the results.
 type localClient struct {
 	home    string
 	engine  *engine.Engine
@@ -28,16 +28,17 @@ type localClient struct {
 	answers chan answer
 }
 
-// answer is that to the call under way.
+// answer is the result of the running call.
 type answer struct {
 	result any
 	err    error
 }
 
-// deskConnection is the connection that the desk calls from.
+// localConnection is the connection id of the client.
 const localConnection = 1
 
-// openDesk needs no provider: no model is asked for anything.
+// openLocalClient starts an engine without a provider, because its commands make no model
+// requests.
 func openLocalClient(o *options, log *zap.Logger) (*localClient, error) {
 	_, home, parts, err := gather(o, log)
 	if err != nil {
@@ -54,11 +55,11 @@ func openLocalClient(o *options, log *zap.Logger) (*localClient, error) {
 	return c, nil
 }
 
-// close ends the engine, which rewrites what was changed and lets its threads go. It
-// waits however long that takes: the disk is all that it waits for.
+// close closes the engine, which rewrites changed rollouts. It has no timeout, because it
+// waits for the disk only.
 func (c *localClient) close() error { return c.engine.Close(context.Background()) }
 
-// call calls a method of the table, and waits for its answer.
+// call calls a method and waits for its result.
 func (c *localClient) call(name string, params any) (any, error) {
 	raw, err := protocol.Marshal(params)
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *localClient) call(name string, params any) (any, error) {
 	return a.result, a.err
 }
 
-// ask calls a method whose result is an R.
+// ask calls a method with a result of type R.
 func ask[R any](c *localClient, name string, params any) (R, error) {
 	result, err := c.call(name, params)
 	if err != nil {
@@ -91,20 +92,20 @@ func ask[R any](c *localClient, name string, params any) (R, error) {
 	return r, nil
 }
 
-// Reply takes an answer.
+// Reply receives a result.
 func (c *localClient) Reply(_ protocol.Caller, result any) { c.answers <- answer{result: result} }
 
-// Refuse takes an answer that is an error.
+// Refuse receives an error.
 func (c *localClient) Refuse(_ protocol.Caller, err *protocol.Error) { c.answers <- answer{err: err} }
 
-// Notify drops what is told: answers say all that is shown.
+// Notify ignores notifications, because the commands print results only.
 func (c *localClient) Notify(uint64, protocol.Notification) {}
 
-// Ask drops questions, which only turns have.
+// Ask ignores requests of the server, because only turns send them.
 func (c *localClient) Ask(uint64, uint64, string, any, func(json.RawMessage, error)) {}
 
-// Congested is nil: the desk keeps up.
+// Congested returns nil, because the client discards its output.
 func (c *localClient) Congested(uint64) <-chan struct{} { return nil }
 
-// Behind is false, too.
+// Behind returns false.
 func (c *localClient) Behind(uint64) bool { return false }

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// listTime bounds how long a provider is asked for its models.
+	// listTimeout limits the time of a request for a provider's models.
 	listTimeout = 3 * time.Second
-	// fresh is how long a list is believed, and stale how long a failure is.
+	// listLifetime is the age at which a list is requested again, and failureLifetime that of
+	// a failure.
 	listLifetime    = 5 * time.Minute
 	failureLifetime = 20 * time.Second
 )
 
-// Shelf keeps the models that providers list. The zero Shelf knows none, and asks nobody.
-// It is safe for concurrent use.
+// ModelCache caches the model lists of providers. The zero value has no providers. It is safe
+// for concurrent use.
 type ModelCache struct {
 	mu       sync.Mutex
 	listers  map[string]Lister
@@ -27,17 +28,17 @@ type ModelCache struct {
 	requests sync.WaitGroup
 }
 
-// list is what is known of a provider.
+// modelList is the cached list of a provider.
 type modelList struct {
 	models []core.ListedModel
-	// until is when it is to be asked again; busy is set while it is being asked, and
-	// waiting are told its end.
+	// until is the time after which the list is requested again. busy is set during a request.
+	// waiting holds the callbacks to call after it.
 	until   time.Time
 	busy    bool
 	waiting []func([]core.ListedModel)
 }
 
-// Stock says whom to ask. It is called once, before anything is asked.
+// SetListers sets the providers. Call it once, before other methods.
 func (c *ModelCache) SetListers(listers map[string]Lister) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,9 +46,8 @@ func (c *ModelCache) SetListers(listers map[string]Lister) {
 	c.ctx, c.stop = context.WithCancel(context.Background())
 }
 
-// Ask gives then the models of a provider: at once where they are known, else when it has
-// told them, has failed to, or took too long, which are then those that were known before.
-// It does not wait itself.
+// List calls then with the models of a provider: immediately if the list is valid, or after a
+// request. If the request fails or times out, then gets the former list. List does not wait.
 func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Lock()
 	l := c.listLocked(provider)
@@ -65,7 +65,7 @@ func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Unlock()
 }
 
-// Window is the context window that a provider has told of a model, 0 where it has not.
+// ContextWindow returns the context window of a model in tokens, or 0 if it is unknown.
 func (c *ModelCache) ContextWindow(provider, model string) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *ModelCache) ContextWindow(provider, model string) int64 {
 	return 0
 }
 
-// Learn asks a provider that was not asked of late, for whoever wants to know later.
+// Refresh requests an outdated list in the background, so that later calls find a valid one.
 func (c *ModelCache) Refresh(provider string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *ModelCache) Refresh(provider string) {
 	}
 }
 
-// Close gives up what is being asked, and waits for its end.
+// Close cancels running requests and waits for their end.
 func (c *ModelCache) Close() {
 	c.mu.Lock()
 	if c.stop != nil {
@@ -99,7 +99,7 @@ func (c *ModelCache) Close() {
 	c.requests.Wait()
 }
 
-// listLocked is nil for a provider that cannot be asked.
+// listLocked returns the list of a provider, or nil if the provider cannot list models.
 func (c *ModelCache) listLocked(provider string) *modelList {
 	if c.listers[provider] == nil {
 		return nil
