@@ -88,67 +88,67 @@ export interface ClientInfo {
 
 /** A request of the client. */
 export type ClientRequest =
-  /** Opens the connection. Everything else is refused before it. */
+  /** Opens the connection. All other requests before it are rejected. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "initialize"; params: InitializeParams }
-  /** Begins a conversation and subscribes the caller to it. */
+  /** Starts a thread and subscribes the caller to it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/start"; params?: ThreadStartParams | null }
-  /** Loads a stored conversation, or joins a loaded one, and subscribes the caller to it. */
+  /** Loads a stored thread, or joins a loaded one, and subscribes the caller to it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/resume"; params: ThreadResumeParams }
-  /** Begins a conversation with the history of another, and subscribes the caller to it. */
+  /** Starts a thread with the history of another one, and subscribes the caller to it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/fork"; params: ThreadForkParams }
-  /** Reads a conversation without loading it. */
+  /** Reads a thread without loading it. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/read"; params: ThreadReadParams }
-  /** Lists stored conversations, newest first. */
+  /** Lists stored threads, newest first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/list"; params?: ThreadListParams | null }
-  /** Finds stored conversations by what was said in them, with a snippet of each. */
+  /** Finds stored threads by the text of their messages, with a snippet of each. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/search"; params: ThreadSearchParams }
-  /** Finds each place of a conversation where a text was said. */
+  /** Finds each occurrence of a text in a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/searchOccurrences"; params: ThreadSearchOccurrencesParams }
-  /** Lists the ids of loaded conversations. */
+  /** Lists the ids of loaded threads. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/loaded/list"; params?: ThreadLoadedListParams | null }
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/timeline/list"; params: ThreadTimelineListParams }
-  /** Lists the turns of a thread, page by page, the newest first. */
+  /** Lists the turns of a thread in pages, newest first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/turns/list"; params: ThreadTurnsListParams }
-  /** Lists the items of a thread or of a turn, page by page, the oldest first. */
+  /** Lists the items of a thread or of a turn in pages, oldest first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/items/list"; params: ThreadItemsListParams }
-  /** Ends the notifications of a conversation to the caller. */
+  /** Stops the notifications of a thread to the caller. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unsubscribe"; params: ThreadUnsubscribeParams }
-  /** Names a conversation. */
+  /** Sets the name of a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/name/set"; params: ThreadSetNameParams }
-  /** Takes a turn and all behind it out of a conversation. */
+  /** Removes a turn and all later turns from a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/revert"; params: ThreadRevertParams }
-  /** Takes the last turns out of a conversation. */
+  /** Removes the last turns from a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/rollback"; params: ThreadRollbackParams }
-  /** Changes what a conversation says of its repository. */
+  /** Changes the git information of a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/metadata/update"; params: ThreadMetadataUpdateParams }
-  /** Adds entries to what the model is sent. */
+  /** Adds items to the model's input history. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/inject_items"; params: ThreadInjectItemsParams }
-  /** Deletes a conversation. */
+  /** Deletes a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/delete"; params: ThreadDeleteParams }
-  /** Unloads a conversation and moves it to the archive. */
+  /** Unloads a thread and moves it to the archive. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archive"; params: ThreadArchiveParams }
-  /** Brings a conversation back from the archive. */
+  /** Moves a thread back from the archive. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unarchive"; params: ThreadUnarchiveParams }
-  /** Archives a conversation and begins another like it, without its history. */
+  /** Archives a thread and starts another one with the same settings, without its history. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/archiveAndNew"; params: ThreadArchiveAndNewParams }
-  /** Shows which files a turn, or all turns, changed. */
+  /** Returns the diff of the files that a turn, or all turns, changed. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/diff/read"; params: ThreadDiffReadParams }
-  /** Lists the states of the files that one can go back to. */
+  /** Lists the checkpoints of a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/list"; params: ThreadCheckpointListParams }
-  /** Compares the files with those of a checkpoint. */
+  /** Compares the files with a checkpoint. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/diff"; params: ThreadCheckpointDiffParams }
-  /** Takes back what turns did to the files, to the conversation, or to both. */
+  /** Undoes what turns changed in the files, the conversation, or both. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/checkpoint/revert"; params: ThreadCheckpointRevertParams }
-  /** Gives the agent something to do; while a turn runs, joins it. */
+  /** Starts a turn with the user's input, or adds the input to the active turn. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/start"; params: TurnStartParams }
-  /** Adds input to the turn under way. */
+  /** Adds input to the active turn. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/steer"; params: TurnSteerParams }
-  /** Ends the turn under way and everything it started. */
+  /** Interrupts the active turn and ends everything that it started. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/interrupt"; params?: TurnInterruptParams | null }
-  /** Lists what the model is sent, item by item, with its price. */
+  /** Lists the context items with their prices. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getItems"; params: ContextGetItemsParams }
-  /** Tells what the context costs. */
+  /** Returns the price of the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getUsage"; params: ContextGetUsageParams }
   /** Excludes items from the context, or includes them again. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/setInclusion"; params: ContextSetInclusionParams }
@@ -156,29 +156,29 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/pruneByIndices"; params: ContextPruneByIndicesParams }
   /** Excludes the items of some categories. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/prune"; params: ContextPruneParams }
-  /** Pins items, so that no prune takes them out, or unpins them. */
+  /** Protects items from prune, trim and compaction, or removes the protection. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/pin"; params: ContextPinParams }
-  /** Gives a tool output or a reasoning another text. */
+  /** Replaces the text of a tool output or of reasoning. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/replace"; params: ContextReplaceParams }
-  /** Tells what edits would save, and changes nothing. */
+  /** Returns the price before and after edits, and changes nothing. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/preview"; params: ContextPreviewParams }
-  /** Shows the next model request as it would be sent. */
+  /** Returns the next model request as it would be sent. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getPrompt"; params: ContextGetPromptParams }
-  /** Takes back the last context edit. */
+  /** Undoes the last context edit. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/undo"; params: ContextUndoParams }
-  /** Makes a context edit again that was undone. */
+  /** Redoes the context edit that was undone last. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/redo"; params: ContextRedoParams }
   /** Lists the context edits. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/listEdits"; params: ContextListEditsParams }
-  /** Brings the full context back. */
+  /** Restores the full context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/restore"; params: ContextRestoreParams }
-  /** Takes all turns but the last ones out of the context. */
+  /** Takes turns out of the context, all or all except the last ones. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/trim"; params: ThreadContextTrimParams }
-  /** Puts a summary in the place of what was trimmed. */
+  /** Sets the summary of a trim point. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/context/summarize"; params: ThreadContextSummarizeParams }
-  /** Begins a turn that reviews changes. */
+  /** Starts a turn that reviews changes. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "review/start"; params: ReviewStartParams }
-  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  /** Runs a command of the user outside of the sandbox, and gives its output to the model. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/shellCommand"; params: ThreadShellCommandParams }
   /** Lists the commands that run in the background. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/list"; params: ThreadBackgroundTerminalsListParams }
@@ -186,105 +186,105 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/terminate"; params: ThreadBackgroundTerminalsTerminateParams }
   /** Ends all commands that run in the background. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/backgroundTerminals/clean"; params: ThreadBackgroundTerminalsCleanParams }
-  /** Begins a turn that compacts the context. */
+  /** Starts a turn that compacts the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/start"; params: ThreadCompactStartParams }
-  /** Drafts a compaction, and tells what it would lose. */
+  /** Drafts a compaction, and lists what it would lose. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/propose"; params: ThreadCompactProposeParams }
-  /** Makes the compaction of a draft, as it is or edited. */
+  /** Applies the compaction of a draft, with its text or an edited one. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/commit"; params: ThreadCompactCommitParams }
   /** Lists the slash commands. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/list"; params?: SlashCommandListParams | null }
-  /** Tells which slash command a text is. */
+  /** Parses a text as a slash command. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/parse"; params: SlashCommandParseParams }
-  /** Does what a slash command stands for. */
+  /** Executes a slash command. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/execute"; params: SlashCommandExecuteParams }
   /** Lists the models that turns can use. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "model/list"; params?: ModelListParams | null }
   /** Lists the providers of models. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/list"; params?: ModelProviderListParams | null }
-  /** Tells which tools run at the provider: none. */
+  /** Lists the tools that run at the provider: none. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "modelProvider/capabilities/read"; params?: ModelProviderCapabilitiesReadParams | null }
-  /** Lists the skills that a working directory has. */
+  /** Lists the skills of a working directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "skills/list"; params?: SkillsListParams | null }
-  /** Names folders with more skills. */
+  /** Sets additional folders with skills. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "skills/extraRoots/set"; params: SkillsExtraRootsSetParams }
-  /** Lists hooks: none, as none are run. */
+  /** Lists hooks: none, because no hooks are run. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "hooks/list"; params?: HooksListParams | null }
-  /** Tells who is logged in: nobody, and nobody has to be. */
+  /** Returns the account: none, and none is needed. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "account/read"; params?: GetAccountParams | null }
-  /** Tells the same as account/read, in an older form. */
+  /** Returns the same as account/read, in an older form. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "getAuthStatus"; params?: GetAuthStatusParams | null }
-  /** Lists the switches of the configuration. */
+  /** Lists the feature switches of the configuration. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "experimentalFeature/list"; params?: ExperimentalFeatureListParams | null }
   /** Lists the modes that turns can be in. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "collaborationMode/list"; params?: CollaborationModeListParams | null }
   /** Lists the profiles of permissions. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "permissionProfile/list"; params?: PermissionProfileListParams | null }
-  /** Tells what an administrator demands of the configuration: nothing. */
+  /** Returns an administrator's requirements on the configuration: none. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "configRequirements/read"; params?: ConfigRequirementsReadParams | null }
   /** Sets a value of the user's configuration. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/value/write"; params: ConfigValueWriteParams }
   /** Sets values of the user's configuration, all or none. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/batchWrite"; params: ConfigBatchWriteParams }
-  /** Reads the configuration in force and where it comes from. */
+  /** Reads the effective configuration and the origin of its values. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/read"; params?: ConfigReadParams | null }
   /** Lists the MCP servers, their tools and resources. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServerStatus/list"; params?: ListMcpServerStatusParams | null }
-  /** Calls a tool of an MCP server, outside of the conversation. */
+  /** Calls a tool of an MCP server, without the model. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/tool/call"; params: McpServerToolCallParams }
   /** Reads a resource of an MCP server. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/resource/read"; params: McpResourceReadParams }
-  /** Reads the configuration again, and connects to the MCP servers that it names. */
+  /** Reads the configuration again, and connects to its MCP servers. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerRefreshParams | null }
-  /** Turns the memory of a conversation off, and on again. */
+  /** Turns the memory of a thread off or on. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/memoryMode/set"; params: ThreadMemoryModeSetParams }
-  /** Tells what is remembered, and how. */
+  /** Returns the state of the memory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/status"; params?: MemoryStatusParams | null }
-  /** Searches what is remembered of a repository. */
+  /** Searches the memory of a repository. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/search"; params: MemorySearchParams }
-  /** Lists the summaries that are remembered. */
+  /** Lists the summaries in the memory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/list"; params?: MemoryListParams | null }
-  /** Forgets what is named. */
+  /** Removes the named entries from the memory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/forget"; params?: MemoryForgetParams | null }
-  /** Pauses the reading of a repository's files, or lets it go on. */
+  /** Pauses or continues the indexing of a repository's files. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/index/pause"; params: MemoryIndexPauseParams }
-  /** Forgets everything. */
+  /** Removes everything from the memory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/reset"; params?: MemoryResetParams | null }
   /** Reads a file. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readFile"; params: FsReadFileParams }
   /** Writes a file. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/writeFile"; params: FsWriteFileParams }
-  /** Makes a directory. */
+  /** Creates a directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/createDirectory"; params: FsCreateDirectoryParams }
-  /** Tells what is at a path. */
+  /** Returns the type, size and times of a path. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/getMetadata"; params: FsGetMetadataParams }
   /** Lists a directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readDirectory"; params: FsReadDirectoryParams }
-  /** Removes a file, or a directory with what is in it. */
+  /** Removes a file, or a directory with its content. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/remove"; params: FsRemoveParams }
-  /** Copies a file, or a directory with what is in it. */
+  /** Copies a file, or a directory with its content. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/copy"; params: FsCopyParams }
-  /** Begins to tell of changes of a file or a directory. */
+  /** Starts a watch of a file or a directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/watch"; params: FsWatchParams }
   /** Ends a watch. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/unwatch"; params: FsUnwatchParams }
   /** Finds files by parts of their paths. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch"; params: FuzzyFileSearchParams }
-  /** Begins a search that takes one query after the other. */
+  /** Starts a search session for successive queries. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch/sessionStart"; params: FuzzyFileSearchSessionStartParams }
-  /** Asks a search something else. */
+  /** Changes the query of a search session. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch/sessionUpdate"; params: FuzzyFileSearchSessionUpdateParams }
-  /** Ends a search. */
+  /** Ends a search session. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fuzzyFileSearch/sessionStop"; params: FuzzyFileSearchSessionStopParams }
   /** Runs a command without a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec"; params: CommandExecParams }
   /** Writes to the input of a command. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec/write"; params: CommandExecWriteParams }
-  /** Gives the terminal of a command another size. */
+  /** Resizes the terminal of a command. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec/resize"; params: CommandExecResizeParams }
   /** Ends a command. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "command/exec/terminate"; params: CommandExecTerminateParams }
-  /** Tells how the server is: its memory, clients, threads, index and sandbox. */
+  /** Returns the state of the server: memory, clients, threads, index, sandbox. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "server/diagnostics"; params?: ServerDiagnosticsParams | null };
 
 /** CodexErrorInfo is the machine-readable reason of a failed turn: a word, or for failures of HTTP a word with the status, {"httpConnectionFailed": {"httpStatusCode": 401}}. */
@@ -1968,37 +1968,37 @@ export interface ServerDiagnosticsResponse {
 
 /** A notification of the server. */
 export type ServerNotification =
-  /** A thread began. */
+  /** A thread started. */
   | { jsonrpc: "2.0"; method: "thread/started"; params: ThreadStartedNotification; emittedAtMs: number }
-  /** A thread went to work, waits, is idle, or is not loaded any more. */
+  /** The status of a thread changed: active, waiting, idle or not loaded. */
   | { jsonrpc: "2.0"; method: "thread/status/changed"; params: ThreadStatusChangedNotification; emittedAtMs: number }
   /** A thread has a new name. */
   | { jsonrpc: "2.0"; method: "thread/name/updated"; params: ThreadNameUpdatedNotification; emittedAtMs: number }
   /** A thread was unloaded. */
   | { jsonrpc: "2.0"; method: "thread/closed"; params: ThreadClosedNotification; emittedAtMs: number }
-  /** A thread is gone. */
+  /** A thread was deleted. */
   | { jsonrpc: "2.0"; method: "thread/deleted"; params: ThreadDeletedNotification; emittedAtMs: number }
-  /** A thread has lost its last turns. */
+  /** The last turns of a thread were removed. */
   | { jsonrpc: "2.0"; method: "thread/reverted"; params: ThreadRevertedNotification; emittedAtMs: number }
-  /** A thread is in the archive. */
+  /** A thread was archived. */
   | { jsonrpc: "2.0"; method: "thread/archived"; params: ThreadArchivedNotification; emittedAtMs: number }
-  /** A thread is back from the archive. */
+  /** A thread was unarchived. */
   | { jsonrpc: "2.0"; method: "thread/unarchived"; params: ThreadUnarchivedNotification; emittedAtMs: number }
-  /** A thread took the place of one that was archived. */
+  /** A thread replaced an archived one. */
   | { jsonrpc: "2.0"; method: "thread/archivedAndNewCreated"; params: ThreadArchivedAndNewCreatedNotification; emittedAtMs: number }
-  /** A turn began. */
+  /** A turn started. */
   | { jsonrpc: "2.0"; method: "turn/started"; params: TurnStartedNotification; emittedAtMs: number }
   /** The agent's plan changed. */
   | { jsonrpc: "2.0"; method: "turn/plan/updated"; params: TurnPlanUpdatedNotification; emittedAtMs: number }
-  /** What the turn has changed so far. */
+  /** The diff of the turn so far. */
   | { jsonrpc: "2.0"; method: "turn/diff/updated"; params: TurnDiffUpdatedNotification; emittedAtMs: number }
-  /** An item began. */
+  /** An item started. */
   | { jsonrpc: "2.0"; method: "item/started"; params: ItemStartedNotification; emittedAtMs: number }
   /** A piece of an agent message. */
   | { jsonrpc: "2.0"; method: "item/agentMessage/delta"; params: AgentMessageDeltaNotification; emittedAtMs: number }
   /** A piece of a plan that the agent proposes. */
   | { jsonrpc: "2.0"; method: "item/plan/delta"; params: PlanDeltaNotification; emittedAtMs: number }
-  /** A part of a reasoning summary begins. */
+  /** A part of a reasoning summary starts. */
   | { jsonrpc: "2.0"; method: "item/reasoning/summaryPartAdded"; params: ReasoningSummaryPartAddedNotification; emittedAtMs: number }
   /** A piece of a reasoning summary. */
   | { jsonrpc: "2.0"; method: "item/reasoning/summaryTextDelta"; params: ReasoningSummaryTextDeltaNotification; emittedAtMs: number }
@@ -2006,53 +2006,53 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "item/reasoning/textDelta"; params: ReasoningTextDeltaNotification; emittedAtMs: number }
   /** A piece of a command's output. */
   | { jsonrpc: "2.0"; method: "item/commandExecution/outputDelta"; params: CommandExecutionOutputDeltaNotification; emittedAtMs: number }
-  /** What a tool of an MCP server says while it works. */
+  /** Progress of a tool of an MCP server. */
   | { jsonrpc: "2.0"; method: "item/mcpToolCall/progress"; params: McpToolCallProgressNotification; emittedAtMs: number }
-  /** The model typed to a command in the background, or waits for it. */
+  /** The model wrote to a background command, or waits for it. */
   | { jsonrpc: "2.0"; method: "item/commandExecution/terminalInteraction"; params: TerminalInteractionNotification; emittedAtMs: number }
-  /** An item is final, and durable. */
+  /** An item is final and durable. */
   | { jsonrpc: "2.0"; method: "item/completed"; params: ItemCompletedNotification; emittedAtMs: number }
-  /** What the last model request cost. */
+  /** The token usage of the last model request. */
   | { jsonrpc: "2.0"; method: "thread/tokenUsage/updated"; params: ThreadTokenUsageUpdatedNotification; emittedAtMs: number }
-  /** A request of the server needs no answer any more. */
+  /** A request of the server needs no response anymore. */
   | { jsonrpc: "2.0"; method: "serverRequest/resolved"; params: ServerRequestResolvedNotification; emittedAtMs: number }
   /** A model request failed. */
   | { jsonrpc: "2.0"; method: "error"; params: ErrorNotification; emittedAtMs: number }
-  /** A turn ended; nothing of it follows. */
+  /** A turn ended. */
   | { jsonrpc: "2.0"; method: "turn/completed"; params: TurnCompletedNotification; emittedAtMs: number }
-  /** What the model is sent has changed. */
+  /** The context changed. */
   | { jsonrpc: "2.0"; method: "ContextItems"; params: ContextItemsNotification; emittedAtMs: number }
   /** The context was compacted. */
   | { jsonrpc: "2.0"; method: "thread/compacted"; params: ContextCompactedNotification; emittedAtMs: number }
-  /** A trim point: what lies before it is not sent to the model. */
+  /** A trim point was created. Items before it are not sent to the model. */
   | { jsonrpc: "2.0"; method: "thread/trimPoint/created"; params: ThreadTrimPointCreatedNotification; emittedAtMs: number }
-  /** A trim point was taken back. */
+  /** A trim point was removed. */
   | { jsonrpc: "2.0"; method: "thread/trimPoint/removed"; params: ThreadTrimPointRemovedNotification; emittedAtMs: number }
   /** A provider session gets no more requests. */
   | { jsonrpc: "2.0"; method: "thread/session/stopRequested"; params: ThreadSessionStopRequestedNotification; emittedAtMs: number }
-  /** The next model request begins another provider session. */
+  /** A provider session starts with the next model request. */
   | { jsonrpc: "2.0"; method: "thread/session/started"; params: ThreadSessionStartedNotification; emittedAtMs: number }
-  /** A trim point has a summary. */
+  /** The summary of a trim point changed. */
   | { jsonrpc: "2.0"; method: "thread/context/summarized"; params: ThreadContextSummarizedNotification; emittedAtMs: number }
-  /** Rollouts are being read for lists and searches. */
+  /** Progress of indexing rollouts for lists and searches. */
   | { jsonrpc: "2.0"; method: "thread/index/progress"; params: ThreadIndexProgressNotification; emittedAtMs: number }
-  /** What left a thread's context is remembered. */
+  /** The memory has new summaries of a thread. */
   | { jsonrpc: "2.0"; method: "memory/updated"; params: MemoryUpdatedNotification; emittedAtMs: number }
-  /** The files of a repository are being read for the memory. */
+  /** Progress of indexing a repository's files for the memory. */
   | { jsonrpc: "2.0"; method: "memory/index/progress"; params: MemoryIndexProgressNotification; emittedAtMs: number }
-  /** How the connection of a thread to an MCP server is. */
+  /** The state of a thread's connection to an MCP server changed. */
   | { jsonrpc: "2.0"; method: "mcpServer/startupStatus/updated"; params: McpServerStatusUpdatedNotification; emittedAtMs: number }
-  /** skills/list would answer something else than before. */
+  /** The result of skills/list changed. */
   | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification; emittedAtMs: number }
-  /** Something that is watched has changed. */
+  /** A watched path changed. */
   | { jsonrpc: "2.0"; method: "fs/changed"; params: FsChangedNotification; emittedAtMs: number }
-  /** What a search has found so far. */
+  /** The results of a search session so far. */
   | { jsonrpc: "2.0"; method: "fuzzyFileSearch/sessionUpdated"; params: FuzzyFileSearchSessionUpdatedNotification; emittedAtMs: number }
-  /** A search has looked everywhere. */
+  /** A search session has searched all files. */
   | { jsonrpc: "2.0"; method: "fuzzyFileSearch/sessionCompleted"; params: FuzzyFileSearchSessionCompletedNotification; emittedAtMs: number }
   /** A piece of the output of a command without a thread. */
   | { jsonrpc: "2.0"; method: "command/exec/outputDelta"; params: CommandExecOutputDeltaNotification; emittedAtMs: number }
-  /** Something the user should read. */
+  /** A message that the user should read. */
   | { jsonrpc: "2.0"; method: "warning"; params: WarningNotification; emittedAtMs: number }
   /** A setting has no effect. */
   | { jsonrpc: "2.0"; method: "configWarning"; params: ConfigWarningNotification; emittedAtMs: number }
@@ -2065,11 +2065,11 @@ export type ServerRequest =
   | { jsonrpc: "2.0"; id: RequestId; method: "item/commandExecution/requestApproval"; params: CommandExecutionRequestApprovalParams }
   /** Asks whether files may be changed. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/fileChange/requestApproval"; params: FileChangeRequestApprovalParams }
-  /** Asks what an MCP server wants to know, or whether a tool of it may be called. */
+  /** Asks a question of an MCP server, or whether one of its tools may be called. */
   | { jsonrpc: "2.0"; id: RequestId; method: "mcpServer/elicitation/request"; params: McpServerElicitationRequestParams }
   /** Asks the client to run one of its tools. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/call"; params: DynamicToolCallParams }
-  /** Puts questions to the user. */
+  /** Asks the user questions. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/requestUserInput"; params: ToolRequestUserInputParams };
 
 /** ServerRequestResolvedNotification tells that a request of the server needs no answer any more: it was answered, or its turn ended. RequestID is the id that the request was sent with. */
@@ -3298,67 +3298,67 @@ export interface WorkspaceWrite {
 
 /** The params and the result of every method. */
 export interface Methods {
-  /** Opens the connection. Everything else is refused before it. */
+  /** Opens the connection. All other requests before it are rejected. */
   initialize: { params: InitializeParams; result: InitializeResponse };
-  /** Begins a conversation and subscribes the caller to it. */
+  /** Starts a thread and subscribes the caller to it. */
   "thread/start": { params: ThreadStartParams; result: ThreadStartResponse };
-  /** Loads a stored conversation, or joins a loaded one, and subscribes the caller to it. */
+  /** Loads a stored thread, or joins a loaded one, and subscribes the caller to it. */
   "thread/resume": { params: ThreadResumeParams; result: ThreadResumeResponse };
-  /** Begins a conversation with the history of another, and subscribes the caller to it. */
+  /** Starts a thread with the history of another one, and subscribes the caller to it. */
   "thread/fork": { params: ThreadForkParams; result: ThreadForkResponse };
-  /** Reads a conversation without loading it. */
+  /** Reads a thread without loading it. */
   "thread/read": { params: ThreadReadParams; result: ThreadReadResponse };
-  /** Lists stored conversations, newest first. */
+  /** Lists stored threads, newest first. */
   "thread/list": { params: ThreadListParams; result: ThreadListResponse };
-  /** Finds stored conversations by what was said in them, with a snippet of each. */
+  /** Finds stored threads by the text of their messages, with a snippet of each. */
   "thread/search": { params: ThreadSearchParams; result: ThreadSearchResponse };
-  /** Finds each place of a conversation where a text was said. */
+  /** Finds each occurrence of a text in a thread. */
   "thread/searchOccurrences": { params: ThreadSearchOccurrencesParams; result: ThreadSearchOccurrencesResponse };
-  /** Lists the ids of loaded conversations. */
+  /** Lists the ids of loaded threads. */
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   "thread/timeline/list": { params: ThreadTimelineListParams; result: ThreadTimelineListResponse };
-  /** Lists the turns of a thread, page by page, the newest first. */
+  /** Lists the turns of a thread in pages, newest first. */
   "thread/turns/list": { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
-  /** Lists the items of a thread or of a turn, page by page, the oldest first. */
+  /** Lists the items of a thread or of a turn in pages, oldest first. */
   "thread/items/list": { params: ThreadItemsListParams; result: ThreadItemsListResponse };
-  /** Ends the notifications of a conversation to the caller. */
+  /** Stops the notifications of a thread to the caller. */
   "thread/unsubscribe": { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
-  /** Names a conversation. */
+  /** Sets the name of a thread. */
   "thread/name/set": { params: ThreadSetNameParams; result: ThreadSetNameResponse };
-  /** Takes a turn and all behind it out of a conversation. */
+  /** Removes a turn and all later turns from a thread. */
   "thread/revert": { params: ThreadRevertParams; result: ThreadRevertResponse };
-  /** Takes the last turns out of a conversation. */
+  /** Removes the last turns from a thread. */
   "thread/rollback": { params: ThreadRollbackParams; result: ThreadRollbackResponse };
-  /** Changes what a conversation says of its repository. */
+  /** Changes the git information of a thread. */
   "thread/metadata/update": { params: ThreadMetadataUpdateParams; result: ThreadMetadataUpdateResponse };
-  /** Adds entries to what the model is sent. */
+  /** Adds items to the model's input history. */
   "thread/inject_items": { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
-  /** Deletes a conversation. */
+  /** Deletes a thread. */
   "thread/delete": { params: ThreadDeleteParams; result: ThreadDeleteResponse };
-  /** Unloads a conversation and moves it to the archive. */
+  /** Unloads a thread and moves it to the archive. */
   "thread/archive": { params: ThreadArchiveParams; result: ThreadArchiveResponse };
-  /** Brings a conversation back from the archive. */
+  /** Moves a thread back from the archive. */
   "thread/unarchive": { params: ThreadUnarchiveParams; result: ThreadUnarchiveResponse };
-  /** Archives a conversation and begins another like it, without its history. */
+  /** Archives a thread and starts another one with the same settings, without its history. */
   "thread/archiveAndNew": { params: ThreadArchiveAndNewParams; result: ThreadArchiveAndNewResponse };
-  /** Shows which files a turn, or all turns, changed. */
+  /** Returns the diff of the files that a turn, or all turns, changed. */
   "thread/diff/read": { params: ThreadDiffReadParams; result: ThreadDiffReadResponse };
-  /** Lists the states of the files that one can go back to. */
+  /** Lists the checkpoints of a thread. */
   "thread/checkpoint/list": { params: ThreadCheckpointListParams; result: ThreadCheckpointListResponse };
-  /** Compares the files with those of a checkpoint. */
+  /** Compares the files with a checkpoint. */
   "thread/checkpoint/diff": { params: ThreadCheckpointDiffParams; result: ThreadCheckpointDiffResponse };
-  /** Takes back what turns did to the files, to the conversation, or to both. */
+  /** Undoes what turns changed in the files, the conversation, or both. */
   "thread/checkpoint/revert": { params: ThreadCheckpointRevertParams; result: ThreadCheckpointRevertResponse };
-  /** Gives the agent something to do; while a turn runs, joins it. */
+  /** Starts a turn with the user's input, or adds the input to the active turn. */
   "turn/start": { params: TurnStartParams; result: TurnStartResponse };
-  /** Adds input to the turn under way. */
+  /** Adds input to the active turn. */
   "turn/steer": { params: TurnSteerParams; result: TurnSteerResponse };
-  /** Ends the turn under way and everything it started. */
+  /** Interrupts the active turn and ends everything that it started. */
   "turn/interrupt": { params: TurnInterruptParams; result: TurnInterruptResponse };
-  /** Lists what the model is sent, item by item, with its price. */
+  /** Lists the context items with their prices. */
   "context/getItems": { params: ContextGetItemsParams; result: ContextGetItemsResponse };
-  /** Tells what the context costs. */
+  /** Returns the price of the context. */
   "context/getUsage": { params: ContextGetUsageParams; result: ContextGetUsageResponse };
   /** Excludes items from the context, or includes them again. */
   "context/setInclusion": { params: ContextSetInclusionParams; result: ContextSetInclusionResponse };
@@ -3366,29 +3366,29 @@ export interface Methods {
   "context/pruneByIndices": { params: ContextPruneByIndicesParams; result: ContextPruneByIndicesResponse };
   /** Excludes the items of some categories. */
   "context/prune": { params: ContextPruneParams; result: ContextPruneResponse };
-  /** Pins items, so that no prune takes them out, or unpins them. */
+  /** Protects items from prune, trim and compaction, or removes the protection. */
   "context/pin": { params: ContextPinParams; result: ContextPinResponse };
-  /** Gives a tool output or a reasoning another text. */
+  /** Replaces the text of a tool output or of reasoning. */
   "context/replace": { params: ContextReplaceParams; result: ContextReplaceResponse };
-  /** Tells what edits would save, and changes nothing. */
+  /** Returns the price before and after edits, and changes nothing. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewResponse };
-  /** Shows the next model request as it would be sent. */
+  /** Returns the next model request as it would be sent. */
   "context/getPrompt": { params: ContextGetPromptParams; result: ContextGetPromptResponse };
-  /** Takes back the last context edit. */
+  /** Undoes the last context edit. */
   "context/undo": { params: ContextUndoParams; result: ContextUndoResponse };
-  /** Makes a context edit again that was undone. */
+  /** Redoes the context edit that was undone last. */
   "context/redo": { params: ContextRedoParams; result: ContextRedoResponse };
   /** Lists the context edits. */
   "context/listEdits": { params: ContextListEditsParams; result: ContextListEditsResponse };
-  /** Brings the full context back. */
+  /** Restores the full context. */
   "context/restore": { params: ContextRestoreParams; result: ContextRestoreResponse };
-  /** Takes all turns but the last ones out of the context. */
+  /** Takes turns out of the context, all or all except the last ones. */
   "thread/context/trim": { params: ThreadContextTrimParams; result: ThreadContextTrimResponse };
-  /** Puts a summary in the place of what was trimmed. */
+  /** Sets the summary of a trim point. */
   "thread/context/summarize": { params: ThreadContextSummarizeParams; result: ThreadContextSummarizeResponse };
-  /** Begins a turn that reviews changes. */
+  /** Starts a turn that reviews changes. */
   "review/start": { params: ReviewStartParams; result: ReviewStartResponse };
-  /** Runs a command of the user's own, outside of the sandbox, and tells the model what came of it. */
+  /** Runs a command of the user outside of the sandbox, and gives its output to the model. */
   "thread/shellCommand": { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
   /** Lists the commands that run in the background. */
   "thread/backgroundTerminals/list": { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
@@ -3396,104 +3396,104 @@ export interface Methods {
   "thread/backgroundTerminals/terminate": { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
   /** Ends all commands that run in the background. */
   "thread/backgroundTerminals/clean": { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
-  /** Begins a turn that compacts the context. */
+  /** Starts a turn that compacts the context. */
   "thread/compact/start": { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
-  /** Drafts a compaction, and tells what it would lose. */
+  /** Drafts a compaction, and lists what it would lose. */
   "thread/compact/propose": { params: ThreadCompactProposeParams; result: ThreadCompactProposeResponse };
-  /** Makes the compaction of a draft, as it is or edited. */
+  /** Applies the compaction of a draft, with its text or an edited one. */
   "thread/compact/commit": { params: ThreadCompactCommitParams; result: ThreadCompactCommitResponse };
   /** Lists the slash commands. */
   "slashCommand/list": { params: SlashCommandListParams; result: SlashCommandListResponse };
-  /** Tells which slash command a text is. */
+  /** Parses a text as a slash command. */
   "slashCommand/parse": { params: SlashCommandParseParams; result: SlashCommandParseResponse };
-  /** Does what a slash command stands for. */
+  /** Executes a slash command. */
   "slashCommand/execute": { params: SlashCommandExecuteParams; result: SlashCommandExecuteResponse };
   /** Lists the models that turns can use. */
   "model/list": { params: ModelListParams; result: ModelListResponse };
   /** Lists the providers of models. */
   "modelProvider/list": { params: ModelProviderListParams; result: ModelProviderListResponse };
-  /** Tells which tools run at the provider: none. */
+  /** Lists the tools that run at the provider: none. */
   "modelProvider/capabilities/read": { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
-  /** Lists the skills that a working directory has. */
+  /** Lists the skills of a working directory. */
   "skills/list": { params: SkillsListParams; result: SkillsListResponse };
-  /** Names folders with more skills. */
+  /** Sets additional folders with skills. */
   "skills/extraRoots/set": { params: SkillsExtraRootsSetParams; result: SkillsExtraRootsSetResponse };
-  /** Lists hooks: none, as none are run. */
+  /** Lists hooks: none, because no hooks are run. */
   "hooks/list": { params: HooksListParams; result: HooksListResponse };
-  /** Tells who is logged in: nobody, and nobody has to be. */
+  /** Returns the account: none, and none is needed. */
   "account/read": { params: GetAccountParams; result: GetAccountResponse };
-  /** Tells the same as account/read, in an older form. */
+  /** Returns the same as account/read, in an older form. */
   getAuthStatus: { params: GetAuthStatusParams; result: GetAuthStatusResponse };
-  /** Lists the switches of the configuration. */
+  /** Lists the feature switches of the configuration. */
   "experimentalFeature/list": { params: ExperimentalFeatureListParams; result: ExperimentalFeatureListResponse };
   /** Lists the modes that turns can be in. */
   "collaborationMode/list": { params: CollaborationModeListParams; result: CollaborationModeListResponse };
   /** Lists the profiles of permissions. */
   "permissionProfile/list": { params: PermissionProfileListParams; result: PermissionProfileListResponse };
-  /** Tells what an administrator demands of the configuration: nothing. */
+  /** Returns an administrator's requirements on the configuration: none. */
   "configRequirements/read": { params: ConfigRequirementsReadParams; result: ConfigRequirementsReadResponse };
   /** Sets a value of the user's configuration. */
   "config/value/write": { params: ConfigValueWriteParams; result: ConfigWriteResponse };
   /** Sets values of the user's configuration, all or none. */
   "config/batchWrite": { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
-  /** Reads the configuration in force and where it comes from. */
+  /** Reads the effective configuration and the origin of its values. */
   "config/read": { params: ConfigReadParams; result: ConfigReadResponse };
   /** Lists the MCP servers, their tools and resources. */
   "mcpServerStatus/list": { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
-  /** Calls a tool of an MCP server, outside of the conversation. */
+  /** Calls a tool of an MCP server, without the model. */
   "mcpServer/tool/call": { params: McpServerToolCallParams; result: McpServerToolCallResponse };
   /** Reads a resource of an MCP server. */
   "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
-  /** Reads the configuration again, and connects to the MCP servers that it names. */
+  /** Reads the configuration again, and connects to its MCP servers. */
   "config/mcpServer/reload": { params: McpServerRefreshParams; result: McpServerRefreshResponse };
-  /** Turns the memory of a conversation off, and on again. */
+  /** Turns the memory of a thread off or on. */
   "thread/memoryMode/set": { params: ThreadMemoryModeSetParams; result: ThreadMemoryModeSetResponse };
-  /** Tells what is remembered, and how. */
+  /** Returns the state of the memory. */
   "memory/status": { params: MemoryStatusParams; result: MemoryStatusResponse };
-  /** Searches what is remembered of a repository. */
+  /** Searches the memory of a repository. */
   "memory/search": { params: MemorySearchParams; result: MemorySearchResponse };
-  /** Lists the summaries that are remembered. */
+  /** Lists the summaries in the memory. */
   "memory/list": { params: MemoryListParams; result: MemoryListResponse };
-  /** Forgets what is named. */
+  /** Removes the named entries from the memory. */
   "memory/forget": { params: MemoryForgetParams; result: MemoryForgetResponse };
-  /** Pauses the reading of a repository's files, or lets it go on. */
+  /** Pauses or continues the indexing of a repository's files. */
   "memory/index/pause": { params: MemoryIndexPauseParams; result: MemoryIndexPauseResponse };
-  /** Forgets everything. */
+  /** Removes everything from the memory. */
   "memory/reset": { params: MemoryResetParams; result: MemoryResetResponse };
   /** Reads a file. */
   "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
   /** Writes a file. */
   "fs/writeFile": { params: FsWriteFileParams; result: FsWriteFileResponse };
-  /** Makes a directory. */
+  /** Creates a directory. */
   "fs/createDirectory": { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
-  /** Tells what is at a path. */
+  /** Returns the type, size and times of a path. */
   "fs/getMetadata": { params: FsGetMetadataParams; result: FsGetMetadataResponse };
   /** Lists a directory. */
   "fs/readDirectory": { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
-  /** Removes a file, or a directory with what is in it. */
+  /** Removes a file, or a directory with its content. */
   "fs/remove": { params: FsRemoveParams; result: FsRemoveResponse };
-  /** Copies a file, or a directory with what is in it. */
+  /** Copies a file, or a directory with its content. */
   "fs/copy": { params: FsCopyParams; result: FsCopyResponse };
-  /** Begins to tell of changes of a file or a directory. */
+  /** Starts a watch of a file or a directory. */
   "fs/watch": { params: FsWatchParams; result: FsWatchResponse };
   /** Ends a watch. */
   "fs/unwatch": { params: FsUnwatchParams; result: FsUnwatchResponse };
   /** Finds files by parts of their paths. */
   fuzzyFileSearch: { params: FuzzyFileSearchParams; result: FuzzyFileSearchResponse };
-  /** Begins a search that takes one query after the other. */
+  /** Starts a search session for successive queries. */
   "fuzzyFileSearch/sessionStart": { params: FuzzyFileSearchSessionStartParams; result: FuzzyFileSearchSessionStartResponse };
-  /** Asks a search something else. */
+  /** Changes the query of a search session. */
   "fuzzyFileSearch/sessionUpdate": { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
-  /** Ends a search. */
+  /** Ends a search session. */
   "fuzzyFileSearch/sessionStop": { params: FuzzyFileSearchSessionStopParams; result: FuzzyFileSearchSessionStopResponse };
   /** Runs a command without a thread. */
   "command/exec": { params: CommandExecParams; result: CommandExecResponse };
   /** Writes to the input of a command. */
   "command/exec/write": { params: CommandExecWriteParams; result: CommandExecWriteResponse };
-  /** Gives the terminal of a command another size. */
+  /** Resizes the terminal of a command. */
   "command/exec/resize": { params: CommandExecResizeParams; result: CommandExecResizeResponse };
   /** Ends a command. */
   "command/exec/terminate": { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
-  /** Tells how the server is: its memory, clients, threads, index and sandbox. */
+  /** Returns the state of the server: memory, clients, threads, index, sandbox. */
   "server/diagnostics": { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
 }
