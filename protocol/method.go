@@ -358,7 +358,7 @@ func Methods() []Method {
 		method[FsCreateDirectoryParams, Empty]("fs/createDirectory", Handler.FsCreateDirectory,
 			"Creates a directory."),
 		method[FsGetMetadataParams, FsGetMetadataResponse]("fs/getMetadata", Handler.FsGetMetadata,
-			"Returns the type, size and times of a path."),
+			"Returns the type and the times of a path."),
 		method[FsReadDirectoryParams, FsReadDirectoryResponse]("fs/readDirectory", Handler.FsReadDirectory,
 			"Lists a directory."),
 		method[FsRemoveParams, Empty]("fs/remove", Handler.FsRemove,

@@ -256,7 +256,7 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/writeFile"; params: FsWriteFileParams }
   /** Creates a directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/createDirectory"; params: FsCreateDirectoryParams }
-  /** Returns the type, size and times of a path. */
+  /** Returns the type and the times of a path. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/getMetadata"; params: FsGetMetadataParams }
   /** Lists a directory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readDirectory"; params: FsReadDirectoryParams }
@@ -3466,7 +3466,7 @@ export interface Methods {
   "fs/writeFile": { params: FsWriteFileParams; result: FsWriteFileResponse };
   /** Creates a directory. */
   "fs/createDirectory": { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
-  /** Returns the type, size and times of a path. */
+  /** Returns the type and the times of a path. */
   "fs/getMetadata": { params: FsGetMetadataParams; result: FsGetMetadataResponse };
   /** Lists a directory. */
   "fs/readDirectory": { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
