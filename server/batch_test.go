@@ -25,7 +25,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// TestBatchAnswersLater checks that answers of a batch may come in any order.
+// TestBatchAnswersLater checks that the responses of a batch may be ready in any order.
 func TestBatchAnswersLater(t *testing.T) {
 	const held = `{"id":"h","method":"thread/read","params":{"threadId":"t"}}`
 	converse(t, func(t *testing.T, p *peer) {
@@ -58,9 +58,9 @@ func TestLargeBatch(t *testing.T) {
 	}, few)
 }
 
-// TestAnswersOfBatchesAreBounded: while an answer of each batch is missing, the others wait, and
-// the client cannot be blamed for not reading them. Every request has one answer all the same.
-func TestAnswersOfBatchesAreBounded(t *testing.T) {
+// TestBatchedResponsesAreBounded fills several incomplete batches with responses. Their memory
+// is bounded, and every request still gets one response.
+func TestBatchedResponsesAreBounded(t *testing.T) {
 	const held, requests, size = `{"id":"h","method":"thread/read","params":{"threadId":"t"}}`, 20, 7 << 20
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()

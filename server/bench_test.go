@@ -14,8 +14,8 @@ import (
 	"appserver/protocol"
 )
 
-// servePipes serves a connection over pipes of the kernel. What it returns writes
-// to it and reads from it; the server is drained at the end of the benchmark.
+// servePipes serves a connection over pipes of the kernel. It returns the client's ends. The
+// server is drained at the end of the benchmark.
 func servePipes(b *testing.B, handler func(*Server) protocol.Handler) (*Server, io.Writer, io.Reader) {
 	in, toServer, err := os.Pipe()
 	require.NoError(b, err)
@@ -35,9 +35,8 @@ func servePipes(b *testing.B, handler func(*Server) protocol.Handler) (*Server, 
 	return s, toServer, fromServer
 }
 
-// BenchmarkNotifyDelta brings small deltas to a client that reads as fast as it
-// can: of one item, which merge when the client falls behind, and of so many that
-// none merge.
+// BenchmarkNotifyDelta sends small deltas to a client that reads as fast as it can. The deltas
+// belong to one item, which allows merging, or to different items, which does not.
 func BenchmarkNotifyDelta(b *testing.B) {
 	for _, items := range []int{1, 1 << 16} {
 		b.Run("items="+strconv.Itoa(items), func(b *testing.B) {
@@ -66,7 +65,7 @@ func BenchmarkNotifyDelta(b *testing.B) {
 	}
 }
 
-// BenchmarkRoundTrip sends a request and waits for its answer.
+// BenchmarkRoundTrip sends a request and waits for its response.
 func BenchmarkRoundTrip(b *testing.B) {
 	_, to, from := servePipes(b, newFake)
 	answers := bufio.NewReader(from)

@@ -10,9 +10,9 @@ import (
 	"appserver/protocol"
 )
 
-// TestDiagnosticsTellOfAClientThatDoesNotRead looks at a connection before it is initialized,
-// and while it owes answers to a client that takes none.
-func TestDiagnosticsTellOfAClientThatDoesNotRead(t *testing.T) {
+// TestDiagnosticsOfASlowClient checks the connection before initialize, and with responses
+// that the client does not read.
+func TestDiagnosticsOfASlowClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t)
 		defer p.hangUp()

@@ -10,8 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// anyText draws text as it may come from a model or a command: any bytes, with a
-// liking for what JSON escapes.
+// anyText draws text as models and commands produce it: any bytes, often such that JSON
+// escapes.
 func anyText() *rapid.Generator[string] {
 	odd := rapid.SampledFrom([]string{"\"", "\\", "\x00", "\b\f\n\r\t\x1f\x7f", "<>&", "\u2028\u2029", "\xff", "\xe2\x82", "\ufffd", "🙂"})
 	return rapid.Map(rapid.SliceOf(rapid.OneOf(odd, rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))),
@@ -32,8 +32,7 @@ func TestStringsEqualMarshal(t *testing.T) {
 	})
 }
 
-// TestDeltasEqualMarshal checks every kind of delta in the table of notifications
-// against encoding/json.
+// TestDeltasEqualMarshal compares every kind of delta with encoding/json.
 func TestDeltasEqualMarshal(t *testing.T) {
 	deltas := 0
 	for _, row := range protocol.Notifications() {
@@ -56,7 +55,7 @@ func TestDeltasEqualMarshal(t *testing.T) {
 	require.Equal(t, 5, deltas)
 }
 
-// drawDelta fills all members of a delta.
+// drawDelta returns a delta with all members set.
 func drawDelta(t *rapid.T, params reflect.Type) protocol.Delta {
 	v := reflect.New(params)
 	for i := range params.NumField() {
@@ -72,7 +71,7 @@ func drawDelta(t *rapid.T, params reflect.Type) protocol.Delta {
 	return v.Interface().(protocol.Delta)
 }
 
-// customDelta is a delta that the encoder has no fast way for.
+// customDelta is a delta without a fast path in the encoder.
 type customDelta struct {
 	Delta string `json:"d"`
 }
@@ -94,8 +93,7 @@ type panicking struct{}
 func (panicking) MarshalJSON() ([]byte, error) { panic("no") }
 func (panicking) NotificationMethod() string   { return "panicking" }
 
-// TestUnencodableNotification checks that a notification that cannot be encoded
-// costs nothing but itself.
+// TestUnencodableNotification checks that only the notification itself is lost.
 func TestUnencodableNotification(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.server.Notify(1, protocol.WarningNotification{Message: "1"})

@@ -10,7 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestEstimate checks that what is large counts as large, and that counting stops.
+// TestEstimate checks that large values have large estimates, and that counting stops at the
+// limit.
 func TestEstimate(t *testing.T) {
 	const limit = 1 << 20
 	text := strings.Repeat("x", 1000)

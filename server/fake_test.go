@@ -18,21 +18,21 @@ const (
 	initializeAnswer = `{"jsonrpc":"2.0","id":0,"result":{}}`
 )
 
-// fake serves some methods, each to show one way of answering:
+// fake is a handler whose methods show different ways to respond:
 //
-//	initialize          answers {}
-//	model/list          answers {"model":"m"}
-//	thread/read         answers later: see held
-//	thread/start        answers {}
-//	turn/start          answers {}, then tells turn/started
-//	turn/steer          refuses with a *protocol.Error
-//	turn/interrupt      refuses with a *protocol.Error inside of another error
-//	thread/list         fails
-//	config/read         answers with what cannot be encoded
+//	initialize          replies {}
+//	model/list          replies {"model":"m"}
+//	thread/read         does not reply; held has the request
+//	thread/start        replies {}
+//	turn/start          replies {}, then sends a notification
+//	turn/steer          returns a *protocol.Error
+//	turn/interrupt      returns a wrapped *protocol.Error
+//	thread/list         returns another error
+//	config/read         replies with a value that cannot be encoded
 //	thread/loaded/list  panics
-//	thread/name/set     answers, answers again, and fails
+//	thread/name/set     replies twice and returns an error
 //
-// Others panic because they are not there.
+// Other methods panic, because the embedded handler is nil.
 type fake struct {
 	protocol.Handler
 	server *Server
@@ -99,7 +99,7 @@ func (f *fake) ThreadSetName(to protocol.Caller, _ *protocol.ThreadSetNameParams
 	return errors.New("third answer")
 }
 
-// awaitConn waits until Serve has made the first connection.
+// awaitConn waits until Serve has created the first connection.
 func awaitConn(s *Server) {
 	for s.conn(1) == nil {
 		runtime.Gosched()

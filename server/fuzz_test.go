@@ -13,8 +13,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// FuzzConversation sends any bytes to a server and checks that every line that
-// looks like a request has exactly one answer, with its id, and nothing else comes.
+// FuzzConversation sends arbitrary bytes. Every line that looks like a request gets exactly
+// one response with its id, and nothing else is sent.
 func FuzzConversation(f *testing.F) {
 	for _, seed := range []string{
 		initializeLine + "\n" + requestOf("1") + "\n",
@@ -43,13 +43,13 @@ func FuzzConversation(f *testing.F) {
 			want = append(want, expectedIDs(line)...)
 		}
 		got := answeredIDs(t, out.String())
-		slices.Sort(want) // held requests and batches are answered late
+		slices.Sort(want) // the responses of held requests and batches come later
 		slices.Sort(got)
 		require.Equal(t, want, got)
 	})
 }
 
-// answeredIDs checks every line of the server, and gives the ids of the answers.
+// answeredIDs checks every line of the server and returns the ids of the responses.
 func answeredIDs(t *testing.T, out string) (ids []string) {
 	require.True(t, utf8.ValidString(out))
 	for line := range strings.Lines(out) {
@@ -74,7 +74,8 @@ func answeredIDs(t *testing.T, out string) (ids []string) {
 	return ids
 }
 
-// expectedIDs says which ids the answers to a line have, by way of encoding/json.
+// expectedIDs returns the ids of the responses to a line. It uses encoding/json as an
+// independent parser.
 func expectedIDs(line string) []string {
 	line = strings.Trim(line, " \t\r\n")
 	var object map[string]json.RawMessage
@@ -101,7 +102,7 @@ func expectedIDs(line string) []string {
 	return []string{"null"}
 }
 
-// expectedID is the id of the answer to a message, nothing where there is none.
+// expectedID returns the id of the response to a message, or nil.
 func expectedID(m map[string]json.RawMessage) []string {
 	id := string(m["id"])
 	if readable := utf8.ValidString(id) && id != "" && strings.ContainsAny(id[:1], `"-0123456789`); !readable {

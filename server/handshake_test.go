@@ -27,7 +27,7 @@ func TestNothingBeforeInitialize(t *testing.T) {
 	})
 }
 
-// TestPipelinedHandshake checks that a client need not wait for the answer to
+// TestPipelinedHandshake checks that a client may send requests before it has the response to
 // initialize.
 func TestPipelinedHandshake(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
@@ -54,7 +54,7 @@ func TestExperimentalMembers(t *testing.T) {
 		{`"experimentalRawEvents":false`, served},
 		{`"experimentalRawEvents":null`, served},
 		{`"model":"experimentalRawEvents"`, served},
-		{`"ExperimentalRawEvents":true`, served}, // another member
+		{`"ExperimentalRawEvents":true`, served}, // a different member
 		{`"experimentalRawEvents":null,"experimentalRawEvents":true`, refused},
 	}
 	converse(t, func(t *testing.T, p *peer) {
@@ -81,7 +81,7 @@ func TestOptOut(t *testing.T) {
 	})
 }
 
-// TestMethodTable checks that no method that is served is said to be of the cloud.
+// TestMethodTable checks that no served method is listed as a method of the vendor's cloud.
 func TestMethodTable(t *testing.T) {
 	for _, m := range protocol.Methods() {
 		require.False(t, isCloudMethod(m.Name), m.Name)

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scriptedStream reads a script, and notes what happens, without any lock: under
-// the race detector it shows on which goroutines that is.
+// scriptedStream reads a script and records calls without a lock. The race detector then shows
+// on which goroutines the calls run.
 type scriptedStream struct {
 	script  []string
-	reading []string // by the goroutine that reads
-	writing []string // by the goroutines that send
+	reading []string // written by the reader goroutine
+	writing []string // written by the sending goroutines
 	end     chan struct{}
 	closed  chan struct{}
 }
@@ -33,26 +33,26 @@ func (s *scriptedStream) ReadObject(v any) error {
 	return json.Unmarshal([]byte(line), v)
 }
 
-// WriteObject notes the call.
+// WriteObject records the call.
 func (s *scriptedStream) WriteObject(any) error {
 	s.writing = append(s.writing, "written")
 	return nil
 }
 
-// Close lets the reading goroutine end.
+// Close ends the reader goroutine.
 func (s *scriptedStream) Close() error {
 	close(s.closed)
 	return nil
 }
 
-// Handle notes the request.
+// Handle records the request.
 func (s *scriptedStream) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
 	s.reading = append(s.reading, "handle "+req.Method+" "+string(*req.Params))
 }
 
-// TestLibraryCallsHooksInOrder holds on to what stream rests on and the library
-// does not promise: what OnRecv changes is what handlers and waiters get, and
-// sending calls WriteObject before it returns, on the caller's goroutine.
+// TestLibraryCallsHooksInOrder checks two properties of jsonrpc2 that stream depends on and
+// that are not documented. OnRecv changes the values that handlers and waiters get. Sending
+// calls WriteObject before it returns, on the goroutine of the caller.
 func TestLibraryCallsHooksInOrder(t *testing.T) {
 	s := &scriptedStream{
 		script: []string{`{"method":"a","id":1}`, `{"method":"b"}`, `{"id":"5","result":0}`},
@@ -93,13 +93,13 @@ func TestLibraryCallsHooksInOrder(t *testing.T) {
 	require.NoError(t, conn.Close())
 }
 
-// gatedStream reads nothing until it is ready.
+// gatedStream blocks reading until it is ready.
 type gatedStream struct {
 	*scriptedStream
 	ready chan struct{}
 }
 
-// ReadObject waits, then reads.
+// ReadObject waits and then reads.
 func (g gatedStream) ReadObject(v any) error {
 	<-g.ready
 	return g.scriptedStream.ReadObject(v)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// walked is a member, or an element without name.
+// walked is a member, or an element without a name.
 type walked struct{ name, value string }
 
 func walk(valid []byte) (all []walked) {
@@ -24,7 +24,7 @@ func walk(valid []byte) (all []walked) {
 	return all
 }
 
-// walkTokens is walk by encoding/json.
+// walkTokens returns the members or elements by encoding/json.
 func walkTokens(t *testing.T, valid []byte) (all []walked) {
 	d := json.NewDecoder(bytes.NewReader(valid))
 	_, err := d.Token()

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heap is what is in use.
+// heap returns the heap memory in use, in bytes.
 func heap() int {
 	runtime.GC()
 	runtime.GC()
@@ -17,7 +17,8 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// TestLineIsNotKept: nothing holds a long line once it is answered, also where no other comes.
+// TestLineIsNotKept checks that a long line is freed after its response, even if no other line
+// follows.
 func TestLineIsNotKept(t *testing.T) {
 	const size = 32 << 20
 	converse(t, func(t *testing.T, p *peer) {

@@ -13,7 +13,7 @@ import (
 
 const tooLong = "\x00too long"
 
-// readAll reads all lines; those that are too long are there as tooLong.
+// readAll returns all lines, with tooLong for lines above the limit.
 func readAll(r *lineReader) (lines []string, err error) {
 	for {
 		line, err := r.next()
@@ -64,7 +64,7 @@ func TestLineReader(t *testing.T) {
 	}
 }
 
-// TestLineReaderEndsOnce checks that an end stays an end.
+// TestLineReaderEndsOnce checks that the end of the input is final.
 func TestLineReaderEndsOnce(t *testing.T) {
 	r := &lineReader{in: io.MultiReader(strings.NewReader("a"), iotest.ErrReader(errBroken)), max: 10}
 	lines, err := readAll(r)
@@ -74,10 +74,10 @@ func TestLineReaderEndsOnce(t *testing.T) {
 	require.Equal(t, errBroken, err)
 }
 
-// idleReader never has anything.
+// idleReader returns no data and no error.
 type idleReader struct{}
 
-// Read gives nothing.
+// Read returns no data.
 func (idleReader) Read([]byte) (int, error) { return 0, nil }
 
 func TestReaderWithoutProgress(t *testing.T) {
@@ -85,8 +85,7 @@ func TestReaderWithoutProgress(t *testing.T) {
 	require.Equal(t, io.ErrNoProgress, err)
 }
 
-// TestBufferGrowsByDoubling checks what a large line costs, and that its memory is
-// given back.
+// TestBufferGrowsByDoubling checks the memory for a large line, and that it is freed.
 func TestBufferGrowsByDoubling(t *testing.T) {
 	const size = 3 << 20
 	r := &lineReader{in: strings.NewReader(strings.Repeat("x", size) + "\na\n"), max: maxLine}
@@ -116,16 +115,16 @@ func FuzzLineReader(f *testing.F) {
 	})
 }
 
-// stepReader reads a few bytes at a time.
+// stepReader returns a few bytes per call.
 type stepReader struct {
 	in   io.Reader
 	step int
 }
 
-// Read reads at most a step.
+// Read returns at most step bytes.
 func (r stepReader) Read(b []byte) (int, error) { return r.in.Read(b[:min(len(b), r.step)]) }
 
-// splitLines is the line reader, done at once.
+// splitLines is an independent implementation of the line reader.
 func splitLines(input []byte, maxLen int) (lines []string) {
 	if len(input) == 0 {
 		return nil

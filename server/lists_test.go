@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 	require.Nil(t, next)
 }
 
-// TestPagesJoin: page by page is the whole, whatever the limit.
+// TestPagesJoin checks that the pages together are the whole list, for any limit.
 func TestPagesJoin(t *testing.T) {
 	all := make([]int, 23)
 	for i := range all {

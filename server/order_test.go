@@ -11,8 +11,9 @@ import (
 	"appserver/protocol"
 )
 
-// TestNothingPrecedesTheAnswerToInitialize, whatever all clients are told meanwhile.
-func TestNothingPrecedesTheAnswerToInitialize(t *testing.T) {
+// TestInitializeResponseIsFirst checks that broadcasts do not precede the response to
+// initialize.
+func TestInitializeResponseIsFirst(t *testing.T) {
 	s := New(zap.NewNop())
 	s.Handle(Methods{ServerHandlers: ServerHandlers{Outbox: s}})
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -30,7 +31,7 @@ func TestNothingPrecedesTheAnswerToInitialize(t *testing.T) {
 		}
 	}()
 	for range 3000 {
-		f := &firstSaid{in: make(chan string, 1), first: make(chan string, 1)}
+		f := &firstMessage{in: make(chan string, 1), first: make(chan string, 1)}
 		served := make(chan error, 1)
 		go func() { served <- s.ServeTransport(context.Background(), f) }()
 		f.in <- initializeLine
@@ -42,21 +43,21 @@ func TestNothingPrecedesTheAnswerToInitialize(t *testing.T) {
 	<-stopped
 }
 
-// firstSaid keeps the first that is said.
-type firstSaid struct {
+// firstMessage is a Transport that records the first message of the server.
+type firstMessage struct {
 	in, first chan string
 }
 
-// Next is what was put in.
-func (f *firstSaid) Next() ([]byte, error) {
+// Next returns the message of the test.
+func (f *firstMessage) Next() ([]byte, error) {
 	if m, more := <-f.in; more {
 		return []byte(m), nil
 	}
 	return nil, io.EOF
 }
 
-// Write keeps the first line.
-func (f *firstSaid) Write(b []byte) (int, error) {
+// Write records the first line.
+func (f *firstMessage) Write(b []byte) (int, error) {
 	select {
 	case f.first <- string(b[:min(len(b), 100)]):
 	default:

@@ -25,7 +25,7 @@ func completed(item string) protocol.ItemCompletedNotification {
 	}
 }
 
-// drainQueue encodes what is queued, up to one chunk, as the writer does.
+// drainQueue encodes at most one chunk of the queue, as the writer does.
 func drainQueue(t require.TestingT, o *outbox, e *encoder) {
 	chunk, size, _ := o.tryNextChunk()
 	for _, m := range chunk {
@@ -34,7 +34,7 @@ func drainQueue(t require.TestingT, o *outbox, e *encoder) {
 	o.written(size)
 }
 
-// heardLine is what the tests look at in a notification.
+// heardLine holds the checked members of a notification.
 type heardLine struct {
 	Method string
 	Params struct {
@@ -53,13 +53,13 @@ func readLines(t require.TestingT, text []byte) []heardLine {
 	return lines
 }
 
-// TestMergedDeltasLoseNothing queues deltas, finals and other things at random,
-// while a client reads at random, and checks that each item's text is whole before
-// its item/completed, and that everything else keeps its order.
+// TestMergedDeltasLoseNothing queues deltas and other messages at random, while a client reads
+// at random. Each item's text is complete before its item/completed, and all other messages
+// keep their order.
 func TestMergedDeltasLoseNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, e := newOutbox(1<<20), newEncoder()
-		said := map[string]string{} // texts since the last end of each item
+		said := map[string]string{} // text since the last item/completed, by item
 		var finals, wholes []string // in the order of the calls
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			item := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "item")
@@ -107,7 +107,7 @@ func TestMergedDeltasLoseNothing(t *testing.T) {
 	})
 }
 
-// TestMergingSavesLines checks what merges into what.
+// TestMergingSavesLines checks which deltas are merged.
 func TestMergingSavesLines(t *testing.T) {
 	o, e := newOutbox(1<<20), newEncoder()
 	o.addDelta(textDelta("a", "1"))
@@ -128,8 +128,7 @@ func TestMergingSavesLines(t *testing.T) {
 	require.Equal(t, []string{"a:123", "b:x", "w:", "a:r", "a:s", "a:", "a:45"}, got)
 }
 
-// TestMergingIsLinear checks that many small deltas cost their own size, not the
-// square of it.
+// TestMergingIsLinear checks that the cost of many small deltas is linear.
 func TestMergingIsLinear(t *testing.T) {
 	const n = 100_000
 	o, delta := newOutbox(1<<30), textDelta("a", "0123456789")
@@ -166,8 +165,8 @@ func TestCongestion(t *testing.T) {
 	<-room
 }
 
-// TestChunks checks that what a slow client has waiting leaves in pieces, so that
-// later deltas find something to join.
+// TestChunks checks that the queue of a slow client is written in chunks, so that later deltas
+// can still be merged.
 func TestChunks(t *testing.T) {
 	o := newOutbox(1 << 30)
 	for range 3 {

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-// peer is a client in a bubble, on pipes in memory, with the server it talks to.
+// peer is a client and its server in a synctest bubble, connected by pipes in memory.
 type peer struct {
 	t       *testing.T
 	server  *Server
@@ -30,8 +30,8 @@ type peer struct {
 	received bytes.Buffer
 }
 
-// converse runs a conversation in a bubble, and ends the connection in order. With
-// tune the server is changed before it serves.
+// converse runs a test with a peer and then shuts down the connection. tune configures the
+// server before it serves.
 func converse(t *testing.T, talk func(*testing.T, *peer), tune ...func(*Server)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, tune...)
@@ -61,7 +61,7 @@ func connect(t *testing.T, tune ...func(*Server)) *peer {
 	return p
 }
 
-// listen takes what the server says, until the server closes.
+// listen reads the output of the server until its end.
 func (p *peer) listen() {
 	b := make([]byte, 4096)
 	for {
@@ -81,7 +81,7 @@ func (p *peer) say(lines ...string) {
 	require.NoError(p.t, err)
 }
 
-// hear gives all lines since the last time, once the server has nothing to add.
+// hear returns all lines since the last call, after the server is idle.
 func (p *peer) hear() []string {
 	synctest.Wait()
 	p.mu.Lock()
@@ -95,7 +95,7 @@ func (p *peer) hear() []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// ask sends a line and gives the line that comes back.
+// ask sends a line and returns the response.
 func (p *peer) ask(line string) string {
 	p.say(line)
 	heard := p.hear()
@@ -107,7 +107,7 @@ func (p *peer) initialize() {
 	require.Equal(p.t, initializeAnswer, p.ask(initializeLine))
 }
 
-// leave ends the connection as the program does.
+// leave shuts down the connection in the order of the package doc.
 func (p *peer) leave() {
 	require.NoError(p.t, p.in.Close())
 	<-p.server.EOF()
@@ -122,7 +122,7 @@ func (p *peer) leave() {
 	require.NoError(p.t, <-p.served)
 }
 
-// hangUp ends the connection whatever its state.
+// hangUp closes the connection in any state.
 func (p *peer) hangUp() {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -131,12 +131,12 @@ func (p *peer) hangUp() {
 	p.out.Close()
 }
 
-// logged counts the log entries with this message.
+// logged returns the number of log entries with the message.
 func (p *peer) logged(message string) int { return p.logs.FilterMessage(message).Len() }
 
 func linesOf(lines ...string) io.Reader { return strings.NewReader(strings.Join(lines, "\n")) }
 
-// syncBuffer is a bytes.Buffer for several goroutines.
+// syncBuffer is a bytes.Buffer for concurrent use.
 type syncBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -149,7 +149,7 @@ func (s *syncBuffer) Write(b []byte) (int, error) {
 	return s.buf.Write(b)
 }
 
-// String is everything that was written.
+// String returns everything that was written.
 func (s *syncBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

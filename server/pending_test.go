@@ -48,9 +48,9 @@ func TestLedger(t *testing.T) {
 	require.Empty(t, l.numbers())
 }
 
-// TestEverybodyAnswers lets several goroutines answer the same requests, while
-// others tell things, and the server is shut down: each request has one answer.
-func TestEverybodyAnswers(t *testing.T) {
+// TestConcurrentResponses lets several goroutines answer the same requests during a shutdown.
+// Each request gets one response.
+func TestConcurrentResponses(t *testing.T) {
 	const requests, goroutines = 1000, 4
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
@@ -83,14 +83,14 @@ func TestEverybodyAnswers(t *testing.T) {
 	})
 }
 
-// deltaItem is the item of a delta, "" of another line.
+// deltaItem returns the item id of a delta, or "" for another line.
 func deltaItem(t *testing.T, line string) string {
 	lines := readLines(t, []byte(line))
 	require.Len(t, lines, 1)
 	return lines[0].Params.ItemID
 }
 
-// TestCodedErrors checks that every error that leaves has a code and a kind.
+// TestCodedErrors checks that every error has a code and a kind.
 func TestCodedErrors(t *testing.T) {
 	for code, kind := range map[int]protocol.Kind{
 		protocol.CodeParseError:     protocol.KindParseError,

@@ -15,8 +15,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestStuckPipe leaves the pipe of the kernel full, as a client does that hangs:
-// Drain ends at its deadline, and so does Serve.
+// TestStuckPipe leaves the pipe full, as a hanging client does. Drain and Serve return at the
+// deadline.
 func TestStuckPipe(t *testing.T) {
 	in, toServer, err := os.Pipe()
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestStuckPipe(t *testing.T) {
 	defer cancel()
 	require.ErrorIs(t, s.Drain(ctx), context.DeadlineExceeded)
 	require.NoError(t, <-served)
-	<-room // nobody waits for a client that is gone
+	<-room // the end of the connection ends congestion
 	require.NoError(t, fromServer.Close())
 	require.NoError(t, in.Close())
 	require.NoError(t, out.Close())

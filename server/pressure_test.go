@@ -37,8 +37,8 @@ func TestOverload(t *testing.T) {
 	})
 }
 
-// TestPipelinedRequests checks that a client may send far more requests than can be
-// open at once, when each is answered at once.
+// TestPipelinedRequests checks that a client may send more requests than the limit of pending
+// ones, if each is answered at once.
 func TestPipelinedRequests(t *testing.T) {
 	const n = 10_000
 	converse(t, func(t *testing.T, p *peer) {
@@ -55,9 +55,8 @@ func TestPipelinedRequests(t *testing.T) {
 	})
 }
 
-// TestSlowClient lets producers that heed Congested talk to a client that does not
-// read: what is held for it stays bounded, deltas join, and when it reads again
-// everything is there.
+// TestSlowClient uses producers that wait for Congested. The memory for a client that does not
+// read is bounded, deltas are merged, and no text is lost.
 func TestSlowClient(t *testing.T) {
 	const finals, finalSize = 250, 64 << 10
 	synctest.Test(t, func(t *testing.T) {
@@ -98,9 +97,9 @@ func TestSlowClient(t *testing.T) {
 	})
 }
 
-// TestBacklogOfAnswers checks that a client that asks without reading is refused
-// before what it is owed grows without end, and that every request has its answer.
-func TestBacklogOfAnswers(t *testing.T) {
+// TestBacklogOfResponses checks that requests of a client that does not read are rejected, and
+// that every request gets a response.
+func TestBacklogOfResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, func(s *Server) { s.limits.backlog = 100 * entryOverhead })
 		defer p.hangUp()
@@ -122,8 +121,8 @@ func TestBacklogOfAnswers(t *testing.T) {
 	})
 }
 
-// TestFlood checks that nothing is read of a client that sends on without reading, so
-// that what it is owed is bounded, and that in the end every request has its answer.
+// TestFlood checks that the server stops reading from a client that does not read, so its
+// memory is bounded. Every request gets a response in the end.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const flood = 100 * entryOverhead
@@ -157,8 +156,7 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestClientThatNeverReads checks that the exit does not wait for it beyond the
-// deadline.
+// TestClientThatNeverReads checks that the shutdown does not exceed its deadline.
 func TestClientThatNeverReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t)
@@ -174,11 +172,11 @@ func TestClientThatNeverReads(t *testing.T) {
 		require.NoError(t, <-p.served)
 		p.server.Notify(1, protocol.WarningNotification{})
 		require.Nil(t, p.server.Congested(1))
-		p.out.Close() // lets the write return
+		p.out.Close() // unblocks the write
 	})
 }
 
-// TestOutputClosed checks that a client that closes its end is as good as gone.
+// TestOutputClosed checks that closing the output counts as EOF.
 func TestOutputClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t)
@@ -190,7 +188,7 @@ func TestOutputClosed(t *testing.T) {
 			p.server.Notify(1, protocol.WarningNotification{Message: large})
 		}
 		require.Nil(t, p.server.Congested(1), "nothing is kept for it")
-		p.say(requestOf("1")) // taken, though nobody hears the answer
+		p.say(requestOf("1")) // accepted, although the response cannot be delivered
 		synctest.Wait()
 		ctx := context.Background()
 		require.NoError(t, p.server.Quiesce(ctx))

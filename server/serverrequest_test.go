@@ -9,11 +9,11 @@ import (
 	"appserver/protocol"
 )
 
-// answers collects what answer functions are called with.
-type answers chan string
+// responses collects the arguments of response functions.
+type responses chan string
 
-// take is an answer function.
-func (a answers) take(result json.RawMessage, err error) {
+// receive is a response function.
+func (a responses) receive(result json.RawMessage, err error) {
 	var refused *protocol.Error
 	switch {
 	case err == nil:
@@ -25,8 +25,8 @@ func (a answers) take(result json.RawMessage, err error) {
 	}
 }
 
-// next is the next answer, "" where there is none.
-func (a answers) next(p *peer) string {
+// next returns the next response, or "" if there is none.
+func (a responses) next(p *peer) string {
 	p.hear()
 	select {
 	case s := <-a:
@@ -68,8 +68,8 @@ func TestQuestions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			converse(t, func(t *testing.T, p *peer) {
 				p.initialize()
-				got := make(answers, 9)
-				p.server.Ask(1, 0, "item/commandExecution/requestApproval", map[string]string{"command": "<&>"}, got.take)
+				got := make(responses, 9)
+				p.server.Ask(1, 0, "item/commandExecution/requestApproval", map[string]string{"command": "<&>"}, got.receive)
 				require.Equal(t, []string{`{"jsonrpc":"2.0","id":0,"method":"item/commandExecution/requestApproval","params":{"command":"<&>"}}`}, p.hear())
 				p.say(c.answer)
 				require.Equal(t, c.want, got.next(p))
@@ -85,8 +85,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestStrayAnswers says each of them once in the log, and to nobody else.
-func TestStrayAnswers(t *testing.T) {
+// TestStrayResponses checks that each is logged once and has no other effect.
+func TestStrayResponses(t *testing.T) {
 	resolved := protocol.ServerRequestResolvedNotification{ThreadID: "t", RequestID: 3}
 	for _, c := range []struct{ name, answer, log string }{
 		{"resolved since", `{"id":3,"result":1}`, "late response dropped"},
@@ -96,9 +96,9 @@ func TestStrayAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			converse(t, func(t *testing.T, p *peer) {
 				p.initialize()
-				got := make(answers, 9)
+				got := make(responses, 9)
 				for _, id := range []uint64{0, 1, 3} {
-					p.server.Ask(1, id, "q", nil, got.take)
+					p.server.Ask(1, id, "q", nil, got.receive)
 				}
 				_ = p.hear()
 				p.say(`{"id":0,"result":"first"}`)
@@ -119,14 +119,15 @@ func TestStrayAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersWithoutAQuestionHaveItAskedAgain some times. It stays open for a right answer.
-func TestAnswersWithoutAQuestionHaveItAskedAgain(t *testing.T) {
+// TestUnknownIDResendsRequests checks that open requests are sent again, at most twice, and
+// that a correct response counts.
+func TestUnknownIDResendsRequests(t *testing.T) {
 	for _, answer := range []string{`{"id":7,"result":1}`, `{"id":null,"result":1}`, `{"id":"0","result":1}`, `{"id":"00","result":1}`, `{"result":1}`, `{"Id":0,"Result":1}`, `{"id":[0],"error":1}`, `{}`} {
 		t.Run(answer, func(t *testing.T) {
 			converse(t, func(t *testing.T, p *peer) {
 				p.initialize()
-				got := make(answers, 9)
-				p.server.Ask(1, 0, "q", nil, got.take)
+				got := make(responses, 9)
+				p.server.Ask(1, 0, "q", nil, got.receive)
 				asked := p.hear()
 				for range maxResends {
 					p.say(answer)
@@ -144,12 +145,12 @@ func TestAnswersWithoutAQuestionHaveItAskedAgain(t *testing.T) {
 	}
 }
 
-// TestSecondAnswerAtOnce comes before anybody has looked at the first.
-func TestSecondAnswerAtOnce(t *testing.T) {
+// TestSecondResponseAtOnce sends two responses before the first one is handled.
+func TestSecondResponseAtOnce(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
-		got := make(answers, 9)
-		p.server.Ask(1, 0, "q", nil, got.take)
+		got := make(responses, 9)
+		p.server.Ask(1, 0, "q", nil, got.receive)
 		_ = p.hear()
 		_ = p.logs.TakeAll()
 		p.say(`{"id":0,"result":"first"}`, `{"id":0,"result":"second"}`)
@@ -161,9 +162,9 @@ func TestSecondAnswerAtOnce(t *testing.T) {
 
 func TestQuestionsKeepTheirIDs(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
-		got := make(answers, 9)
+		got := make(responses, 9)
 		for _, id := range []uint64{7, 0, 1, 1<<63 + 1} {
-			p.server.Ask(1, id, "q", nil, got.take)
+			p.server.Ask(1, id, "q", nil, got.receive)
 		}
 		require.Equal(t, []string{
 			`{"jsonrpc":"2.0","id":7,"method":"q","params":null}`,
@@ -183,13 +184,13 @@ func TestResolvedQuestion(t *testing.T) {
 	for name, n := range map[string]protocol.Notification{"value": resolved, "pointer": &resolved} {
 		t.Run(name, func(t *testing.T) {
 			converse(t, func(t *testing.T, p *peer) {
-				got := make(answers, 9)
-				p.server.Ask(1, 3, "q", nil, got.take)
+				got := make(responses, 9)
+				p.server.Ask(1, 3, "q", nil, got.receive)
 				p.server.Notify(1, n)
 				require.Len(t, p.hear(), 2)
 				p.say(`{"id":3,"result":"late"}`)
 				require.Empty(t, got.next(p))
-				p.server.Ask(1, 3, "q", nil, got.take)
+				p.server.Ask(1, 3, "q", nil, got.receive)
 				require.Len(t, p.hear(), 1)
 				p.say(`{"id":3,"result":"again"}`)
 				require.Equal(t, `result "again"`, got.next(p), "the id can be asked again")
@@ -198,13 +199,13 @@ func TestResolvedQuestion(t *testing.T) {
 	}
 }
 
-// TestResolvedThoughOptedOut checks that a client that does not hear of resolved
-// requests has no say in them either.
+// TestResolvedThoughOptedOut checks that a resolved request ignores responses, even if the
+// client opted out of the notification.
 func TestResolvedThoughOptedOut(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.ask(`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"},"capabilities":{"optOutNotificationMethods":["serverRequest/resolved"]}}}`)
-		got := make(answers, 9)
-		p.server.Ask(1, 3, "q", nil, got.take)
+		got := make(responses, 9)
+		p.server.Ask(1, 3, "q", nil, got.receive)
 		p.server.Notify(1, protocol.ServerRequestResolvedNotification{RequestID: 3})
 		require.Len(t, p.hear(), 1)
 		p.say(`{"id":3,"result":"late"}`)
@@ -212,13 +213,13 @@ func TestResolvedThoughOptedOut(t *testing.T) {
 	})
 }
 
-// TestRepeatedQuestion checks that a question that is asked again, as after a
-// resume, has one answer.
-func TestRepeatedQuestion(t *testing.T) {
+// TestRepeatedRequest checks that a request that is sent again, as after a resume, gets one
+// response.
+func TestRepeatedRequest(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
-		first, second := make(answers, 9), make(answers, 9)
-		p.server.Ask(1, 3, "q", nil, first.take)
-		p.server.Ask(1, 3, "q", nil, second.take)
+		first, second := make(responses, 9), make(responses, 9)
+		p.server.Ask(1, 3, "q", nil, first.receive)
+		p.server.Ask(1, 3, "q", nil, second.receive)
 		require.Len(t, p.hear(), 2)
 		p.say(`{"id":3,"result":1}`, `{"id":3,"result":2}`)
 		require.Equal(t, "result 1", second.next(p))
@@ -227,23 +228,23 @@ func TestRepeatedQuestion(t *testing.T) {
 	})
 }
 
-// TestQuestionOfGoneClient checks that nobody is told an answer when the
-// connection ends.
-func TestQuestionOfGoneClient(t *testing.T) {
-	got := make(answers, 9)
+// TestRequestToClosedConnection checks that the response function is not called after the
+// connection has ended.
+func TestRequestToClosedConnection(t *testing.T) {
+	got := make(responses, 9)
 	converse(t, func(t *testing.T, p *peer) {
-		p.server.Ask(1, 3, "q", nil, got.take)
-		p.server.Ask(2, 4, "q", nil, got.take)
+		p.server.Ask(1, 3, "q", nil, got.receive)
+		p.server.Ask(2, 4, "q", nil, got.receive)
 		require.Len(t, p.hear(), 1)
 	})
 	require.Empty(t, got)
 }
 
-// TestUnencodableQuestion checks that a question that cannot be sent is logged.
-func TestUnencodableQuestion(t *testing.T) {
+// TestUnencodableRequest checks that a request that cannot be encoded is logged.
+func TestUnencodableRequest(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
-		got := make(answers, 9)
-		p.server.Ask(1, 3, "q", func() {}, got.take)
+		got := make(responses, 9)
+		p.server.Ask(1, 3, "q", func() {}, got.receive)
 		require.Empty(t, p.hear())
 		require.Equal(t, 1, p.logged("message not sent"))
 	})

@@ -16,9 +16,8 @@ import (
 
 const heldLine = `{"id":"held","method":"thread/read","params":{"threadId":"t"}}`
 
-// TestEOFWithAnswersUnderWay checks that what was asked before the end of the input
-// is answered after it.
-func TestEOFWithAnswersUnderWay(t *testing.T) {
+// TestEOFWithPendingRequests checks that requests before EOF are answered after it.
+func TestEOFWithPendingRequests(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
 		p.say(heldLine)
@@ -43,8 +42,7 @@ func TestEOFWithAnswersUnderWay(t *testing.T) {
 	})
 }
 
-// TestStopBeforeEOF checks the sequence after a signal, when the client is still
-// there.
+// TestStopBeforeEOF checks the shutdown sequence while the client is connected.
 func TestStopBeforeEOF(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
@@ -63,9 +61,8 @@ func TestStopBeforeEOF(t *testing.T) {
 	})
 }
 
-// TestUnansweredAtTheEnd checks that requests whose handler never came back are
-// answered all the same.
-func TestUnansweredAtTheEnd(t *testing.T) {
+// TestPendingRequestsAtTheEnd checks that requests are rejected if their handlers never reply.
+func TestPendingRequestsAtTheEnd(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
 		p.say(heldLine, "["+heldLine+","+requestOf("1")+"]")
@@ -76,7 +73,7 @@ func TestUnansweredAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestContextEndsServe checks the way out without ceremony.
+// TestContextEndsServe checks that Serve returns when its context ends.
 func TestContextEndsServe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(zap.NewNop())
@@ -89,7 +86,7 @@ func TestContextEndsServe(t *testing.T) {
 		cancel()
 		require.ErrorIs(t, <-served, context.Canceled)
 		require.Nil(t, s.conn(1))
-		_, err := io.WriteString(toServer, requestOf("1")+"\n") // nobody is there to answer
+		_, err := io.WriteString(toServer, requestOf("1")+"\n") // the request gets no response
 		require.NoError(t, err)
 		require.NoError(t, toServer.Close())
 	})
@@ -100,7 +97,7 @@ type brokenReader struct{ text io.Reader }
 
 var errBroken = errors.New("input is broken")
 
-// Read gives the text, then the error.
+// Read returns the text and then the error.
 func (r brokenReader) Read(b []byte) (int, error) {
 	n, err := r.text.Read(b)
 	if err == io.EOF {
@@ -109,7 +106,7 @@ func (r brokenReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestBrokenInput checks that a failing input ends like a closed one, and is told.
+// TestBrokenInput checks that a failing input closes EOF, and that Serve returns its error.
 func TestBrokenInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(zap.NewNop())
@@ -126,7 +123,7 @@ func TestBrokenInput(t *testing.T) {
 	})
 }
 
-// TestConnectionsAreApart checks that clients share nothing.
+// TestConnectionsAreApart checks that connections share no state.
 func TestConnectionsAreApart(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
@@ -143,9 +140,8 @@ func TestConnectionsAreApart(t *testing.T) {
 	})
 }
 
-// TestNobodyToTell checks that callers and connections that do not exist are passed
-// over.
-func TestNobodyToTell(t *testing.T) {
+// TestUnknownConnections checks that messages to unknown connections and requests are ignored.
+func TestUnknownConnections(t *testing.T) {
 	s := New(zap.NewNop())
 	s.Reply(protocol.Caller{}, 1)
 	s.Refuse(protocol.Caller{Conn: 3, Request: 4}, nil)

@@ -54,7 +54,7 @@ func TestLoggerForPeople(t *testing.T) {
 	require.Regexp(t, `^\d{4}-\S+\tinfo\thello\t{"n": 1}\n$`, out.String())
 }
 
-// TestLoggerNeverWaits logs to a pipe that nobody reads, and then reads it.
+// TestLoggerNeverWaits logs to a full pipe and then reads it.
 func TestLoggerNeverWaits(t *testing.T) {
 	for _, json := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestLoggerNeverWaits(t *testing.T) {
 	}
 }
 
-// TestLoggerOutlivesItsReader checks that a closed stderr is no fault.
+// TestLoggerOutlivesItsReader checks that a closed stderr has no effect.
 func TestLoggerOutlivesItsReader(t *testing.T) {
 	r, w := io.Pipe()
 	require.NoError(t, r.Close())

@@ -16,27 +16,27 @@ import (
 	"appserver/protocol"
 )
 
-// frames is a client in memory whose messages are kept apart.
-type frames struct {
-	in   chan any // a message, or an error
+// fakeTransport is a Transport in memory.
+type fakeTransport struct {
+	in   chan any // messages and errors for Next
 	mu   sync.Mutex
 	said []string
-	full error // what writing gives
+	full error // error of Write
 }
 
-// Next is what was put in.
-func (f *frames) Next() ([]byte, error) {
+// Next returns the next value of in.
+func (f *fakeTransport) Next() ([]byte, error) {
 	switch m := (<-f.in).(type) {
 	case string:
 		return []byte(m), nil
 	case error:
 		return nil, m
 	}
-	return nil, io.EOF // closed
+	return nil, io.EOF // in is closed
 }
 
-// Write keeps what is said.
-func (f *frames) Write(b []byte) (int, error) {
+// Write records the lines.
+func (f *fakeTransport) Write(b []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.full != nil {
@@ -46,7 +46,7 @@ func (f *frames) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (f *frames) hear() []string {
+func (f *fakeTransport) hear() []string {
 	synctest.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,16 +55,16 @@ func (f *frames) hear() []string {
 	return said
 }
 
-// hall is a server with clients of that kind.
-type hall struct {
+// transportServer is a server with several fakeTransports.
+type transportServer struct {
 	*Server
 	left   []uint64
 	served sync.WaitGroup
 	errs   []error
 }
 
-func newHall() *hall {
-	h := &hall{Server: New(zap.NewNop())}
+func newHall() *transportServer {
+	h := &transportServer{Server: New(zap.NewNop())}
 	h.Handle(newFake(h.Server))
 	h.OnDisconnect(func(conn uint64) {
 		if h.Connected(conn) {
@@ -75,8 +75,8 @@ func newHall() *hall {
 	return h
 }
 
-func (h *hall) enter() *frames {
-	f := &frames{in: make(chan any, 16)}
+func (h *transportServer) enter() *fakeTransport {
+	f := &fakeTransport{in: make(chan any, 16)}
 	h.served.Go(func() {
 		h.errs = append(h.errs, h.ServeTransport(context.Background(), f))
 		close(f.in)
@@ -85,14 +85,14 @@ func (h *hall) enter() *frames {
 	return f
 }
 
-func (h *hall) end(t *testing.T) {
+func (h *transportServer) end(t *testing.T) {
 	require.NoError(t, h.Drain(context.Background()))
 	h.served.Wait()
 }
 
-// TestFramesAreMessages: each is one, whatever line ends it holds, and a refused one has an
-// answer.
-func TestFramesAreMessages(t *testing.T) {
+// TestTransportMessages checks that each message is one JSON-RPC message, whatever line ends
+// it contains, and that a rejected message gets a response.
+func TestTransportMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall()
 		f := h.enter()
@@ -112,12 +112,13 @@ func TestFramesAreMessages(t *testing.T) {
 	})
 }
 
-// TestFramesEndAlone: the end of one client is not that of the server, nor of another.
-func TestFramesEndAlone(t *testing.T) {
+// TestTransportsEndAlone checks that the end of one connection affects neither the server nor
+// other connections.
+func TestTransportsEndAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall()
 		a, b, c := h.enter(), h.enter(), h.enter()
-		for _, f := range []*frames{a, b, c} {
+		for _, f := range []*fakeTransport{a, b, c} {
 			f.in <- initializeLine
 			require.Equal(t, []string{initializeAnswer}, f.hear())
 		}
@@ -147,15 +148,15 @@ func TestFramesEndAlone(t *testing.T) {
 		require.Len(t, h.errs, 3)
 		require.NoError(t, errors.Join(h.errs[0], h.errs[2]))
 		require.ErrorIs(t, h.errs[1], broken)
-		require.ErrorIs(t, h.ServeTransport(context.Background(), &frames{}), errShutDown)
+		require.ErrorIs(t, h.ServeTransport(context.Background(), &fakeTransport{}), errShutDown)
 	})
 }
 
-// TestFramesThatLeaveFreeWhoWaits for them to read.
-func TestFramesThatLeaveFreeWhoWaits(t *testing.T) {
+// TestDisconnectEndsCongestion checks that producers do not wait for a closed connection.
+func TestDisconnectEndsCongestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall()
-		stuck := &stuckFrames{frames: frames{in: make(chan any, 1)}, release: make(chan struct{})}
+		stuck := &stuckTransport{fakeTransport: fakeTransport{in: make(chan any, 1)}, release: make(chan struct{})}
 		h.served.Go(func() {
 			_ = h.ServeTransport(context.Background(), stuck)
 			close(stuck.in)
@@ -175,14 +176,14 @@ func TestFramesThatLeaveFreeWhoWaits(t *testing.T) {
 	})
 }
 
-// stuckFrames takes nothing until it breaks.
-type stuckFrames struct {
-	frames
+// stuckTransport blocks writes until it breaks.
+type stuckTransport struct {
+	fakeTransport
 	release chan struct{}
 }
 
-// Write fails once it is released.
-func (f *stuckFrames) Write([]byte) (int, error) {
+// Write fails after the release.
+func (f *stuckTransport) Write([]byte) (int, error) {
 	<-f.release
 	return 0, io.ErrClosedPipe
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refusal is an error answer.
+// refusal returns an error response.
 func refusal(id, code, message, kind string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":` + code + `,"message":"` + message + `","data":{"kind":"` + kind + `"}}}`
 }
@@ -20,10 +20,10 @@ func answerOf(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"resu
 
 func requestOf(id string) string { return `{"id":` + id + `,"method":"model/list"}` }
 
-// exchange is a line to the server, and the one that comes back, "" for none.
+// exchange is a line to the server and its response, or "".
 type exchange struct{ name, line, want string }
 
-// checkExchanges sends each line to a connection of its own, initialized.
+// checkExchanges sends each line on an initialized connection of its own.
 func checkExchanges(t *testing.T, exchanges []exchange) {
 	for _, x := range exchanges {
 		t.Run(x.name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestIDsComeBackAsTheyCame(t *testing.T) {
 	})
 }
 
-// TestNoRequest sends what is no message, or none that can be served.
-func TestNoRequest(t *testing.T) {
+// TestInvalidMessages sends lines that are not messages, or that cannot be served.
+func TestInvalidMessages(t *testing.T) {
 	notObject := invalid("null", "expected an object or an array of objects")
 	ambiguous := func(id string) string { return invalid(id, "`method` together with `result` or `error`") }
 	checkExchanges(t, []exchange{
@@ -105,8 +105,8 @@ func TestNoRequest(t *testing.T) {
 	})
 }
 
-// TestNothingToAnswer sends notifications, and answers to nothing.
-func TestNothingToAnswer(t *testing.T) {
+// TestMessagesWithoutResponse sends notifications and unexpected responses.
+func TestMessagesWithoutResponse(t *testing.T) {
 	checkExchanges(t, []exchange{
 		{"initialized", `{"method":"initialized"}`, ""},
 		{"initialized with params", `{"method":"initialized","params":{}}`, ""},
@@ -148,7 +148,7 @@ func TestDispatch(t *testing.T) {
 	})
 }
 
-// TestErrorNamesField checks that what is wrong in params is named.
+// TestErrorNamesField checks that an error names the invalid member of params.
 func TestErrorNamesField(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
@@ -158,7 +158,7 @@ func TestErrorNamesField(t *testing.T) {
 	})
 }
 
-// TestHandlerPanicIsLogged checks that the log tells where the handler failed.
+// TestHandlerPanicIsLogged checks that the log has the stack of the handler.
 func TestHandlerPanicIsLogged(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
@@ -171,15 +171,14 @@ func TestHandlerPanicIsLogged(t *testing.T) {
 	})
 }
 
-// TestByteOrderMark checks that a mark before the first line is no part of it.
+// TestByteOrderMark checks that a mark before the first line is skipped.
 func TestByteOrderMark(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		require.Equal(t, initializeAnswer, p.ask("\ufeff"+initializeLine))
 	})
 }
 
-// TestLastLineNeedsNoEnd checks that what a script pipes in without a last LF is
-// served.
+// TestLastLineNeedsNoEnd checks that a last line without LF is served.
 func TestLastLineNeedsNoEnd(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
@@ -190,7 +189,7 @@ func TestLastLineNeedsNoEnd(t *testing.T) {
 	})
 }
 
-// TestSameIDTwice checks that requests with the same id each have their answer.
+// TestSameIDTwice checks that requests with the same id each get a response.
 func TestSameIDTwice(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
@@ -206,8 +205,8 @@ func TestSameIDTwice(t *testing.T) {
 	})
 }
 
-// TestAnswerPrecedesNotification checks the order of what a handler says.
-func TestAnswerPrecedesNotification(t *testing.T) {
+// TestResponsePrecedesNotification checks that output keeps the order of calls.
+func TestResponsePrecedesNotification(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
 		p.say(`{"id":"a","method":"turn/start","params":{"threadId":"t","input":[]}}`)
@@ -218,7 +217,7 @@ func TestAnswerPrecedesNotification(t *testing.T) {
 	})
 }
 
-// TestLargeLines checks both sides of the limit, with 64 MiB for real.
+// TestLargeLines checks both sides of the 64 MiB limit.
 func TestLargeLines(t *testing.T) {
 	const head, tail = `{"id":1,"method":"model/list","params":{"cursor":"`, `"}}`
 	largest := head + strings.Repeat("x", maxLine-len(head)-len(tail)) + tail

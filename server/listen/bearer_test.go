@@ -17,10 +17,10 @@ import (
 
 const key = "0123456789abcdef0123456789abcdef"
 
-// now is when the tests of signed tokens take place.
+// now returns the fixed time of these tests.
 func now() time.Time { return time.Unix(1_000_000, 0) }
 
-// sign makes a token of two JSON texts.
+// sign returns a token of two JSON texts.
 func sign(header, payload, key string) string {
 	signed := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(payload))
 	mac := hmac.New(sha256.New, []byte(key))
@@ -28,7 +28,7 @@ func sign(header, payload, key string) string {
 	return signed + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// TestSignedTokens open where all that was asked for holds, and say what does not.
+// TestSignedTokens checks the errors for each claim.
 func TestSignedTokens(t *testing.T) {
 	const hs256 = `{"alg":"HS256","typ":"JWT"}`
 	b, err := SignedToken(Claims{Key: []byte(key), Issuer: "me", Audience: "app", Skew: 30 * time.Second, Now: now})
@@ -67,8 +67,8 @@ func TestSignedTokens(t *testing.T) {
 	}
 }
 
-// TestSignedTokensOfAnybody are checked for what was asked for only.
-func TestSignedTokensOfAnybody(t *testing.T) {
+// TestSignedTokensOfAnyIssuer checks that claims without a required value are ignored.
+func TestSignedTokensOfAnyIssuer(t *testing.T) {
 	b, err := SignedToken(Claims{Key: []byte(key), Now: now})
 	require.NoError(t, err)
 	require.NoError(t, b(sign(`{"alg":"HS256"}`, `{"exp":1000000}`, key)))
@@ -77,7 +77,7 @@ func TestSignedTokensOfAnybody(t *testing.T) {
 	require.ErrorContains(t, err, "31 bytes")
 }
 
-// FuzzSigned reads tokens of anybody: nothing that is not signed opens, and nothing panics.
+// FuzzSigned checks that no unsigned token is accepted, and that nothing panics.
 func FuzzSigned(f *testing.F) {
 	for _, seed := range []string{"", "..", "a.b.c", "eyJhbGciOiJIUzI1NiJ9.e30.", sign(`{"alg":"HS256"}`, `{"exp":1}`, "other key")} {
 		f.Add(seed)
@@ -93,8 +93,8 @@ func FuzzSigned(f *testing.F) {
 	})
 }
 
-// TestAdmit reads the header that a token comes in.
-func TestAdmit(t *testing.T) {
+// TestAuthorize checks the parsing of the Authorization header.
+func TestAuthorize(t *testing.T) {
 	b := StaticToken([]byte("secret"))
 	for header, says := range map[string]string{
 		"Bearer secret": "", "bearer secret": "", "BEARER  secret ": "",
@@ -109,7 +109,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// TestParseDigest takes 64 digits, and nothing else.
+// TestParseDigest checks that exactly 64 digits are accepted.
 func TestParseDigest(t *testing.T) {
 	want := sha256.Sum256([]byte("secret"))
 	got, err := ParseDigest(fmt.Sprintf(" %X\n", want))
@@ -122,8 +122,8 @@ func TestParseDigest(t *testing.T) {
 	}
 }
 
-// TestKeptToken is made once, by whichever server comes first.
-func TestKeptToken(t *testing.T) {
+// TestLoadOrCreateToken checks that concurrent servers create one token.
+func TestLoadOrCreateToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "token")
 	tokens := make(chan string, 8)
 	for range cap(tokens) {

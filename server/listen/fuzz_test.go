@@ -20,9 +20,9 @@ import (
 const upgrade = "GET /rpc HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 
-// frame is one of RFC 6455. A client's are masked, here by zeros.
+// frame is a frame of RFC 6455. Clients mask frames; these tests use zeros as the mask.
 type frame struct {
-	head    byte // the last of its message (0x80), and what it is
+	head    byte // FIN bit (0x80) and opcode
 	payload []byte
 }
 
@@ -32,8 +32,8 @@ func (f frame) masked(length uint64) []byte {
 	return append(append(b, 0, 0, 0, 0), f.payload...)
 }
 
-// nextFrame reads a frame, and takes its mask off; ok is false where it is not whole, or breaks the
-// rules for the lengths of frames.
+// nextFrame reads and unmasks a frame. ok is false if it is incomplete or has an invalid
+// length.
 func nextFrame(b []byte) (f frame, masked bool, rest []byte, ok bool) {
 	if len(b) < 2 {
 		return f, false, nil, false
@@ -67,8 +67,8 @@ func nextFrame(b []byte) (f frame, masked bool, rest []byte, ok bool) {
 	return f, masked, b[n:], true
 }
 
-// messages are what a client's frames have, up to the first that breaks a rule or closes the
-// connection; torn is set where the last frame is not whole.
+// messages returns the messages in a client's frames, up to the first invalid or closing
+// frame. torn is set if the last frame is incomplete.
 func messages(b []byte) (list []string, torn bool) {
 	var kind byte
 	var message []byte
@@ -104,7 +104,7 @@ func messages(b []byte) (list []string, torn bool) {
 	}
 }
 
-// told are the messages in what a server has sent.
+// told returns the messages in the server's output.
 func told(t *testing.T, b []byte) (list []string) {
 	list = []string{}
 	for len(b) > 0 {
@@ -118,8 +118,8 @@ func told(t *testing.T, b []byte) (list []string) {
 	return list
 }
 
-// FuzzFrames has a client send anything behind its handshake: each message that its frames have
-// is heard, once and whole, and nothing is after the first that breaks the rules.
+// FuzzFrames sends arbitrary bytes after the handshake. Each message up to the first invalid
+// frame is received once and whole, and nothing after it.
 func FuzzFrames(f *testing.F) {
 	frames := func(list ...frame) (b []byte) {
 		for _, f := range list {
@@ -142,7 +142,7 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		want, torn := messages(sent)
 		if strings.Contains(strings.Join(want, ""), "\n") {
-			return // what comes back ends at each line
+			return // output is split at each line
 		}
 		in := talk(t, "unix", l.Address.Path, upgrade+"\r\n"+string(sent))
 		answer, err := http.ReadResponse(in, nil)
@@ -150,18 +150,18 @@ func FuzzFrames(f *testing.F) {
 		require.Equal(t, http.StatusSwitchingProtocols, answer.StatusCode)
 		got, err := io.ReadAll(in)
 		if errors.Is(err, syscall.ECONNRESET) {
-			return // it has left more unread, behind what breaks the rules, than a connection's end takes with it
+			return // the connection was reset because unread input was left
 		}
 		require.NoError(t, err)
 		heard := told(t, got)
 		if torn && len(heard) > len(want) {
-			heard = heard[:len(want)] // what is torn is heard as far as it came, and is no JSON
+			heard = heard[:len(want)] // a torn message is received in part and is not JSON
 		}
 		require.Equal(t, want, heard)
 	})
 }
 
-// talk sends all and reads until the server ends it.
+// talk sends text and returns the output until the server closes the connection.
 func talk(t *testing.T, network, address, text string) *bufio.Reader {
 	c, err := net.Dial(network, address)
 	require.NoError(t, err)
@@ -169,14 +169,14 @@ func talk(t *testing.T, network, address, text string) *bufio.Reader {
 	require.NoError(t, c.SetDeadline(time.Now().Add(30*time.Second)))
 	type halfway interface{ CloseWrite() error }
 	go func() {
-		_, _ = io.WriteString(c, text) // a server that ends it early takes less
+		_, _ = io.WriteString(c, text) // fails if the server closes the connection early
 		_ = c.(halfway).CloseWrite()
 	}()
 	return bufio.NewReader(c)
 }
 
-// FuzzUpgrade has anybody ask a port for anything: who is let in has the token, and comes from no
-// web page; all others have an answer.
+// FuzzUpgrade sends arbitrary requests to a port. Only requests with the token and without an
+// Origin open a connection; all others get a response.
 func FuzzUpgrade(f *testing.F) {
 	for _, seed := range []string{
 		upgrade + "Authorization: Bearer secret\r\n\r\n", upgrade + "\r\n", upgrade + "Authorization: Bearer secre\r\n\r\n",
@@ -198,14 +198,14 @@ func FuzzUpgrade(f *testing.F) {
 		in := talk(t, "tcp", address, sent)
 		answer, _ := in.Peek(5)
 		require.True(t, len(answer) == 0 || string(answer) == "HTTP/", "%q", answer)
-		_, _ = io.Copy(io.Discard, in) // a reset, where it did not take all
+		_, _ = io.Copy(io.Discard, in) // fails after a reset
 		if served.Load() > before {
 			require.True(t, mayEnter(sent), "%q", sent)
 		}
 	})
 }
 
-// mayEnter tells whether one of the requests in a text may open a connection.
+// mayEnter reports whether one of the requests in text may open a connection.
 func mayEnter(text string) bool {
 	for in := bufio.NewReader(strings.NewReader(text)); ; {
 		r, err := http.ReadRequest(in)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhoIsNoClientIsNotKept: whoever asks for the server's health, or is refused, holds a
-// connection no longer than one who says nothing, whatever is sent with the request.
-func TestWhoIsNoClientIsNotKept(t *testing.T) {
+// TestOtherRequestsTimeOut checks that connections for health checks and rejected requests are
+// closed after the handshake timeout.
+func TestOtherRequestsTimeOut(t *testing.T) {
 	l := echoes(t, Options{TokenCheck: StaticToken([]byte("secret"))}, hurry)
 	for _, request := range []string{
 		"", "GET /readyz", "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -29,23 +29,23 @@ func TestWhoIsNoClientIsNotKept(t *testing.T) {
 	}
 }
 
-// TestClientsMayBeSilent for longer than the handshake may take.
+// TestClientsMayBeSilent checks that the handshake timeout does not apply to open connections.
 func TestClientsMayBeSilent(t *testing.T) {
 	ws := visit(t, echoes(t, Options{}, hurry))
-	time.Sleep(3 * hurried)
+	time.Sleep(3 * shortTimeout)
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte("hello")))
 	_, got, err := ws.Read(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "hello", string(got))
 }
 
-// hurried is what handshakeTime is in tests.
-const hurried = 100 * time.Millisecond
+// shortTimeout replaces handshakeTimeout in tests.
+const shortTimeout = 100 * time.Millisecond
 
 func hurry(l *Listener) {
 	for _, limit := range []*time.Duration{&l.http.ReadTimeout, &l.http.ReadHeaderTimeout, &l.http.IdleTimeout} {
 		if *limit == handshakeTimeout {
-			*limit = hurried
+			*limit = shortTimeout
 		}
 	}
 }

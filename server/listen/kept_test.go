@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLongMessageIsNotKept by a client that says nothing more.
+// TestLongMessageIsNotKept checks that the buffer of a long message is freed.
 func TestLongMessageIsNotKept(t *testing.T) {
 	const size = 32 << 20
 	read := make(chan int, 1)
@@ -31,7 +31,7 @@ func TestLongMessageIsNotKept(t *testing.T) {
 	require.NoError(t, ws.CloseNow())
 }
 
-// heap is what is in use.
+// heap returns the heap memory in use, in bytes.
 func heap() int {
 	runtime.GC()
 	var m runtime.MemStats

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestParse reads where to listen.
+// TestParse checks the forms of --listen URLs.
 func TestParse(t *testing.T) {
 	for url, want := range map[string]string{
 		"unix:///run/x.sock":        "/run/x.sock",
@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 	require.True(t, filepath.IsAbs(relative.Path))
 }
 
-// shortDir is a folder whose path leaves room for that of a socket.
+// shortDir returns a folder with a path short enough for sockets.
 func shortDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "listen")
 	require.NoError(t, err)
@@ -64,7 +64,8 @@ func shortDir(t testing.TB) string {
 	return dir
 }
 
-// TestSocketAtTheLongestPath that is taken can be reached.
+// TestSocketAtTheLongestPath checks that clients can connect to a socket with the longest
+// accepted path.
 func TestSocketAtTheLongestPath(t *testing.T) {
 	dir := shortDir(t)
 	a, err := Parse("unix://"+filepath.Join(dir, strings.Repeat("x", maxSocketPath-len(dir)-1)), "")
@@ -76,7 +77,7 @@ func TestSocketAtTheLongestPath(t *testing.T) {
 	require.NoError(t, errors.Join(c.Close(), s.Close()))
 }
 
-// TestSocketHasOneServer of many that begin at once.
+// TestSocketHasOneServer starts several servers at once.
 func TestSocketHasOneServer(t *testing.T) {
 	path := filepath.Join(shortDir(t), "s")
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -113,8 +114,8 @@ func TestSocketHasOneServer(t *testing.T) {
 	require.NoFileExists(t, path)
 }
 
-// TestSocketOfAnother is left alone: a link to a live one counts, one to nowhere does not,
-// and what has taken the place since is not removed.
+// TestSocketOfAnother checks that the socket of another server is not replaced, also behind a
+// link, and that a replaced socket is not removed.
 func TestSocketOfAnother(t *testing.T) {
 	dir := shortDir(t)
 	path, live := filepath.Join(dir, "s"), filepath.Join(dir, "live")
@@ -136,7 +137,7 @@ func TestSocketOfAnother(t *testing.T) {
 	require.Error(t, err, "a file is no folder")
 }
 
-// echoes is a listener whose server says to each client what it hears of it.
+// echoes returns a listener that sends each message back.
 func echoes(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 	o.Serve = func(_ context.Context, c *Client) error {
 		for {
@@ -156,7 +157,7 @@ func echoes(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 	return serving(t, o, change...)
 }
 
-// serving is a listener on a socket, or on a port where there is somebody to ask for tokens.
+// serving returns a running listener on a socket, or on a port if there is a token check.
 func serving(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 	o.Address = Address{Path: filepath.Join(shortDir(t), "s")}
 	if o.TokenCheck != nil {
@@ -180,7 +181,7 @@ func serving(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 	return l
 }
 
-// visit is a client.
+// visit connects a client.
 func visit(t *testing.T, l *Listener) *websocket.Conn {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", l.Address.Path)
@@ -193,7 +194,7 @@ func visit(t *testing.T, l *Listener) *websocket.Conn {
 	return ws
 }
 
-// TestClientEchoes messages of all lengths, whole.
+// TestClientEchoes sends messages of different lengths.
 func TestClientEchoes(t *testing.T) {
 	ws := visit(t, echoes(t, Options{}))
 	for _, n := range []int{0, 1, 125, 126, 1 << 16, maxRetainedBuffer + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7, 3} {
@@ -206,7 +207,7 @@ func TestClientEchoes(t *testing.T) {
 	}
 }
 
-// TestClientRefuses what is no message, and goes on behind it.
+// TestClientRefuses checks that reading continues after a rejected message.
 func TestClientRefuses(t *testing.T) {
 	ws := visit(t, echoes(t, Options{}))
 	for _, c := range []struct {
@@ -226,7 +227,7 @@ func TestClientRefuses(t *testing.T) {
 	require.NoError(t, ws.Ping(ws.CloseRead(t.Context())))
 }
 
-// TestClientSendsLinesAsMessages: what the server writes at once are several.
+// TestClientSendsLinesAsMessages checks that each line of a write is one message.
 func TestClientSendsLinesAsMessages(t *testing.T) {
 	l := serving(t, Options{Serve: func(_ context.Context, c *Client) error {
 		_, err := c.Write([]byte("one\ntwo\n\nfour\n"))
@@ -242,8 +243,9 @@ func TestClientSendsLinesAsMessages(t *testing.T) {
 	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err))
 }
 
-// TestClientThatTakesNothing is given up after a while, and one that is slow is not.
-func TestClientThatTakesNothing(t *testing.T) {
+// TestWriteTimeout checks that a client that does not read is disconnected, and that a slow
+// one is not.
+func TestWriteTimeout(t *testing.T) {
 	ended := make(chan error, 1)
 	text := append(bytes.Repeat([]byte("x"), 8<<20), '\n')
 	l := serving(t, Options{WriteTimeout: 300 * time.Millisecond, Serve: func(_ context.Context, c *Client) error {
@@ -267,13 +269,13 @@ func TestClientThatTakesNothing(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-// TestPortNeedsAToken whoever forgets to ask for one.
-func TestPortNeedsAToken(t *testing.T) {
+// TestPortNeedsATokenCheck checks the error of New.
+func TestPortNeedsATokenCheck(t *testing.T) {
 	_, err := New(Options{Address: Address{Port: netip.MustParseAddrPort("127.0.0.1:0")}})
 	require.ErrorContains(t, err, "requires a token check")
 }
 
-// TestWaitGivesUp on clients that stay.
+// TestWaitGivesUp checks that Wait returns when its context ends.
 func TestWaitGivesUp(t *testing.T) {
 	release := make(chan struct{})
 	l := serving(t, Options{Serve: func(context.Context, *Client) error {
