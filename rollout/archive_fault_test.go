@@ -12,8 +12,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// moves is the scenario: a thread with a backup goes to the archive and back, twice, with
-// a rewrite between. A move that fails is tried again.
+// moves archives and unarchives a thread with a backup twice, with a rewrite between. A failed
+// move is repeated.
 type moves struct {
 	t      *testing.T
 	store  *rollout.Store
@@ -32,7 +32,7 @@ func (s *moves) run() {
 	}
 }
 
-// move may fail after the rollout is where it should be.
+// move may return an error after the rollout has reached its target.
 func (s *moves) move(do func(*rollout.Store, string) (string, error)) {
 	for range mostTries {
 		from := s.find(s.sound)
@@ -52,7 +52,7 @@ func (s *moves) find(mem *faultfs.Mem) string {
 	return path
 }
 
-// check reads with a sound disk: the thread is whole, wherever it is.
+// check reads the thread on a disk without faults: it is complete, wherever it is.
 func (s *moves) check(mem *faultfs.Mem, what any) {
 	contents, err := rollout.NewStore(mem, home).Read(s.find(mem))
 	require.NoError(s.t, err, what)
@@ -61,7 +61,7 @@ func (s *moves) check(mem *faultfs.Mem, what any) {
 	require.Equal(s.t, s.told, numbers(contents), what)
 }
 
-// newMoves is a thread that a crash leaves as it is.
+// newMoves creates the thread durably.
 func newMoves(t *testing.T, mem *faultfs.Mem, disk rollout.FS) *moves {
 	rewrittenThread(t, mem, home)
 	return &moves{t: t, store: rollout.NewStore(disk, home), sound: mem, told: []int64{1, 2, 3, 4, 5}, failed: func(error) {}}
@@ -82,7 +82,7 @@ func TestEveryOperationOfAMoveMayFail(t *testing.T) {
 	}
 }
 
-// moveWith runs the scenario with a fault and is false when it was not hit.
+// moveWith runs the scenario with a fault. It returns false if the fault did not occur.
 func moveWith(t *testing.T, fault faultfs.Fault) bool {
 	mem := faultfs.NewMem(home)
 	disk := faultfs.Wrap(mem, fault)
@@ -110,7 +110,7 @@ func TestACrashInAMoveAfterAFaultKeepsTheThreadWhole(t *testing.T) {
 	}
 }
 
-// crashMoveWith lets the machine crash after every operation that changes the disk.
+// crashMoveWith simulates a crash after every operation that changes the disk.
 func crashMoveWith(t *testing.T, seed uint64, fault faultfs.Fault) {
 	mem := faultfs.NewMem(home)
 	chance := rand.New(rand.NewPCG(seed, 3))
@@ -125,7 +125,7 @@ func crashMoveWith(t *testing.T, seed uint64, fault faultfs.Fault) {
 	require.Greater(t, crashes, 20)
 }
 
-// afterCrash goes on with the thread on another machine: there and back, and a rewrite.
+// afterCrash continues with the thread after a crash: both moves, and a rewrite.
 func (s *moves) afterCrash(mem *faultfs.Mem, what string) {
 	s.check(mem, what)
 	store := rollout.NewStore(mem, home)

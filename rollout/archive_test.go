@@ -46,7 +46,7 @@ func TestARolloutGoesToTheArchiveAndBack(t *testing.T) {
 	}
 }
 
-// unlinked is a disk without links.
+// unlinked is a file system without hard links.
 type unlinked struct{ rollout.FS }
 
 func (u unlinked) Link(path, second string) error {
@@ -61,7 +61,7 @@ func readNumbers(t *testing.T, store *rollout.Store, path string) []int64 {
 	return numbers(contents)
 }
 
-// filesBelow are rollouts and what is beside them, of a real home.
+// filesBelow returns the paths of all files below a folder.
 func filesBelow(t *testing.T, dir string) (paths []string) {
 	t.Helper()
 	require.NoError(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -112,8 +112,8 @@ func rolloutsOf(mem *faultfs.Mem) (paths []string) {
 	return paths
 }
 
-// TestNothingIsMovedInThePlaceOfAnother has another file of the thread, or something that
-// is no backup of it, where the rollout or its backup would be.
+// TestNothingIsMovedInThePlaceOfAnother has another file of the thread, or a file that is not
+// its backup, at the target.
 func TestNothingIsMovedInThePlaceOfAnother(t *testing.T) {
 	for _, other := range []string{"rollout-2026-01-02T03-04-05-%.jsonl", "rollout-2020-01-02T03-04-05-%.jsonl", "rollout-2026-01-02T03-04-05-%.jsonl.bak"} {
 		mem := faultfs.NewMem(home)
@@ -142,8 +142,7 @@ func TestALinkIsNotArchived(t *testing.T) {
 	require.FileExists(t, path)
 }
 
-// TestABackupThatIsALinkIsCopied follows the link, since one that tells a way from its own
-// folder leads nowhere from another.
+// TestABackupThatIsALinkIsCopied checks that the target of a relative link is copied.
 func TestABackupThatIsALinkIsCopied(t *testing.T) {
 	store, path := rewrittenThread(t, rollout.OS(), t.TempDir())
 	require.NoError(t, os.Rename(path+".bak", path+".other"))
@@ -173,9 +172,9 @@ func TestAThreadWithAWriterIsNotArchived(t *testing.T) {
 	require.NoError(t, log.Close())
 }
 
-// TestAMoveThatBrokeOffIsFinished has both names of the rollout, and an older backup in the
-// new place.
-func TestAMoveThatBrokeOffIsFinished(t *testing.T) {
+// TestAnInterruptedMoveIsFinished has both names of the rollout, and an older backup at the
+// target.
+func TestAnInterruptedMoveIsFinished(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	store, path := rewrittenThread(t, mem, home)
 	want := readNumbers(t, store, path)
@@ -188,8 +187,7 @@ func TestAMoveThatBrokeOffIsFinished(t *testing.T) {
 	require.Equal(t, want, readNumbers(t, store, archived))
 }
 
-// TestABackupThatWasLeftBehindIsFound has another program move the rollout alone, there and
-// back.
+// TestABackupThatWasLeftBehindIsFound moves the rollout without its backup, there and back.
 func TestABackupThatWasLeftBehindIsFound(t *testing.T) {
 	dir := t.TempDir()
 	store, path := rewrittenThread(t, rollout.OS(), dir)
@@ -223,7 +221,7 @@ func TestEveryOperationThatBringsABackupMayFail(t *testing.T) {
 		require.NoError(t, mem.Rename(path, archived))
 		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.EIO})
 		if log, _, err := rollout.NewStore(disk, home).Open(archived); err == nil {
-			_ = log.Close() // where that is what fails
+			_ = log.Close() // Close may be the failing operation
 		}
 		require.Equal(t, []int64{1, 2, 3, 4, 5}, readNumbers(t, store, archived), n)
 		require.Empty(t, mem.Held())

@@ -15,14 +15,13 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// overwrite gives a file another content.
+// overwrite replaces the content of a file.
 func overwrite(t *testing.T, path, content string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
-// backupFaults are what can be wrong with a backup of rewrittenThread, and what is
-// said of it.
+// backupFaults lists defects of the backup of rewrittenThread and their errors.
 var backupFaults = map[string]struct {
 	make func(t *testing.T, path, content string)
 	says string
@@ -88,7 +87,7 @@ func requireRefused(t *testing.T, err error, path, says string) {
 	require.ErrorContains(t, err, "excluded items cannot be shown or restored: put the right backup back")
 }
 
-// requireNotRewritten appends a line and closes.
+// requireNotRewritten appends a line and closes the log.
 func requireNotRewritten(t *testing.T, store *rollout.Store, path, says string) {
 	t.Helper()
 	before := get(t, rollout.OS(), path)
@@ -139,7 +138,7 @@ func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 	for op, reason := range map[faultfs.Op]error{faultfs.OpOpen: syscall.EMFILE, faultfs.OpStat: syscall.EIO, faultfs.OpRead: syscall.EACCES} {
 		second := faultfs.Fault{Only: []faultfs.Op{op}, First: 1, Count: 1, Err: reason}
 		if op == faultfs.OpStat {
-			second.First = 3 // the rollout's is asked twice, and whether there is a backup once
+			second.First = 3 // skips two calls for the rollout and one for the backup
 		}
 		contents, err := rollout.NewStore(faultfs.Wrap(mem, second), home).Read(path)
 		require.NoError(t, err)
@@ -154,7 +153,7 @@ func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 	}
 }
 
-// wholeThread is a thread that was appended to and not rewritten.
+// wholeThread returns a thread that was never rewritten.
 func wholeThread(t *testing.T) (*rollout.Store, string) {
 	t.Helper()
 	store := rollout.NewStore(rollout.OS(), t.TempDir())
@@ -267,7 +266,7 @@ func TestABackupThatEndsInALineIsRefused(t *testing.T) {
 	requireRefused(t, store.CheckBackup(path), path, "is damaged")
 }
 
-// encoded is a line as Append writes it.
+// encoded returns a line as Append writes it.
 func encoded(n int) []byte {
 	l := line(n)
 	return append(bytes.Join([][]byte{

@@ -18,7 +18,7 @@ func lineOf(payload []byte) protocol.RolloutLine {
 	return protocol.RolloutLine{Timestamp: "2026-01-02T03:04:05.678Z", Type: protocol.LineEventMsg, Payload: payload}
 }
 
-// appendTo writes bytes behind those of a file, whatever they are.
+// appendTo appends bytes to a file.
 func appendTo(s *Store, path string, data []byte) error {
 	file, err := s.create(path)
 	if err != nil {
@@ -28,7 +28,7 @@ func appendTo(s *Store, path string, data []byte) error {
 	return firstError(err, file.Close())
 }
 
-// longThread is 5,000 turns of 12 lines: 49 MB in the shapes of a real rollout.
+// longThread returns 5,000 turns of 12 lines: 49 MB in the shapes of a real rollout.
 func longThread() []byte {
 	text := strings.Repeat(`A line of \"code\" or prose, as models write it.\n`, 22)
 	turn := []string{
@@ -70,8 +70,7 @@ func BenchmarkRead49MB(b *testing.B) {
 	}
 }
 
-// rewrittenLong is longThread rewritten without its events, the path of which it
-// returns.
+// rewrittenLong returns the path of longThread, rewritten without its events.
 func rewrittenLong(b *testing.B, store *Store) string {
 	path := filepath.Join(store.home, fuzzName)
 	require.NoError(b, appendTo(store, path, longThread()))
@@ -105,7 +104,7 @@ func BenchmarkReadJoined49MB(b *testing.B) {
 	}
 }
 
-// BenchmarkCloseRewritten49MB has a line to append to a backup, and rewrites the rest.
+// BenchmarkCloseRewritten49MB appends a line to a backup and rewrites the file.
 func BenchmarkCloseRewritten49MB(b *testing.B) {
 	store := NewStore(OS(), b.TempDir())
 	path := rewrittenLong(b, store)

@@ -11,7 +11,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestAThreadBeginsWithLines has nothing on the disk before the first append, and then all.
+// TestAThreadBeginsWithLines checks that the first append writes all lines, and that nothing
+// is on the disk before.
 func TestAThreadBeginsWithLines(t *testing.T) {
 	store, mem := memStore()
 	log, err := store.CreateFrom(threadA, begin, linesFrom(0, 4))
@@ -23,8 +24,8 @@ func TestAThreadBeginsWithLines(t *testing.T) {
 	require.Equal(t, []int64{0, 1, 2, 3, 4, 5}, plainNumbers(t, store, log.Path()))
 }
 
-// TestABeginningIsAllOrNothing fails each operation, and crashes after it.
-func TestABeginningIsAllOrNothing(t *testing.T) {
+// TestASeedIsAllOrNothing fails each operation, and crashes after it.
+func TestASeedIsAllOrNothing(t *testing.T) {
 	made := false
 	for first := 0; !made; first++ {
 		store, mem := memStore()
@@ -48,7 +49,7 @@ func TestABeginningIsAllOrNothing(t *testing.T) {
 			require.Error(t, found)
 			require.NoError(t, log.Append(linesFrom(4, 5), true), "it can be made again")
 		}
-		if log.Discard() == nil { // the fault may be yet to come
+		if log.Discard() == nil { // the fault may not have occurred yet
 			_, found := store.Find(threadA)
 			require.Error(t, found)
 		}

@@ -25,8 +25,9 @@ func TestDeleteLeavesNothing(t *testing.T) {
 	require.ErrorAs(t, store.Delete(threadA), &missing)
 }
 
-// TestWhatOthersLeanOnStays has forks and segments of the reference implementation.
-func TestWhatOthersLeanOnStays(t *testing.T) {
+// TestDependenciesAreNotDeleted has forks and reverted threads of the reference
+// implementation.
+func TestDependenciesAreNotDeleted(t *testing.T) {
 	for name, payload := range map[string]string{
 		"a fork":    `{"id":"` + threadB + `","forked_from_id":"` + threadA + `","forked_from_ordinal_exclusive":4}`,
 		"a segment": `{"id":"` + threadB + `","history_base":{"thread_id":"` + threadA + `","end_ordinal_exclusive":4}}`,
@@ -46,8 +47,9 @@ func TestWhatOthersLeanOnStays(t *testing.T) {
 	}
 }
 
-// TestNothingIsDeletedThatAnUnreadFileMayLeanOn fails each operation of the disk in turn.
-func TestNothingIsDeletedThatAnUnreadFileMayLeanOn(t *testing.T) {
+// TestNothingIsDeletedWithAnUnreadFile fails each operation of the disk in turn: an unreadable
+// file may depend on the thread.
+func TestNothingIsDeletedWithAnUnreadFile(t *testing.T) {
 	for _, kind := range []error{syscall.EMFILE, syscall.EIO} {
 		for n, hit := 0, true; hit; n++ {
 			mem := faultfs.NewMem(home)
@@ -70,8 +72,8 @@ func TestNothingIsDeletedThatAnUnreadFileMayLeanOn(t *testing.T) {
 	}
 }
 
-// TestACopyLeansOnNothing has a fork of this server's.
-func TestACopyLeansOnNothing(t *testing.T) {
+// TestACopyDependsOnNothing has a fork of this server.
+func TestACopyDependsOnNothing(t *testing.T) {
 	dir := t.TempDir()
 	store, _ := rewrittenThread(t, rollout.OS(), dir)
 	put(t, rollout.OS(), filepath.Join(dir, "sessions", "rollout-2026-01-02T03-04-05-"+threadB+".jsonl"),
@@ -96,8 +98,9 @@ func TestADeletionThatFailsIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestADeletedThreadLeavesNoTrailOfItsMoves cuts moves at each operation before it deletes.
-func TestADeletedThreadLeavesNoTrailOfItsMoves(t *testing.T) {
+// TestADeletedThreadLeavesNoMoveLeftovers interrupts moves at each operation before the
+// deletion.
+func TestADeletedThreadLeavesNoMoveLeftovers(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		for _, there := range []bool{true, false} {
 			mem := faultfs.NewMem(home)
@@ -119,7 +122,7 @@ func TestADeletedThreadLeavesNoTrailOfItsMoves(t *testing.T) {
 	}
 }
 
-// worstOf are the rollouts that crashes bring back.
+// worstOf returns the rollouts that crashes may restore.
 func worstOf(mem *faultfs.Mem) (paths []string) {
 	for seed := range uint64(5) {
 		paths = append(paths, rolloutsOf(mem.CrashClone(rand.New(rand.NewPCG(seed, 1))))...)

@@ -15,20 +15,19 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// life is the scenario: a thread is created, appended to, closed, opened and appended
-// to again. Each step is tried again until the disk lets it pass.
+// life creates a thread, appends, closes, opens and appends again. Each failed step is
+// repeated.
 type life struct {
 	t     *testing.T
 	store *rollout.Store
 	path  string
 	log   *rollout.Log
-	// told are the payloads of acknowledged lines, kept those among them that a
-	// sync came after.
+	// told holds the payloads of acknowledged lines, and kept those of synced lines.
 	told, kept []string
 	next       int
-	// failed is called after each failure of a step.
+	// failed is called after each failed step.
 	failed func(error)
-	// synced is called after each sync that succeeded.
+	// synced is called after each successful sync.
 	synced func()
 }
 
@@ -71,7 +70,7 @@ func (l *life) append(n int, sync bool) {
 	}
 }
 
-// close is not tried again: the log is closed whatever Close returns.
+// close is not repeated, because Close always closes the log.
 func (l *life) close() {
 	if err := l.log.Close(); err != nil {
 		l.failed(err)
@@ -81,7 +80,7 @@ func (l *life) close() {
 	l.synced()
 }
 
-// read is the payloads of all lines as a reader with a sound disk sees them.
+// read returns the payloads of all lines on a disk without faults.
 func read(t *testing.T, disk rollout.FS, path string) ([]string, *rollout.Contents) {
 	t.Helper()
 	contents, err := rollout.NewStore(disk, home).Read(path)
@@ -89,7 +88,7 @@ func read(t *testing.T, disk rollout.FS, path string) ([]string, *rollout.Conten
 	return payloads(contents.Lines), contents
 }
 
-// attempted are all payloads that the scenario may have written.
+// attempted checks that all payloads are of the scenario.
 func attempted(t *testing.T, got []string, next int) {
 	t.Helper()
 	all := payloads(linesFrom(0, next))
@@ -98,7 +97,7 @@ func attempted(t *testing.T, got []string, next int) {
 	}
 }
 
-// contains tells whether got has all of want, in that order.
+// contains reports whether got has all of want, in order.
 func contains(got, want []string) bool {
 	for _, g := range got {
 		if len(want) > 0 && g == want[0] {
@@ -112,7 +111,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 	for _, failing := range []struct {
 		err  error
 		part bool
-		// count of operations in a row that fail
+		// number of consecutive failures
 		count int
 	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, false, 4}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
@@ -125,7 +124,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 	}
 }
 
-// liveWith runs the scenario with a fault and is false when it was not hit.
+// liveWith runs the scenario with a fault. It returns false if the fault did not occur.
 func liveWith(t *testing.T, fault faultfs.Fault) bool {
 	mem := faultfs.NewMem(home)
 	disk := faultfs.Wrap(mem, fault)
@@ -165,7 +164,7 @@ func TestACrashAfterAFaultKeepsWhatWasSynced(t *testing.T) {
 	}
 }
 
-// crashWith lets the machine crash at the end of every step.
+// crashWith simulates a crash after every step.
 func crashWith(t *testing.T, seed uint64, fault faultfs.Fault) {
 	mem := faultfs.NewMem(home)
 	chance := rand.New(rand.NewPCG(seed, 1))
@@ -179,7 +178,7 @@ func crashWith(t *testing.T, seed uint64, fault faultfs.Fault) {
 	l.run()
 }
 
-// afterCrash goes on with the thread on another machine.
+// afterCrash continues with the thread after a crash.
 func afterCrash(t *testing.T, mem *faultfs.Mem, l *life) {
 	store := rollout.NewStore(mem, home)
 	path, err := store.Find(threadA)

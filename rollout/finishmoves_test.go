@@ -14,7 +14,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// requireOne checks that one list has the thread, and tells which.
+// requireOne checks that exactly one list has the thread.
 func requireOne(t *testing.T, store *rollout.Store, mem *faultfs.Mem, what any) (archived bool) {
 	t.Helper()
 	var roots []string
@@ -33,9 +33,9 @@ func requireOne(t *testing.T, store *rollout.Store, mem *faultfs.Mem, what any) 
 	return err == nil
 }
 
-// TestAMoveThatWasCutIsFinished cuts moves at each operation of the disk: the thread is in one
-// place then, with its backup, and nothing stays in the other.
-func TestAMoveThatWasCutIsFinished(t *testing.T) {
+// TestInterruptedMovesAreFinished interrupts moves at each operation. Afterwards the thread is
+// in one folder with its backup, and the other folder is empty.
+func TestInterruptedMovesAreFinished(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		mem := faultfs.NewMem(home)
 		store, _ := rewrittenThread(t, mem, home)
@@ -60,8 +60,8 @@ func TestAMoveThatWasCutIsFinished(t *testing.T) {
 	}
 }
 
-// TestTheMovesOfARevertedThreadAreFinished has several files of one.
-func TestTheMovesOfARevertedThreadAreFinished(t *testing.T) {
+// TestMovesOfARevertedThreadAreFinished has several files of a thread.
+func TestMovesOfARevertedThreadAreFinished(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		store, mem := memStore()
 		reverted(t, mem, store)
@@ -78,7 +78,8 @@ func TestTheMovesOfARevertedThreadAreFinished(t *testing.T) {
 	}
 }
 
-// twoNames is a thread with a backup whose move to the archive was cut: both are there twice.
+// twoNames returns a thread with a backup whose move to the archive was interrupted: both
+// files exist twice.
 func twoNames(t *testing.T) (store *rollout.Store, mem *faultfs.Mem, path, archived string) {
 	t.Helper()
 	mem = faultfs.NewMem(home)
@@ -90,8 +91,8 @@ func twoNames(t *testing.T) (store *rollout.Store, mem *faultfs.Mem, path, archi
 	return store, mem, path, archived
 }
 
-// TestWhatHasGoneOnSinceAMoveWasCut has the thread loaded, and rewritten, before anybody looks.
-func TestWhatHasGoneOnSinceAMoveWasCut(t *testing.T) {
+// TestMovesAreFinishedAfterARewrite loads and rewrites the thread before FinishMoves.
+func TestMovesAreFinishedAfterARewrite(t *testing.T) {
 	store, mem, path, _ := twoNames(t)
 	require.NoError(t, appendAndClose(t, store, path, evenOnly, linesFrom(6, 9)...))
 	require.NoError(t, store.FinishMoves())
@@ -99,8 +100,8 @@ func TestWhatHasGoneOnSinceAMoveWasCut(t *testing.T) {
 	require.Equal(t, []int64{1, 2, 3, 4, 5, 6, 7, 8}, readNumbers(t, store, path))
 }
 
-// TestWhatNoMoveLeftStaysInTheArchive has files there of which those below sessions are not all.
-func TestWhatNoMoveLeftStaysInTheArchive(t *testing.T) {
+// TestOtherArchivedFilesStay has archived files with lines that the files below sessions lack.
+func TestOtherArchivedFilesStay(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine+saidAt(1, "one"))
 	archived := put(t, mem, filepath.Join(home, "archived_sessions", filepath.Base(path)), metaLine+saidAt(1, "another"))
@@ -115,8 +116,8 @@ func TestWhatNoMoveLeftStaysInTheArchive(t *testing.T) {
 	require.Equal(t, metaLine, get(t, mem, other), "its newest file is archived")
 }
 
-// TestAMoveUnderWayIsLeftAlone has another process hold the thread.
-func TestAMoveUnderWayIsLeftAlone(t *testing.T) {
+// TestARunningMoveIsLeftAlone has another process hold the writer lock.
+func TestARunningMoveIsLeftAlone(t *testing.T) {
 	store, mem, path, archived := twoNames(t)
 	log, _, err := store.Open(path)
 	require.NoError(t, err)
@@ -127,8 +128,8 @@ func TestAMoveUnderWayIsLeftAlone(t *testing.T) {
 	require.Equal(t, []string{path, path + ".bak"}, rolloutsOf(mem))
 }
 
-// TestEveryOperationOfFinishingMayFail: what could not be done is done the next time.
-func TestEveryOperationOfFinishingMayFail(t *testing.T) {
+// TestFinishMovesRecoversFromFaults fails each operation. The next call finishes the moves.
+func TestFinishMovesRecoversFromFaults(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		store, mem, path, _ := twoNames(t)
 		if n%2 == 0 {
@@ -146,8 +147,8 @@ func TestEveryOperationOfFinishingMayFail(t *testing.T) {
 	}
 }
 
-// TestNoRolloutIsEmpty cuts the making of threads at each operation, with and without a crash of
-// the machine: what has a rollout's name has a line, and what has not goes.
+// TestNoRolloutIsEmpty interrupts the creation of threads at each operation, with and without
+// a crash: every rollout has a line, and temporary files are removed.
 func TestNoRolloutIsEmpty(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		for _, sync := range []bool{true, false} {
@@ -159,7 +160,7 @@ func TestNoRolloutIsEmpty(t *testing.T) {
 			for seed := range uint64(5) {
 				requireBegun(t, mem.CrashClone(rand.New(rand.NewPCG(seed, 1))), sync, told && sync, fmt.Sprint(n, seed))
 			}
-			_ = log.Close() // which cannot remove it
+			_ = log.Close() // it cannot remove the file
 			requireBegun(t, mem, true, told, n)
 			require.NoError(t, store.RemoveLeftovers())
 			hit = faulty.Failures() > 0
@@ -167,7 +168,7 @@ func TestNoRolloutIsEmpty(t *testing.T) {
 	}
 }
 
-// requireBegun checks that there is a first line, or no rollout.
+// requireBegun checks that the rollout has a first line or does not exist.
 func requireBegun(t *testing.T, mem *faultfs.Mem, synced, told bool, what any) {
 	t.Helper()
 	store := rollout.NewStore(mem, home)

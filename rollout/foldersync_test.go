@@ -13,7 +13,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// syncedDirs tells which folders were synced.
+// syncedDirs records the synced folders.
 type syncedDirs struct {
 	rollout.FS
 	mu    sync.Mutex
@@ -27,7 +27,7 @@ func (d *syncedDirs) SyncDir(path string) error {
 	return d.FS.SyncDir(path)
 }
 
-// taken are the folders since the last call.
+// taken returns the folders since the last call.
 func (d *syncedDirs) taken() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -58,7 +58,7 @@ func TestFoldersAreSyncedOnce(t *testing.T) {
 	beginThread(t, store, threadB)
 	require.Equal(t, []string{day}, disk.taken(), "only the new file's name is not on the disk yet")
 
-	// Another program removes a folder and makes it anew.
+	// Another program removes a folder and creates it again.
 	for _, id := range []string{threadA, threadB} {
 		require.NoError(t, mem.Remove(store.PathFor(id, begin)))
 	}

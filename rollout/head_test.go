@@ -20,8 +20,8 @@ func itemLine(role, text string) string {
 	return `{"type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
 }
 
-// headOf is the head of thread A's file, and whether a list shows it.
-func metaOf(t *testing.T, content string) (rollout.Head, bool) {
+// headOf returns the head of thread A, and whether lists show it.
+func headOf(t *testing.T, content string) (rollout.Head, bool) {
 	t.Helper()
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), content)
@@ -37,7 +37,7 @@ func metaOf(t *testing.T, content string) (rollout.Head, bool) {
 }
 
 func TestHead(t *testing.T) {
-	head, listed := metaOf(t, metaOfA+contextLine+strings.Replace(contextLine, `"m"`, `"later"`, 1)+userLine("hello"))
+	head, listed := headOf(t, metaOfA+contextLine+strings.Replace(contextLine, `"m"`, `"later"`, 1)+userLine("hello"))
 	require.True(t, listed)
 	require.Equal(t, threadA, head.ID)
 	require.Equal(t, "p", head.Meta.ModelProvider)
@@ -65,7 +65,7 @@ func TestPreviewIsTheFirstMessageOfTheUser(t *testing.T) {
 		"without LF":                  {strings.TrimSuffix(userLine("hello"), "\n"), "hello"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			head, listed := metaOf(t, metaOfA+c.lines)
+			head, listed := headOf(t, metaOfA+c.lines)
 			require.True(t, listed)
 			require.Equal(t, c.want, head.Preview)
 		})
@@ -73,7 +73,7 @@ func TestPreviewIsTheFirstMessageOfTheUser(t *testing.T) {
 }
 
 func TestALostFirstLineIsReplacedByTheName(t *testing.T) {
-	head, listed := metaOf(t, "\x00garbage\n"+contextLine+userLine("hello"))
+	head, listed := headOf(t, "\x00garbage\n"+contextLine+userLine("hello"))
 	require.True(t, listed)
 	require.Equal(t, threadA, head.ID)
 	require.Equal(t, protocol.SessionMeta{ID: threadA, Cwd: "/w"}, head.Meta)
@@ -82,7 +82,7 @@ func TestALostFirstLineIsReplacedByTheName(t *testing.T) {
 }
 
 func TestAMissingFirstLineIsReplacedByTheName(t *testing.T) {
-	head, listed := metaOf(t, contextLine+userLine("hello"))
+	head, listed := headOf(t, contextLine+userLine("hello"))
 	require.True(t, listed)
 	require.Equal(t, protocol.SessionMeta{ID: threadA, Cwd: "/w"}, head.Meta)
 }
@@ -96,7 +96,7 @@ func TestAFileWithoutAMessageOfTheUserIsNotListed(t *testing.T) {
 		"too late, long lines": metaOfA + strings.Repeat(itemLine("developer", strings.Repeat("x", 100<<10)), 17) + userLine("hello"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			head, listed := metaOf(t, content)
+			head, listed := headOf(t, content)
 			require.False(t, listed)
 			require.Equal(t, threadA, head.ID, "but it can be read")
 		})
@@ -105,14 +105,14 @@ func TestAFileWithoutAMessageOfTheUserIsNotListed(t *testing.T) {
 
 func TestHeadReadsOnForTheUsersMessage(t *testing.T) {
 	for _, kib := range []int{10, 64, 100, 300, 900} {
-		head, listed := metaOf(t, metaOfA+itemLine("developer", strings.Repeat("x", kib<<10))+userLine("hello")+contextLine)
+		head, listed := headOf(t, metaOfA+itemLine("developer", strings.Repeat("x", kib<<10))+userLine("hello")+contextLine)
 		require.True(t, listed, "%d KiB", kib)
 		require.Equal(t, "hello", head.Preview)
 	}
 }
 
-// TestHeadHasTheUsersMessageHoweverLongItIs has images, and long instructions before it.
-func TestHeadHasTheUsersMessageHoweverLongItIs(t *testing.T) {
+// TestPreviewOfLongMessages has images, and long instructions before the user's message.
+func TestPreviewOfLongMessages(t *testing.T) {
 	for _, size := range []int{1<<20 - 1000, 1 << 20, 3 << 20, 12 << 20} {
 		image := `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"look"},{"type":"input_image","image_url":"` + strings.Repeat("A", size) + `"}]}}` + "\n"
 		for name, lines := range map[string]string{
@@ -121,19 +121,19 @@ func TestHeadHasTheUsersMessageHoweverLongItIs(t *testing.T) {
 			"long instructions": metaOfA + itemLine("developer", strings.Repeat("x", size)) + userLine("look"),
 			"long first line":   strings.Replace(metaOfA, "be brief", strings.Repeat("x", size), 1) + userLine("look"),
 		} {
-			head, listed := metaOf(t, lines)
+			head, listed := headOf(t, lines)
 			require.True(t, listed, "%s: %d bytes", name, size)
 			require.Equal(t, "look", head.Preview)
 			require.Equal(t, "/w", head.Meta.Cwd)
 		}
-		head, listed := metaOf(t, metaOfA+userLine(strings.Repeat("é", size/2)))
+		head, listed := headOf(t, metaOfA+userLine(strings.Repeat("é", size/2)))
 		require.True(t, listed, "%d bytes", size)
 		require.Equal(t, strings.Repeat("é", min(size/2, 1<<19)), head.Preview)
 	}
 }
 
 func TestHeadSurvivesWrongTypes(t *testing.T) {
-	head, listed := metaOf(t, `{"type":"session_meta","payload":{"id":7,"cwd":"/w","git":3}}`+"\n"+
+	head, listed := headOf(t, `{"type":"session_meta","payload":{"id":7,"cwd":"/w","git":3}}`+"\n"+
 		`{"type":"turn_context","payload":{"approval_policy":9}}`+"\n"+
 		`{"type":"event_msg","payload":"user_message"}`+"\n"+
 		`{"type":"response_item","payload":[{"type":"message","role":"user"}]}`+"\n"+userLine("hello"))

@@ -10,7 +10,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// suspended is a log with a line, whose store has suspended it for want of descriptors.
+// suspended returns a log with a line that its store has suspended.
 func suspended(t *testing.T) (*rollout.Store, *faultfs.Mem, *rollout.Log) {
 	t.Helper()
 	mem := faultfs.NewMem(home)

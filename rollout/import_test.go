@@ -11,7 +11,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// conversation are the lines of a rollout of thread A.
+// conversation returns the lines of thread A.
 func conversation(t *testing.T) []protocol.RolloutLine {
 	mem := faultfs.NewMem(home)
 	put(t, mem, home+"/elsewhere/rollout-2026-01-02T03-04-05-"+threadA+".jsonl", metaOfA+itemLine("user", "hi")+itemLine("assistant", "yes?"))
@@ -45,7 +45,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportFails at every operation in turn, and leaves nothing then.
+// TestImportFails fails each operation in turn. A failed import leaves nothing behind.
 func TestImportFails(t *testing.T) {
 	lines := conversation(t)
 	for n := 0; ; n++ {

@@ -11,8 +11,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// leftovers is a home with temporary files of threads without a writer, beside files that
-// are none.
+// leftovers creates temporary files of threads without a writer, and other files.
 func leftovers(t *testing.T, disk rollout.FS, store *rollout.Store) (gone, kept []string) {
 	t.Helper()
 	whole := put(t, disk, store.PathFor(threadA, begin), metaLine)
@@ -43,8 +42,8 @@ func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 	require.Empty(t, mem.Held())
 }
 
-// TestWhatIsBeingWrittenIsNoLeftover has another process hold the thread.
-func TestWhatIsBeingWrittenIsNoLeftover(t *testing.T) {
+// TestTemporaryFilesOfAWriterStay has another process hold the writer lock.
+func TestTemporaryFilesOfAWriterStay(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine)
 	log, _, err := store.Open(path)
@@ -57,8 +56,8 @@ func TestWhatIsBeingWrittenIsNoLeftover(t *testing.T) {
 	require.NotContains(t, mem.Files(home), path+".tmp")
 }
 
-// TestLeftoversThatStayAreRemovedNextTime fails each operation in turn.
-func TestLeftoversThatStayAreRemovedNextTime(t *testing.T) {
+// TestRemoveLeftoversRecoversFromFaults fails each operation in turn.
+func TestRemoveLeftoversRecoversFromFaults(t *testing.T) {
 	failed := true
 	for n := 0; failed; n++ {
 		store, mem := memStore()

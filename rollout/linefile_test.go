@@ -38,7 +38,7 @@ func TestLinesAreAppendedBehindATornOne(t *testing.T) {
 	require.NoError(t, other.Close())
 }
 
-// TestLinesAreWholeWhateverFails lets each operation fail in turn.
+// TestLinesAreWholeWhateverFails fails each operation in turn.
 func TestLinesAreWholeWhateverFails(t *testing.T) {
 	for n := 0; ; n++ {
 		mem := faultfs.NewMem(home)
@@ -69,9 +69,8 @@ func TestLinesAreWholeWhateverFails(t *testing.T) {
 	}
 }
 
-// TestLinesOutlastCrashes crashes the machine after each change of the disk, many times each:
-// what was said to be appended is there, whole, before anything else; what was replaced is one
-// of both; and the file can be appended to.
+// TestLinesOutlastCrashes crashes after each change of the disk. Acknowledged lines are
+// complete, a replaced file has one of both contents, and appending still works.
 func TestLinesOutlastCrashes(t *testing.T) {
 	for seed := range uint64(20) {
 		chance := rand.New(rand.NewPCG(seed, 0))
@@ -103,8 +102,8 @@ func TestLinesOutlastCrashes(t *testing.T) {
 	}
 }
 
-// requireLines finds, after a crash, what was told, or what was being written: behind the one,
-// a part of the other. The next line stands by itself.
+// requireLines checks that the file has the acknowledged lines, and possibly a part of the
+// next one. The next append starts a new line.
 func requireLines(t *testing.T, clone *faultfs.Mem, path, told, next string) {
 	t.Helper()
 	text := ""

@@ -16,8 +16,8 @@ import (
 	"appserver/rollout"
 )
 
-// FuzzLoad has any bytes as file and backup, as FuzzJoin: what is read in small chunks is
-// what is read in one, and the payload of each line can be read again.
+// FuzzLoad has arbitrary bytes as file and backup, like FuzzJoin. Reading in small chunks
+// gives the same lines as in one, and each payload can be read again.
 func FuzzLoad(f *testing.F) {
 	for i, main := range joinSeeds {
 		for _, backup := range joinSeeds {
@@ -30,7 +30,7 @@ func FuzzLoad(f *testing.F) {
 			main = fmt.Appendf(main, "\n"+`{"type":"context_backup","payload":{"bytes":%d,"crc32c":%d}}`+"\n", len(backup), sum)
 		}
 		if len(main) == 0 {
-			return // a load puts the backup in its place, a read does not
+			return // only a load restores the file from the backup
 		}
 		store, mem := memStore()
 		path := put(t, mem, store.PathFor(threadA, begin), string(main))
@@ -44,12 +44,12 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// keeper keeps lines and what could be read of them at once; its snapshots are of the lines.
+// keeper is a Loader that keeps the lines. Its snapshots consist of the lines.
 type keeper struct {
 	text     *rollout.LineReader
 	lines    []protocol.RolloutLine
 	payloads []json.RawMessage
-	// read counts the lines that it was given.
+	// read counts the handled lines.
 	read int
 }
 
@@ -73,7 +73,7 @@ func (k *keeper) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout
 	return take, err == nil
 }
 
-// keptLine is a line as gob takes it, which knows no pointer to 0.
+// keptLine is a line for gob, which does not encode a pointer to 0.
 type keptLine struct {
 	Timestamp, Type string
 	Ordinal         int64
@@ -88,7 +88,7 @@ func (k *keeper) Snapshot(to io.Writer) error {
 	return gob.NewEncoder(to).Encode(kept)
 }
 
-// requireLoaded loads a rollout and compares it with what was read of it.
+// requireLoaded loads a rollout and compares it with want.
 func requireLoaded(t *testing.T, store *rollout.Store, want *rollout.Contents) *keeper {
 	t.Helper()
 	k := &keeper{}

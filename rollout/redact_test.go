@@ -17,7 +17,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// hiding takes a word out.
+// hiding is a Redactor that removes a word.
 type hiding string
 
 func (h hiding) Line(line protocol.RolloutLine) protocol.RolloutLine {
@@ -31,7 +31,7 @@ func secretLine(ordinal int) string {
 	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":%d,"type":"event_msg","payload":{"n":%d,"text":"pssst"},"more":1}`, ordinal, ordinal) + "\n"
 }
 
-// everywhere is all that a home's files hold.
+// everywhere returns the content of all files of a home.
 func everywhere(t *testing.T, mem *faultfs.Mem) string {
 	t.Helper()
 	var all strings.Builder
@@ -82,7 +82,7 @@ func rolloutsIn(mem *faultfs.Mem) (paths []string) {
 	return paths
 }
 
-// requireRedacted compares a thread with what it was.
+// requireRedacted compares a thread with its former content.
 func requireRedacted(t *testing.T, before *rollout.Contents, store *rollout.Store, path string) {
 	t.Helper()
 	after, err := store.Read(path)
@@ -130,9 +130,9 @@ func TestRedactRefuses(t *testing.T) {
 	require.ErrorAs(t, err, &name)
 }
 
-// TestEveryOperationOfARedactionMayFail fails each in turn, and crashes after each: the thread
-// is all there at any moment, and a second try finds all secrets.
-func TestEveryOperationOfARedactionMayFail(t *testing.T) {
+// TestRedactionRecoversFromFaults fails each operation, and crashes after each. The thread is
+// complete at any moment, and a second call finds all secrets.
+func TestRedactionRecoversFromFaults(t *testing.T) {
 	for n, hit := 0, true; hit; n++ {
 		mem := faultfs.NewMem(home)
 		path := newRewrites(t, mem, mem).path
@@ -169,8 +169,8 @@ func TestEveryOperationOfARedactionMayFail(t *testing.T) {
 	}
 }
 
-// TestRedactCleansCopiesAndNames has files that Repair and a rewrite have left, lines that are
-// none, and names of others.
+// TestRedactCleansCopiesAndNames has files of Repair and of a rewrite, malformed lines, and
+// names of other threads.
 func TestRedactCleansCopiesAndNames(t *testing.T) {
 	dir := t.TempDir()
 	disk := rollout.OS()

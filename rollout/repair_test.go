@@ -18,7 +18,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// old is a line as versions wrote it that knew no ordinals.
+// old returns a line without an ordinal, as older versions wrote it.
 func old(n int) string {
 	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","type":"event_msg","payload":{"n":%d}}`, n) + "\n"
 }
@@ -35,11 +35,11 @@ func kinds(s rollout.Report) []rollout.FindingKind {
 	return all
 }
 
-// ailments are what can be wrong inside of a file of thread A.
+// ailments lists defects within a file of thread A.
 var ailments = map[string]struct {
 	content string
 	want    []rollout.FindingKind
-	// left are those that a repair leaves.
+	// left lists the findings that a repair keeps.
 	left []rollout.FindingKind
 }{
 	"sound":              {metaLine + numbered(1), nil, nil},
@@ -77,8 +77,8 @@ func TestVerifyFindsWhatIsWrongAndRepairHealsIt(t *testing.T) {
 	}
 }
 
-// requireRepaired repairs a file, which loads as before, has nothing left to repair, and
-// is kept as it was.
+// requireRepaired repairs a file. The file loads as before, has nothing left to repair, and
+// its original is kept.
 func requireRepaired(t require.TestingT, store *rollout.Store, mem *faultfs.Mem, path string) rollout.Repaired {
 	before, err := store.Read(path)
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func requireRepaired(t require.TestingT, store *rollout.Store, mem *faultfs.Mem,
 	return done
 }
 
-// requireSameLoad passes over what a repair adds.
+// requireSameLoad ignores lines that a repair adds.
 func requireSameLoad(t require.TestingT, before, after *rollout.Contents) {
 	lines := after.Lines
 	isMeta := func(l protocol.RolloutLine) bool { return l.Type == protocol.LineSessionMeta }
@@ -251,7 +251,7 @@ func TestALinkIsNotRepaired(t *testing.T) {
 	require.Equal(t, metaLine+"?\n", get(t, rollout.OS(), path))
 }
 
-// TestARepairedFileLoadsAsTheDamagedOne draws files of sound and broken lines.
+// TestARepairedFileLoadsAsTheDamagedOne draws files of sound and damaged lines.
 func TestARepairedFileLoadsAsTheDamagedOne(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pieces := []string{metaLine, metaOfA, contextLine, old(1), "?\n", "\n", "  \n", "{}\n", "[1]\r\n", `{"type":"x","payload":1,"ordinal":-4}` + "\r\n", "\ufeff\n", "\x00\x00\n",
@@ -280,8 +280,8 @@ func TestARepairedFileLoadsAsTheDamagedOne(t *testing.T) {
 	})
 }
 
-// TestEveryOperationOfARepairMayFail fails each in turn, and crashes after each.
-func TestEveryOperationOfARepairMayFail(t *testing.T) {
+// TestRepairRecoversFromFaults fails each operation, and crashes after each.
+func TestRepairRecoversFromFaults(t *testing.T) {
 	text := "\ufeff" + metaLine + "?\n" + numbered(2) + `{"torn`
 	for n, hit := 0, true; hit; n++ {
 		mem := faultfs.NewMem(home)

@@ -18,7 +18,7 @@ import (
 
 const day = 24 * time.Hour
 
-// aged is a home with threads that were written so many days ago.
+// aged is a home with threads of different ages.
 type aged struct {
 	t     *testing.T
 	home  string
@@ -32,7 +32,7 @@ func newAged(t *testing.T) *aged {
 	return a
 }
 
-// put writes a thread of 100 bytes; letter is the last of its id.
+// put writes a thread of 100 bytes. letter is the last character of its id, and days its age.
 func (a *aged) put(root, letter string, days float64) string {
 	a.t.Helper()
 	id := threadA[:len(threadA)-1] + letter
@@ -53,7 +53,7 @@ func (a *aged) age(path string, days float64) {
 	require.NoError(a.t, os.Chtimes(path, at, at))
 }
 
-// letters are the last ones of the ids.
+// letters returns the last characters of the ids.
 func letters(threads []rollout.Candidate) string {
 	var all strings.Builder
 	for _, r := range threads {
@@ -62,7 +62,7 @@ func letters(threads []rollout.Candidate) string {
 	return all.String()
 }
 
-// rollouts are the letters of the rollouts of a root.
+// rollouts returns the letters of the rollouts of a root.
 func (a *aged) rollouts(root string) string {
 	a.t.Helper()
 	var all strings.Builder
@@ -116,7 +116,7 @@ func TestRetainLetsTheOldestGo(t *testing.T) {
 	}
 }
 
-// TestRetainDeletesNothingThatItCannotRead has what else stays, too.
+// TestRetainDeletesNothingThatItCannotRead checks other files that are kept as well.
 func TestRetainDeletesNothingThatItCannotRead(t *testing.T) {
 	a := newAged(t)
 	a.putText("sessions", "1", 90, "")
@@ -139,9 +139,9 @@ func sortedLetters(text string) string {
 	return strings.Join(letters, "")
 }
 
-// TestRetainLeavesWhatIsInUse has a thread that is open, and ones that are written to after
-// they were chosen.
-func TestRetainLeavesWhatIsInUse(t *testing.T) {
+// TestRetainKeepsThreadsInUse has an open thread, and threads that are written to after their
+// selection.
+func TestRetainKeepsThreadsInUse(t *testing.T) {
 	for _, remove := range []bool{false, true} {
 		a := newAged(t)
 		open := a.put("sessions", "1", 90)
@@ -183,9 +183,9 @@ func TestRetainCountsAndTakesBackups(t *testing.T) {
 	}
 }
 
-// TestEveryOperationOfRetainMayFail fails each in turn, and crashes after each: a thread is
-// whole or, where it is to be deleted, gone, and another try does what is left.
-func TestEveryOperationOfRetainMayFail(t *testing.T) {
+// TestRetainRecoversFromFaults fails each operation, and crashes after each. A thread is
+// complete or deleted, and another call does the rest.
+func TestRetainRecoversFromFaults(t *testing.T) {
 	for _, remove := range []bool{false, true} {
 		for n, hit := 0, true; hit; n++ {
 			mem := faultfs.NewMem(home)
@@ -217,7 +217,7 @@ func TestEveryOperationOfRetainMayFail(t *testing.T) {
 			sound.Retain(t.Context(), bounds, later, sound.Retire)
 			require.Equal(t, remove, requireWhole(mem), "failing operation %d", n)
 			for _, left := range rolloutsIn(mem) {
-				backup := strings.HasSuffix(left, ".bak") // without its rollout, nobody reads it
+				backup := strings.HasSuffix(left, ".bak") // a backup without a rollout is never read
 				require.True(t, backup || !remove && sound.IsArchived(left), "failing operation %d: %s", n, left)
 			}
 		}

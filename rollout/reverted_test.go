@@ -20,8 +20,8 @@ const (
 	thirdFile  = "0190a6f8-3333-7aaa-8bbb-000000000001"
 )
 
-// segment is a file of a thread that the reference implementation has reverted: it goes on
-// from the lines of another file of the thread, below an ordinal.
+// segment returns a file of a thread that the reference implementation has reverted. It
+// continues another file of the thread below an ordinal.
 func segment(from string, end int, own ...string) string {
 	text := fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":%d,"type":"session_meta","payload":{"id":%q,"history_base":{"thread_id":%q,"end_ordinal_exclusive":%d}}}`+"\n", end, threadA, from, end)
 	for i, said := range own {
@@ -34,7 +34,7 @@ func saidAt(ordinal int, said string) string {
 	return strings.Replace(userLine(said), `"ordinal":1`, fmt.Sprintf(`"ordinal":%d`, ordinal), 1)
 }
 
-// reverted makes thread A as two reverts leave it: "third" was taken back, then "fifth".
+// reverted creates thread A after two reverts: of "third", then of "fifth".
 func reverted(t *testing.T, disk rollout.FS, store *rollout.Store) (paths []string) {
 	t.Helper()
 	at := strings.TrimSuffix(store.PathFor(threadA, begin), ".jsonl")
@@ -133,8 +133,8 @@ func TestARevertedThreadGoesToTheArchiveAndBack(t *testing.T) {
 	require.ElementsMatch(t, paths, filesBelow(t, dir))
 }
 
-// TestRetentionTakesARevertedThreadWhole has what was taken back stay so.
-func TestRetentionTakesARevertedThreadWhole(t *testing.T) {
+// TestRetentionOfARevertedThread checks that reverted turns stay hidden.
+func TestRetentionOfARevertedThread(t *testing.T) {
 	for _, remove := range []bool{false, true} {
 		dir := t.TempDir()
 		store := rollout.NewStore(rollout.OS(), dir)
@@ -161,9 +161,9 @@ func TestRetentionTakesARevertedThreadWhole(t *testing.T) {
 	}
 }
 
-// TestNoMoveShowsWhatWasTakenBack breaks the moves off at each operation of the disk, or lets that
-// one fail alone.
-func TestNoMoveShowsWhatWasTakenBack(t *testing.T) {
+// TestMovesDoNotShowRevertedTurns interrupts moves at each operation of the disk, or fails one
+// operation.
+func TestMovesDoNotShowRevertedTurns(t *testing.T) {
 	for _, count := range []int{1, 1 << 20} {
 		for first, hit := 0, true; hit; first++ {
 			store, mem := memStore()
@@ -221,15 +221,14 @@ func TestAThreadIsNotReadWithoutItsHistory(t *testing.T) {
 		log, contents, err := rollout.NewStore(faulty, home).Open(paths[2])
 		if err == nil {
 			require.Len(t, contents.Lines, 5, "operation %d: %v", first, contents.Damage)
-			_ = log.Close() // which may be what fails
+			_ = log.Close() // Close may be the failing operation
 		}
 		hit = faulty.Failures() > 0
 		require.Empty(t, mem.Held())
 	}
 }
 
-// TestAnImportHasItsWholeHistory has a thread that was exported with the lines of the file
-// that it goes on from.
+// TestAnImportHasItsWholeHistory imports a thread that was exported with its inherited lines.
 func TestAnImportHasItsWholeHistory(t *testing.T) {
 	store, mem := memStore()
 	paths := reverted(t, mem, store)

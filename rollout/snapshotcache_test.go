@@ -13,8 +13,8 @@ import (
 	"appserver/rollout"
 )
 
-// bookmarked is a thread of 100 lines that was loaded once.
-func bookmarked(t *testing.T) (store *rollout.Store, path, bookmark string) {
+// cached returns a thread of 100 lines that was loaded once.
+func cached(t *testing.T) (store *rollout.Store, path, cache string) {
 	dir := t.TempDir()
 	store = rollout.NewStore(rollout.OS(), dir).InChunks(100, 1<<20, 1000)
 	path = put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)
@@ -40,18 +40,18 @@ func load(t *testing.T, store *rollout.Store, path string) int {
 }
 
 func TestOnlyNewLinesAreReadOfALargeRollout(t *testing.T) {
-	store, path, _ := bookmarked(t)
+	store, path, _ := cached(t)
 	require.Equal(t, 0, load(t, store, path))
 	appendTo(t, store, path, 100, 103)
-	require.Equal(t, 3, load(t, store, path), "few new lines are not worth another bookmark")
+	require.Equal(t, 3, load(t, store, path), "few new lines are not worth another cache")
 	require.Equal(t, 3, load(t, store, path))
 	appendTo(t, store, path, 103, 160)
 	require.Equal(t, 60, load(t, store, path))
 	require.Equal(t, 0, load(t, store, path))
 }
 
-func TestABookmarkHoldsForTheBackupOfItsRollout(t *testing.T) {
-	store, path, _ := bookmarked(t)
+func TestTheSnapshotCacheMatchesTheBackup(t *testing.T) {
+	store, path, _ := cached(t)
 	log, _, err := store.Open(path)
 	require.NoError(t, err)
 	require.NoError(t, log.Append(linesFrom(100, 102), true))
@@ -60,18 +60,18 @@ func TestABookmarkHoldsForTheBackupOfItsRollout(t *testing.T) {
 	require.Equal(t, 3, load(t, store, path), "two lines, and the one that names the backup")
 }
 
-func TestABookmarkThatIsOfNoUseCostsTimeOnly(t *testing.T) {
-	for name, spoil := range map[string]func(t *testing.T, path, bookmark string){
-		"lost": func(t *testing.T, _, bookmark string) { require.NoError(t, os.Remove(bookmark)) },
-		"damaged": func(t *testing.T, _, bookmark string) {
-			text := get(t, rollout.OS(), bookmark)
-			overwrite(t, bookmark, text[:len(text)/2]+"x"+text[len(text)/2+1:])
+func TestASnapshotCacheThatIsOfNoUseCostsTimeOnly(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path, cache string){
+		"lost": func(t *testing.T, _, cache string) { require.NoError(t, os.Remove(cache)) },
+		"damaged": func(t *testing.T, _, cache string) {
+			text := get(t, rollout.OS(), cache)
+			overwrite(t, cache, text[:len(text)/2]+"x"+text[len(text)/2+1:])
 		},
-		"cut off": func(t *testing.T, _, bookmark string) { overwrite(t, bookmark, get(t, rollout.OS(), bookmark)[:50]) },
-		"empty":   func(t *testing.T, _, bookmark string) { overwrite(t, bookmark, "") },
-		"a folder": func(t *testing.T, _, bookmark string) {
-			require.NoError(t, os.Remove(bookmark))
-			require.NoError(t, os.Mkdir(bookmark, 0o700))
+		"cut off": func(t *testing.T, _, cache string) { overwrite(t, cache, get(t, rollout.OS(), cache)[:50]) },
+		"empty":   func(t *testing.T, _, cache string) { overwrite(t, cache, "") },
+		"a folder": func(t *testing.T, _, cache string) {
+			require.NoError(t, os.Remove(cache))
+			require.NoError(t, os.Mkdir(cache, 0o700))
 		},
 		"of another content": func(t *testing.T, path, _ string) {
 			overwrite(t, path, strings.ReplaceAll(get(t, rollout.OS(), path), `"test"`, `"tent"`))
@@ -82,40 +82,41 @@ func TestABookmarkThatIsOfNoUseCostsTimeOnly(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, path, bookmark := bookmarked(t)
-			spoil(t, path, bookmark)
+			store, path, cache := cached(t)
+			spoil(t, path, cache)
 			require.Greater(t, load(t, store, path), 45)
 		})
 	}
 }
 
 func TestWhatAnotherProgramMadeOfARolloutIsNotUsed(t *testing.T) {
-	store, path, _ := bookmarked(t)
+	store, path, _ := cached(t)
 	store.SnapshotVersion = "another"
 	require.Equal(t, 100, load(t, store, path))
 	require.Equal(t, 0, load(t, store, path))
 }
 
-func TestABookmarkGoesWithItsThread(t *testing.T) {
-	store, _, bookmark := bookmarked(t)
-	require.FileExists(t, bookmark)
+func TestASnapshotCacheGoesWithItsThread(t *testing.T) {
+	store, _, cache := cached(t)
+	require.FileExists(t, cache)
 	require.NoError(t, store.Delete(threadA))
-	require.NoFileExists(t, bookmark)
+	require.NoFileExists(t, cache)
 }
 
-func TestABookmarkGoesWhenSecretsDo(t *testing.T) {
-	store, path, bookmark := bookmarked(t)
+func TestASnapshotCacheGoesWhenSecretsDo(t *testing.T) {
+	store, path, cache := cached(t)
 	_, err := store.Redact(path, hide{}, false)
 	require.NoError(t, err)
-	require.FileExists(t, bookmark)
+	require.FileExists(t, cache)
 	_, err = store.Redact(path, hide{}, true)
 	require.NoError(t, err)
-	require.NoFileExists(t, bookmark)
+	require.NoFileExists(t, cache)
 	require.Equal(t, 100, load(t, store, path))
 }
 
-// TestABookmarkGoesWhenItsRolloutIsRepaired has damage before the bookmark, and lines behind it.
-func TestABookmarkGoesWhenItsRolloutIsRepaired(t *testing.T) {
+// TestRepairRemovesTheSnapshotCache has damage before the end of the cache, and lines after
+// it.
+func TestRepairRemovesTheSnapshotCache(t *testing.T) {
 	dir := t.TempDir()
 	store := rollout.NewStore(rollout.OS(), dir).InChunks(100, 1<<20, 1000)
 	var text strings.Builder
@@ -143,8 +144,8 @@ func TestAHistoryThatIsPutBackIsRead(t *testing.T) {
 	load(t, store, paths[2])
 }
 
-// FuzzBookmark loads any bytes, and again with any others behind them.
-func FuzzBookmark(f *testing.F) {
+// FuzzSnapshotCache loads arbitrary bytes, and again with other bytes appended.
+func FuzzSnapshotCache(f *testing.F) {
 	for _, first := range joinSeeds {
 		for i, then := range joinSeeds {
 			f.Add([]byte(first), []byte(then), uint8(i))

@@ -10,8 +10,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// everything does each operation once, in the order of the Op constants, and returns
-// their errors.
+// everything runs each operation once, in the order of the Op constants, and returns the
+// errors.
 func everything(t *testing.T, disk rollout.FS) []error {
 	t.Helper()
 	f, err := disk.OpenFile("/d/f", flags, 0o600)
@@ -56,7 +56,7 @@ func TestEachOperationCanFail(t *testing.T) {
 		}
 		require.Equal(t, 1, disk.Failures(), op)
 		if op == faultfs.OpLink {
-			failed-- // there is nothing to rename
+			failed-- // there is no file to rename
 		}
 		if op != faultfs.OpOpen && op != faultfs.OpWrite {
 			require.Equal(t, 1, failed, op)

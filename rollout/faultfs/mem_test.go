@@ -30,7 +30,7 @@ func write(t *testing.T, f rollout.File, text string) {
 	require.Equal(t, len(text), n)
 }
 
-// content is "" also for a file that is not there.
+// content returns the content of a file, or "" if it does not exist.
 func content(t *testing.T, disk rollout.FS, path string) string {
 	t.Helper()
 	f, err := disk.OpenFile(path, os.O_RDONLY, 0)
@@ -46,7 +46,7 @@ func content(t *testing.T, disk rollout.FS, path string) string {
 	return string(data)
 }
 
-// outcomes is what a file holds after crashes of all kinds.
+// outcomes returns the possible contents of a file after a crash.
 func outcomes(t *testing.T, mem *faultfs.Mem, path string) map[string]bool {
 	t.Helper()
 	seen := map[string]bool{}

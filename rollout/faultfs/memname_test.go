@@ -11,7 +11,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// pairs is what two files hold after crashes of all kinds.
+// pairs returns the possible contents of two files after a crash.
 func pairs(t *testing.T, mem *faultfs.Mem, a, b string) map[[2]string]bool {
 	t.Helper()
 	seen := map[[2]string]bool{}
@@ -23,7 +23,7 @@ func pairs(t *testing.T, mem *faultfs.Mem, a, b string) map[[2]string]bool {
 	return seen
 }
 
-// synced is a file that is on the disk.
+// synced creates a durable file.
 func synced(t *testing.T, mem *faultfs.Mem, path, text string) {
 	t.Helper()
 	f := create(t, mem, path)
