@@ -170,7 +170,11 @@ func markerIn(data []byte) *marker {
 		line, _ = trimLine(bytes.TrimPrefix(line, []byte(byteOrderMark)))
 		p, reason := parseLine(line)
 		if reason == "" && p.Type == protocol.LineContextBackup {
-			return &marker{line: 1 + bytes.Count(data[:begin], []byte{'\n'}), offset: int64(begin), payload: bytes.Clone(p.Payload)}
+			return &marker{
+				line:    1 + bytes.Count(data[:begin], []byte{'\n'}),
+				offset:  int64(begin),
+				payload: bytes.Clone(p.Payload),
+			}
 		}
 		end = begin
 	}

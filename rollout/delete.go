@@ -100,7 +100,9 @@ func (s *Store) dependents(ctx context.Context) (map[string]string, error) {
 // in the rollout itself.
 func (r *headReader) originOf(path string) (string, error) {
 	line, whole, err := r.firstLine(path)
-	if err != nil || whole && !bytes.Contains(line, []byte("history_base")) && !bytes.Contains(line, []byte("forked_from_ordinal_exclusive")) {
+	if err != nil ||
+		whole && !bytes.Contains(line, []byte("history_base")) &&
+			!bytes.Contains(line, []byte("forked_from_ordinal_exclusive")) {
 		return "", err
 	}
 	found, err := r.readOwn(path)

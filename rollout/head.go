@@ -312,7 +312,14 @@ func itemText(payload []byte) *string {
 }
 
 // injectedPrefixes are the starts of user messages that a program has inserted.
-var injectedPrefixes = []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md", protocol.PluginsTag, protocol.ReminderHead}
+var injectedPrefixes = []string{
+	"<environment_context>",
+	"<user_instructions>",
+	"<turn_aborted>",
+	"# AGENTS.md",
+	protocol.PluginsTag,
+	protocol.ReminderHead,
+}
 
 func contentText(content gjson.Result) *string {
 	var text strings.Builder

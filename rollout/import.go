@@ -49,7 +49,8 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 func withoutOrigin(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	o := originIn(lines[0].Payload)
 	var members map[string]json.RawMessage
-	if o.id == "" || o.end == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 || protocol.Unmarshal(lines[0].Payload, &members) != nil {
+	if o.id == "" || o.end == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 ||
+		protocol.Unmarshal(lines[0].Payload, &members) != nil {
 		return lines
 	}
 	delete(members, "history_base")

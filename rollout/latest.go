@@ -27,7 +27,9 @@ type Latest struct {
 
 // latestMarks occur in every line that changes a field other than Written.
 var latestMarks = [][]byte{
-	[]byte(`"` + protocol.LineTurnContext + `"`), []byte(`"` + protocol.EventSettings + `"`), []byte(`"` + protocol.LineThreadMetadata + `"`),
+	[]byte(
+		`"` + protocol.LineTurnContext + `"`,
+	), []byte(`"` + protocol.EventSettings + `"`), []byte(`"` + protocol.LineThreadMetadata + `"`),
 }
 
 // Add applies the next line of the rollout.

@@ -104,7 +104,13 @@ func (s *Store) loadingOf(path string, reader *LineReader, file uint32) (*loadin
 	if err != nil {
 		return nil, diskError("read", path, err)
 	}
-	return &loading{Contents: contentsOf(path, info), store: s, lines: reader, file: file, summary: &Summary{Last: -1}}, nil
+	return &loading{
+		Contents: contentsOf(path, info),
+		store:    s,
+		lines:    reader,
+		file:     file,
+		summary:  &Summary{Last: -1},
+	}, nil
 }
 
 // run reads the backup, if a marker names one, and then the file.
@@ -179,7 +185,8 @@ func (l *loading) readFirstSpan(s span) (end int64, err error) {
 	l.readSnapshotCache(&s)
 	from := s.from
 	end, err = l.readSpan(&s)
-	if err != nil || end-from < l.store.snapshotCacheMin || end != s.to || l.unterminated || l.Torn || l.dependent || l.ThreadID == "" {
+	if err != nil || end-from < l.store.snapshotCacheMin || end != s.to || l.unterminated || l.Torn || l.dependent ||
+		l.ThreadID == "" {
 		return end, err
 	}
 	l.saveSnapshotCache(&s)

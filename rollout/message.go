@@ -41,7 +41,11 @@ func eventMessage(payload []byte) Message {
 		return Message{Role: protocol.RoleAssistant, Kind: "message", Text: gjson.GetBytes(payload, "message").String()}
 	case protocol.EventItemCompleted:
 		if gjson.GetBytes(payload, "item.type").Str == "AgentMessage" {
-			return Message{Role: protocol.RoleAssistant, Kind: "message", Text: texts(gjson.GetBytes(payload, "item.content"))}
+			return Message{
+				Role: protocol.RoleAssistant,
+				Kind: "message",
+				Text: texts(gjson.GetBytes(payload, "item.content")),
+			}
 		}
 	}
 	return Message{}
@@ -59,7 +63,12 @@ func itemMessage(payload []byte) Message {
 		}
 	case "function_call", "custom_tool_call", "local_shell_call":
 		call := gjson.GetManyBytes(payload, "name", "arguments", "input", "action.command")
-		return Message{Role: protocol.RoleAssistant, Kind: kind, ToolName: call[0].Str, Text: call[1].String() + call[2].String() + call[3].String()}
+		return Message{
+			Role:     protocol.RoleAssistant,
+			Kind:     kind,
+			ToolName: call[0].Str,
+			Text:     call[1].String() + call[2].String() + call[3].String(),
+		}
 	}
 	return Message{}
 }

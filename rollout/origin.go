@@ -34,8 +34,14 @@ func originOf(line *protocol.RolloutLine) (o origin) {
 
 // originIn returns the origin in the payload of a session_meta.
 func originIn(payload []byte) (o origin) {
-	meta := gjson.GetManyBytes(payload,
-		"history_base.thread_id", "history_base.end_ordinal_exclusive", "forked_from_id", "forked_from_ordinal_exclusive", "history_base.end_byte_offset")
+	meta := gjson.GetManyBytes(
+		payload,
+		"history_base.thread_id",
+		"history_base.end_ordinal_exclusive",
+		"forked_from_id",
+		"forked_from_ordinal_exclusive",
+		"history_base.end_byte_offset",
+	)
 	if meta[1].Type == gjson.Number {
 		return origin{meta[0].Str, meta[1].Int(), meta[4].Int()}
 	}
@@ -65,7 +71,10 @@ func (s *Store) findOrigin(id string, depth int) (string, error) {
 // afterOrigin returns a handler that inserts the inherited lines after the first line. The
 // first line replaces the first line of the origin. An unreadable origin is reported as
 // damage. With a shortage of file descriptors, the whole load fails instead.
-func (l *loading) afterOrigin(handle func(*protocol.RolloutLine, linePosition), depth int) func(*protocol.RolloutLine, linePosition) {
+func (l *loading) afterOrigin(
+	handle func(*protocol.RolloutLine, linePosition),
+	depth int,
+) func(*protocol.RolloutLine, linePosition) {
 	begun := false
 	return func(line *protocol.RolloutLine, at linePosition) {
 		o := origin{}

@@ -158,7 +158,13 @@ func (s *Store) read(path string, file File) (*reading, error) {
 
 // contentsOf returns the data in the name and the directory entry of a file.
 func contentsOf(path string, info fs.FileInfo) *Contents {
-	c := &Contents{Path: path, ThreadID: threadID(path), Size: info.Size(), ModTime: info.ModTime(), Summary: Summary{Last: -1}}
+	c := &Contents{
+		Path:     path,
+		ThreadID: threadID(path),
+		Size:     info.Size(),
+		ModTime:  info.ModTime(),
+		Summary:  Summary{Last: -1},
+	}
 	c.Began, _ = nameTimeOf(path) // the zero time if the name has none
 	return c
 }

@@ -79,8 +79,13 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 		return Redacted{}, err
 	}
 	r := &redaction{
-		rewrite: &rewrite{reading: read, tempFile: tempFile{s, path + temporarySuffix}, file: file, backupPath: s.backupPath(path)},
-		by:      by, done: Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
+		rewrite: &rewrite{
+			reading:    read,
+			tempFile:   tempFile{s, path + temporarySuffix},
+			file:       file,
+			backupPath: s.backupPath(path),
+		},
+		by: by, done: Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
 	}
 	if err := r.prepare(); err != nil {
 		return Redacted{}, err

@@ -95,7 +95,8 @@ func cleanLine(raw []byte, by Redactor) []byte {
 		return raw
 	}
 	clean := withMember(raw, begin, "payload", redacted.Payload)
-	if again, reason := parseLine(bytes.Trim(clean[begin:], " \t\r\n")); reason != "" || !bytes.Equal(again.Payload, redacted.Payload) {
+	if again, reason := parseLine(bytes.Trim(clean[begin:], " \t\r\n")); reason != "" ||
+		!bytes.Equal(again.Payload, redacted.Payload) {
 		return []byte(by.Text(string(raw))) // the member occurs twice
 	}
 	return clean

@@ -203,7 +203,15 @@ func (r *repair) addMeta(out *paddedWriter, would *Contents) error {
 	}
 	zero := int64(0)
 	would.Next = 1
-	return r.add(out, protocol.RolloutLine{Timestamp: r.meta.Timestamp, Ordinal: &zero, Type: protocol.LineSessionMeta, Payload: payload})
+	return r.add(
+		out,
+		protocol.RolloutLine{
+			Timestamp: r.meta.Timestamp,
+			Ordinal:   &zero,
+			Type:      protocol.LineSessionMeta,
+			Payload:   payload,
+		},
+	)
 }
 
 // addEnd writes a "repaired" line if the last ordinals were lost, so that they are not
@@ -211,7 +219,11 @@ func (r *repair) addMeta(out *paddedWriter, would *Contents) error {
 func (r *repair) addEnd(out *paddedWriter, next int64) error {
 	if next < r.alone.Next {
 		last := r.alone.Next - 1
-		line := protocol.RolloutLine{Ordinal: &last, Type: protocol.LineRepaired, Payload: []byte(`{"lost_bytes":` + strconv.Itoa(len(r.lost)) + `}`)}
+		line := protocol.RolloutLine{
+			Ordinal: &last,
+			Type:    protocol.LineRepaired,
+			Payload: []byte(`{"lost_bytes":` + strconv.Itoa(len(r.lost)) + `}`),
+		}
 		if n := len(r.alone.Lines); n > 0 {
 			line.Timestamp = r.alone.Lines[n-1].Timestamp
 		}
@@ -241,7 +253,8 @@ func (v *verification) reconstructMeta() protocol.SessionMeta {
 	}
 	for i := range v.alone.Lines {
 		var context protocol.TurnContext
-		if line := v.alone.Lines[i]; line.Type == protocol.LineTurnContext && protocol.Unmarshal(line.Payload, &context) == nil {
+		if line := v.alone.Lines[i]; line.Type == protocol.LineTurnContext &&
+			protocol.Unmarshal(line.Payload, &context) == nil {
 			meta.Cwd, meta.ModelProvider = context.Cwd, context.ModelProvider
 			break
 		}
@@ -251,7 +264,11 @@ func (v *verification) reconstructMeta() protocol.SessionMeta {
 
 // compare loads the new content with the backup and compares the result with the original.
 func (r *repair) compare() error {
-	got := &reading{Contents: &Contents{Path: r.Report.Path, ThreadID: r.reading.ThreadID}, data: r.whole, blocks: parseBlocks(r.whole, workersFor(len(r.whole)))}
+	got := &reading{
+		Contents: &Contents{Path: r.Report.Path, ThreadID: r.reading.ThreadID},
+		data:     r.whole,
+		blocks:   parseBlocks(r.whole, workersFor(len(r.whole))),
+	}
 	got.marker = lastMarker(got.blocks)
 	got.Backup = r.store.joinBackup(got)
 	got.addBlocks(got.blocks)
@@ -262,7 +279,8 @@ func (r *repair) compare() error {
 	if n := len(lines) - 1; n == len(r.reading.Lines) && lines[n].Type == protocol.LineRepaired {
 		lines = lines[:n]
 	}
-	same := got.Backup.Joined == r.Backup.Joined && got.Next == r.Next && !got.Torn && slices.EqualFunc(lines, r.reading.Lines, sameLine)
+	same := got.Backup.Joined == r.Backup.Joined && got.Next == r.Next && !got.Torn &&
+		slices.EqualFunc(lines, r.reading.Lines, sameLine)
 	if !same {
 		return errUnlike
 	}
@@ -270,7 +288,8 @@ func (r *repair) compare() error {
 }
 
 func sameLine(a, b protocol.RolloutLine) bool {
-	return *a.Ordinal == *b.Ordinal && a.Type == b.Type && a.Timestamp == b.Timestamp && bytes.Equal(a.Payload, b.Payload)
+	return *a.Ordinal == *b.Ordinal && a.Type == b.Type && a.Timestamp == b.Timestamp &&
+		bytes.Equal(a.Payload, b.Payload)
 }
 
 // keepOriginal keeps the original file under another name, and the lost bytes in a file. Both

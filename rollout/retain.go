@@ -83,7 +83,15 @@ var (
 // An unreadable file is never deleted, nor is the origin of a fork. Each thread is processed
 // on its own, so an interruption leaves the others unchanged. Retain stops when ctx ends.
 func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(Candidate) error) RetentionResult {
-	run := &retention{ctx: ctx, store: s, heads: headReader{store: s}, Retention: r, now: now, do: do, done: RetentionResult{Gone: []Candidate{}, Kept: []Candidate{}, Unread: []string{}}}
+	run := &retention{
+		ctx:       ctx,
+		store:     s,
+		heads:     headReader{store: s},
+		Retention: r,
+		now:       now,
+		do:        do,
+		done:      RetentionResult{Gone: []Candidate{}, Kept: []Candidate{}, Unread: []string{}},
+	}
 	all := run.candidates()
 	for i := range all {
 		if ctx.Err() != nil || !run.process(&all[i]) {
@@ -132,7 +140,10 @@ func (r *retention) candidates() []Candidate {
 		all = append(all, *t)
 		r.done.Threads++
 	}
-	slices.SortFunc(all, func(a, b Candidate) int { return cmp.Or(a.WrittenAt.Compare(b.WrittenAt), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(
+		all,
+		func(a, b Candidate) int { return cmp.Or(a.WrittenAt.Compare(b.WrittenAt), cmp.Compare(a.ID, b.ID)) },
+	)
 	return all
 }
 

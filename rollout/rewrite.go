@@ -69,7 +69,12 @@ func (l *Log) beginRewrite() (*rewrite, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &rewrite{reading: r, tempFile: tempFile{l.store, l.path + temporarySuffix}, file: l.tail.file, backupPath: l.path + backupSuffix}
+	w := &rewrite{
+		reading:    r,
+		tempFile:   tempFile{l.store, l.path + temporarySuffix},
+		file:       l.tail.file,
+		backupPath: l.path + backupSuffix,
+	}
 	return w, w.check()
 }
 

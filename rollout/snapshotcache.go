@@ -71,7 +71,8 @@ func (l *loading) readSnapshotCache(s *span) {
 	}
 	in := bufio.NewReader(io.NewSectionReader(file, 0, body))
 	var b snapshotCache
-	if gob.NewDecoder(in).Decode(&b) == nil && b.Form == snapshotCacheForm && b.Reader == l.store.SnapshotVersion && len(b.Length) == len(b.Offset) {
+	if gob.NewDecoder(in).Decode(&b) == nil && b.Form == snapshotCacheForm && b.Reader == l.store.SnapshotVersion &&
+		len(b.Length) == len(b.Offset) {
 		l.resumeFrom(&b, s, in)
 	}
 }

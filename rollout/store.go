@@ -21,7 +21,12 @@ type Store struct {
 
 // NewStore returns a store. It does not access the disk, and home need not exist.
 func NewStore(disk FS, home string) *Store {
-	return &Store{disk: retryFS{disk, &idleLogs{}}, home: filepath.Clean(home), chunkReader: chunkReader{chunkSize, maxLine}, snapshotCacheMin: snapshotCacheMin}
+	return &Store{
+		disk:             retryFS{disk, &idleLogs{}},
+		home:             filepath.Clean(home),
+		chunkReader:      chunkReader{chunkSize, maxLine},
+		snapshotCacheMin: snapshotCacheMin,
+	}
 }
 
 // Find returns the path of a thread's rollout: the newest one below sessions, or else the

@@ -139,11 +139,13 @@ func (v *verification) add(kind FindingKind, line int, offset int64, repairable 
 func (v *verification) checkName(told string) {
 	switch {
 	case v.reading.ThreadID == "" && !isThreadID(told):
-		v.add(FoundName, 0, 0, false, "neither the name nor the file has a thread id: rename it to rollout-<time>-<UUID>.jsonl")
+		v.add(FoundName, 0, 0, false,
+			"neither the name nor the file has a thread id: rename it to rollout-<time>-<UUID>.jsonl")
 	case v.reading.ThreadID == "":
 		v.add(FoundName, 0, 0, true, "the name has no thread id, so the thread %s is not found", told)
 	case !sameThread(v.reading.ThreadID, told):
-		v.add(FoundForeign, 0, 0, false, "session_meta belongs to thread %s, but the name decides: rename the file if session_meta is right", told)
+		v.add(FoundForeign, 0, 0, false,
+			"session_meta belongs to thread %s, but the name decides: rename the file if session_meta is right", told)
 	}
 }
 
@@ -159,7 +161,8 @@ func (v *verification) checkBytes() {
 	if n := bytes.Count(v.data, []byte("\r\n")); n > 0 {
 		at := bytes.Index(v.data, []byte("\r\n"))
 		begin := bytes.LastIndexByte(v.data[:at], '\n') + 1
-		v.add(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true, "%d lines end with CR LF; this is the first", n)
+		v.add(FoundCRLF, bytes.Count(v.data[:at], []byte("\n"))+1, int64(begin), true,
+			"%d lines end with CR LF; this is the first", n)
 	}
 }
 
@@ -192,7 +195,8 @@ func (v *verification) checkLines() {
 
 func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen map[int64]int) {
 	if first, twice := seen[ordinal]; twice {
-		v.add(FoundTwice, number, at, false, "line %d has the ordinal %d as well: items of both lines share one id", first, ordinal)
+		v.add(FoundTwice, number, at, false,
+			"line %d has the ordinal %d as well: items of both lines share one id", first, ordinal)
 	} else if ordinal < last {
 		v.add(FoundDisorder, number, at, false, "ordinal %d comes after %d: lines are read in the order of the file", ordinal, last)
 	}
@@ -216,7 +220,8 @@ func (v *verification) checkEnds() {
 		meta := v.reconstructMeta()
 		v.meta = &meta
 	}
-	v.add(FoundNoMeta, 1, 0, v.meta != nil, "session_meta is lost: a part can be reconstructed from the name and the turns")
+	v.add(FoundNoMeta, 1, 0, v.meta != nil,
+		"session_meta is lost: a part can be reconstructed from the name and the turns")
 }
 
 // checkOrigin finds a missing origin file.
@@ -229,7 +234,8 @@ func (v *verification) checkOrigin(s *Store) {
 		return
 	}
 	if _, err := s.findFile(o.id); err != nil {
-		v.add(FoundOrigin, 1, 0, false, "the history before it, of file %s, cannot be read: %v: put that file back", o.id, err)
+		v.add(FoundOrigin, 1, 0, false,
+			"the history before it, of file %s, cannot be read: %v: put that file back", o.id, err)
 	}
 }
 

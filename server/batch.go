@@ -17,7 +17,11 @@ func unpackBatch(array []byte, maxBatch int, in []incoming) ([]incoming, *protoc
 	b, before := new(batch), len(in)
 	for raw := range arrayElements(array) {
 		if len(in)-before == maxBatch {
-			return in[:before], protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a batch of more than %d messages", maxBatch)
+			return in[:before], protocol.Refuse(
+				protocol.KindInvalidRequest,
+				"Invalid request: a batch of more than %d messages",
+				maxBatch,
+			)
 		}
 		m := readMessage(raw)
 		if m.kind == kindRequest || m.kind == kindMalformed {
@@ -44,8 +48,11 @@ func (b *batch) isFull(e *encoder) bool { return b.pending > 1 && e.batchedBytes
 func batchOverflow() *protocol.Error {
 	return &protocol.Error{
 		Code: protocol.CodeOverloaded,
-		Message: fmt.Sprintf("The request was served, but its response is omitted: responses held for incomplete batches exceed %d bytes; "+
-			"send the request alone or in a smaller batch", maxBatchedBytes),
+		Message: fmt.Sprintf(
+			"The request was served, but its response is omitted: responses held for incomplete batches exceed %d bytes; "+
+				"send the request alone or in a smaller batch",
+			maxBatchedBytes,
+		),
 		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded},
 	}
 }

@@ -17,7 +17,11 @@ func checkName(c protocol.ClientInfo) error {
 	if ValidHeader(c.Name) {
 		return nil
 	}
-	e := protocol.Refuse(protocol.KindInvalidParams, "Invalid clientInfo.name: %q. Use a name without control characters: it must be a valid HTTP header value.", c.Name)
+	e := protocol.Refuse(
+		protocol.KindInvalidParams,
+		"Invalid clientInfo.name: %q. Use a name without control characters: it must be a valid HTTP header value.",
+		c.Name,
+	)
 	e.Data.Field = "clientInfo.name"
 	return e
 }

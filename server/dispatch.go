@@ -118,8 +118,17 @@ func needsExperimental(what string) error {
 func (c *conn) call(m protocol.Method, to protocol.Caller, params json.RawMessage) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.log.Error("handler panicked", zap.String("method", m.Name), zap.String("panic", fmt.Sprint(p)), zap.Stack("stack"))
-			err = protocol.Internal(protocol.KindInternal, "%s failed: internal error; details are in the server's log", m.Name)
+			c.log.Error(
+				"handler panicked",
+				zap.String("method", m.Name),
+				zap.String("panic", fmt.Sprint(p)),
+				zap.Stack("stack"),
+			)
+			err = protocol.Internal(
+				protocol.KindInternal,
+				"%s failed: internal error; details are in the server's log",
+				m.Name,
+			)
 		}
 	}()
 	return m.Serve(c.server.handler, to, params)

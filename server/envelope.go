@@ -51,7 +51,10 @@ func unpack(line []byte, maxBatch int, in []incoming) ([]incoming, *protocol.Err
 	case line[0] == '[':
 		return unpackBatch(line, maxBatch, in)
 	}
-	return in, protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: expected an object or an array of objects")
+	return in, protocol.Refuse(
+		protocol.KindInvalidRequest,
+		"Invalid request: expected an object or an array of objects",
+	)
 }
 
 func parseError(line []byte) *protocol.Error {

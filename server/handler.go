@@ -123,7 +123,10 @@ var versionInName = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
 // userAgent returns the user agent: client, protocol level, platform and this server.
 func (h ServerHandlers) userAgent(c protocol.ClientInfo) string {
-	name := versionInName.ReplaceAllStringFunc(h.originator(c), func(v string) string { return strings.ReplaceAll(v, ".", "_") })
+	name := versionInName.ReplaceAllStringFunc(
+		h.originator(c),
+		func(v string) string { return strings.ReplaceAll(v, ".", "_") },
+	)
 	agent := fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
 		strings.ReplaceAll(name, "/", "_"), protocol.Level, h.Platform, h.Terminal, c.Name, c.Version, h.Version)
 	return strings.Map(func(r rune) rune {

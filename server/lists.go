@@ -60,7 +60,10 @@ func (h ServerHandlers) ModelProviderList(to protocol.Caller, p *protocol.ModelP
 
 // ModelProviderCapabilitiesRead returns no capabilities, because this server runs no tools at
 // the provider.
-func (h ServerHandlers) ModelProviderCapabilitiesRead(to protocol.Caller, p *protocol.ModelProviderCapabilitiesReadParams) error {
+func (h ServerHandlers) ModelProviderCapabilitiesRead(
+	to protocol.Caller,
+	p *protocol.ModelProviderCapabilitiesReadParams,
+) error {
 	h.Outbox.Reply(to, protocol.ModelProviderCapabilitiesReadResponse{})
 	return nil
 }
@@ -99,7 +102,9 @@ func (h ServerHandlers) CollaborationModeList(to protocol.Caller, p *protocol.Co
 // PermissionProfileList returns the built-in permission profiles.
 func (h ServerHandlers) PermissionProfileList(to protocol.Caller, p *protocol.PermissionProfileListParams) error {
 	profiles := []protocol.PermissionProfileSummary{
-		{ID: ":read-only", Allowed: true}, {ID: ":workspace", Allowed: true}, {ID: ":danger-full-access", Allowed: true},
+		{ID: ":read-only", Allowed: true},
+		{ID: ":workspace", Allowed: true},
+		{ID: ":danger-full-access", Allowed: true},
 	}
 	data, next, err := listPage(profiles, p.Cursor, p.Limit)
 	if err != nil {

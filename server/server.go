@@ -58,8 +58,15 @@ type Server struct {
 // New returns a server without connections.
 func New(log *zap.Logger) *Server {
 	return &Server{
-		log:     log,
-		limits:  limits{line: maxLine, batch: maxBatch, pendingRequests: maxPending, backlog: maxBacklog, flood: maxFlood, congestion: maxCongestion},
+		log: log,
+		limits: limits{
+			line:            maxLine,
+			batch:           maxBatch,
+			pendingRequests: maxPending,
+			backlog:         maxBacklog,
+			flood:           maxFlood,
+			congestion:      maxCongestion,
+		},
 		methods: methodsByName(),
 		eof:     make(chan struct{}),
 		conns:   map[uint64]*conn{},
@@ -112,7 +119,13 @@ func (s *Server) Notify(conn uint64, n protocol.Notification) {
 // error. It does not call answer after a serverRequest/resolved notification with the id, or
 // after the connection has ended. If the same id is used again, only the later answer function
 // is called.
-func (s *Server) Ask(conn uint64, id uint64, method string, params any, answer func(result json.RawMessage, err error)) {
+func (s *Server) Ask(
+	conn uint64,
+	id uint64,
+	method string,
+	params any,
+	answer func(result json.RawMessage, err error),
+) {
 	if c := s.conn(conn); c != nil {
 		c.sendServerRequest(id, method, params, answer)
 	}

@@ -59,7 +59,10 @@ func (m *incoming) responseFault() string {
 
 // malformedResponse returns the error that replaces a malformed response.
 func malformedResponse(fault string) json.RawMessage {
-	raw, _ := protocol.Marshal(map[string]any{"code": protocol.CodeInvalidRequest, "message": "malformed response: " + fault}) // a number and a string always encode
+	// A number and a string always encode.
+	raw, _ := protocol.Marshal(map[string]any{
+		"code": protocol.CodeInvalidRequest, "message": "malformed response: " + fault,
+	})
 	return raw
 }
 
@@ -68,7 +71,10 @@ func malformedResponse(fault string) json.RawMessage {
 // first transmission stays valid, so a correct response that is on its way counts.
 func (c *conn) resendServerRequests() {
 	c.mu.Lock()
-	open := slices.SortedFunc(maps.Values(c.serverRequests), func(a, b *serverRequest) int { return int(a.id) - int(b.id) })
+	open := slices.SortedFunc(
+		maps.Values(c.serverRequests),
+		func(a, b *serverRequest) int { return int(a.id) - int(b.id) },
+	)
 	open = slices.DeleteFunc(open, func(q *serverRequest) bool { return q.resent >= maxResends })
 	c.mu.Unlock()
 	if len(open) == 0 {

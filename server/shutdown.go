@@ -60,7 +60,11 @@ func (s *Server) allConns() []*conn {
 
 func (c *conn) rejectPending() {
 	for _, number := range c.pending.numbers() {
-		c.respond(number, nil, protocol.Refuse(protocol.KindShuttingDown, "Server shut down before the request was finished"))
+		c.respond(
+			number,
+			nil,
+			protocol.Refuse(protocol.KindShuttingDown, "Server shut down before the request was finished"),
+		)
 	}
 }
 
@@ -71,6 +75,11 @@ func (c *conn) drain(ctx context.Context) error {
 	case <-c.out.drained:
 		return c.writeErr
 	case <-ctx.Done():
-		return fmt.Errorf("server: client %d does not read; %d bytes of output are discarded: %w", c.id, c.out.backlog(), ctx.Err())
+		return fmt.Errorf(
+			"server: client %d does not read; %d bytes of output are discarded: %w",
+			c.id,
+			c.out.backlog(),
+			ctx.Err(),
+		)
 	}
 }

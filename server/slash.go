@@ -70,8 +70,12 @@ func onlyText(input []protocol.UserInput) string {
 }
 
 func rejectSlashCommand(typed slash.Typed) error {
-	err := protocol.Refuse(protocol.KindSlashCommand, "%s is a slash command and is not sent to the model; run it with slashCommand/execute or call %s",
-		typed.Usage, typed.Method)
+	err := protocol.Refuse(
+		protocol.KindSlashCommand,
+		"%s is a slash command and is not sent to the model; run it with slashCommand/execute or call %s",
+		typed.Usage,
+		typed.Method,
+	)
 	err.Data.Field, err.Data.Method = "input.0.text", typed.Method
 	return err
 }

@@ -68,7 +68,11 @@ func (s *stream) readLine() error {
 	case s.conn.isReleased():
 		return io.EOF
 	case errors.Is(err, errLineTooLong):
-		refusal = protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: a line of more than %d bytes", limits.line)
+		refusal = protocol.Refuse(
+			protocol.KindInvalidRequest,
+			"Invalid request: a line of more than %d bytes",
+			limits.line,
+		)
 	case err == nil:
 		s.unread, refusal = unpack(line, limits.batch, s.unread[:0])
 	case !errors.As(err, &refusal):

@@ -131,7 +131,12 @@ func createPrivate(path string) error {
 func pragmas() string {
 	return url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout), "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8192)"},
+		"_pragma": {
+			fmt.Sprintf("busy_timeout(%d)", busyTimeout),
+			"journal_mode(WAL)",
+			"synchronous(NORMAL)",
+			"cache_size(-8192)",
+		},
 	}.Encode()
 }
 
@@ -151,7 +156,9 @@ func (k Kind) prepare(db *sql.DB) error {
 		case application != 0 || version != 0 || count != 0:
 			return errForeign
 		}
-		_, err = tx.Exec(k.Tables + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", k.Application, k.Version))
+		_, err = tx.Exec(
+			k.Tables + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", k.Application, k.Version),
+		)
 		return err
 	})
 }

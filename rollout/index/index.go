@@ -70,7 +70,12 @@ type Index struct {
 
 // New returns an index. The file is opened at its first use.
 func New(o Options) *Index {
-	return &Index{options: o, searching: make(chan struct{}, 1), changed: map[location]bool{}, reported: map[string]bool{}}
+	return &Index{
+		options:   o,
+		searching: make(chan struct{}, 1),
+		changed:   map[location]bool{},
+		reported:  map[string]bool{},
+	}
 }
 
 // Watch sets callbacks. progress is called during a long reading and at its end. skipped is

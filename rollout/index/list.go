@@ -136,7 +136,11 @@ func (c *selectQuery) notIn(column string, list []string) {
 func (c *selectQuery) sources(not string, list []string) {
 	if len(list) > 0 {
 		words := asJSON(list)
-		c.and(not+" (source IN (SELECT value FROM json_each(?)) OR substr(source, 1, instr(source || '/', '/') - 1) IN (SELECT value FROM json_each(?)))", words, words)
+		c.and(
+			not+" (source IN (SELECT value FROM json_each(?)) OR substr(source, 1, instr(source || '/', '/') - 1) IN (SELECT value FROM json_each(?)))",
+			words,
+			words,
+		)
 	}
 }
 
@@ -279,7 +283,8 @@ const rowColumns = knownColumns + ", key, id, started_at, preview, head"
 
 func (c *selectQuery) query() (string, []any) {
 	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, " +
-		c.rank + " AS rank, " + c.named + " AS named FROM " + c.table + " " + c.join + ") AS one WHERE " + strings.Join(c.where, " AND ") + " ORDER BY " + c.order
+		c.rank + " AS rank, " + c.named + " AS named FROM " + c.table + " " + c.join + ") AS one WHERE " +
+		strings.Join(c.where, " AND ") + " ORDER BY " + c.order
 	args := slices.Concat(c.withArgs, c.selectArgs, c.tableArgs, c.args)
 	if c.limit > 0 {
 		text += " LIMIT ?"

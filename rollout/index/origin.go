@@ -19,7 +19,8 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 	by, err := dependentOf(ix.db.Read, id)
 	var unknown bool
 	if err == nil && by == "" { // the origin of an unreadable file is unknown
-		err = ix.db.Read.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE NOT listed AND size = ?)", sizeUnread).Scan(&unknown)
+		err = ix.db.Read.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE NOT listed AND size = ?)", sizeUnread).
+			Scan(&unknown)
 	}
 	if err != nil {
 		ix.failLocked(err)
@@ -43,7 +44,8 @@ func dependentOf(db *sql.DB, id string) (by string, err error) {
 			files = append(files, rollout.FileID(p.path))
 		}
 	}
-	err = db.QueryRow("SELECT id FROM sessions WHERE origin IN (SELECT value FROM json_each(?)) AND id <> ? ORDER BY root, rollout_path LIMIT 1", asJSON(files), id).Scan(&by)
+	err = db.QueryRow("SELECT id FROM sessions WHERE origin IN (SELECT value FROM json_each(?)) AND id <> ? ORDER BY root, rollout_path LIMIT 1", asJSON(files), id).
+		Scan(&by)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}

@@ -165,7 +165,11 @@ func matchingText(db querier, r row, term string) (text string, ok bool, err err
 	if strings.Contains(strings.ToLower(r.head.Preview), term) {
 		return r.head.Preview, true, nil
 	}
-	rows, err := db.QueryContext(context.Background(), "SELECT text FROM messages WHERE session = ? ORDER BY offset", r.key)
+	rows, err := db.QueryContext(
+		context.Background(),
+		"SELECT text FROM messages WHERE session = ? ORDER BY offset",
+		r.key,
+	)
 	if err != nil {
 		return "", false, err
 	}
@@ -189,8 +193,12 @@ const (
 
 // snippet returns the part of a text around a term, or its start.
 func snippet(text, term string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	lower, runes := strings.ToLower(text), []rune(text) // lower has the same number of runes, but possibly another number of bytes
+	text = strings.Join(
+		strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }),
+		" ",
+	)
+	// lower has the same number of runes, but possibly another number of bytes.
+	lower, runes := strings.ToLower(text), []rune(text)
 	at := utf8.RuneCountInString(lower[:max(0, strings.Index(lower, strings.Join(strings.Fields(term), " ")))])
 	from, to := max(0, at-snippetBefore), min(len(runes), at+snippetAfter)
 	part := string(runes[from:to])

@@ -19,7 +19,8 @@ func write(db *sql.DB, entries []entry) error {
 	}
 	return database.InTransaction(db, func(tx *sql.Tx) error {
 		var last, lastKey int64
-		err := tx.QueryRow("SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(key), 0) FROM sessions)").Scan(&last, &lastKey)
+		err := tx.QueryRow("SELECT (SELECT coalesce(max(number), 0) FROM messages), (SELECT coalesce(max(key), 0) FROM sessions)").
+			Scan(&last, &lastKey)
 		if err != nil {
 			return err
 		}
@@ -33,7 +34,10 @@ func write(db *sql.DB, entries []entry) error {
 		// once.
 		_, err = tx.Exec("INSERT INTO found(rowid, text) SELECT number, text FROM said WHERE number > ?", last)
 		if err == nil {
-			_, err = tx.Exec("INSERT INTO titled(rowid, folded) SELECT key, folded FROM sessions WHERE key > ?", lastKey)
+			_, err = tx.Exec(
+				"INSERT INTO titled(rowid, folded) SELECT key, folded FROM sessions WHERE key > ?",
+				lastKey,
+			)
 		}
 		return err
 	})
@@ -97,7 +101,8 @@ func withoutRepeats(tx *sql.Tx, key int64, messages []message) ([]message, error
 		if !heard[m.Role] {
 			heard[m.Role] = true
 			var last string
-			err := tx.QueryRow("SELECT text FROM messages WHERE session = ? AND role = ? ORDER BY offset DESC LIMIT 1", key, m.Role).Scan(&last)
+			err := tx.QueryRow("SELECT text FROM messages WHERE session = ? AND role = ? ORDER BY offset DESC LIMIT 1", key, m.Role).
+				Scan(&last)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return nil, err
 			}
@@ -178,9 +183,38 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 	}
 	h, meta := &e.head, &e.head.Meta
 	branch, commit := gitOf(meta)
-	result, err := tx.Exec(putSessionSQL, sql.NullInt64{Int64: key, Valid: key != 0}, e.root, e.folder(), e.path, e.inode, e.size, e.modTime, e.offset, e.beginSize, e.beginSum,
-		e.listed, h.ID, h.CreatedAt.UnixNano(), meta.Cwd, meta.ModelProvider, rollout.SourceWord(meta.Source), meta.CliVersion, meta.Originator, branch, commit,
-		title(h.Preview), h.Preview, strings.ToLower(h.Preview), head, orNull(rollout.SpawnedBy(meta.Source)), orNull(h.Origin), string(latestText))
+	result, err := tx.Exec(
+		putSessionSQL,
+		sql.NullInt64{Int64: key, Valid: key != 0},
+		e.root,
+		e.folder(),
+		e.path,
+		e.inode,
+		e.size,
+		e.modTime,
+		e.offset,
+		e.beginSize,
+		e.beginSum,
+		e.listed,
+		h.ID,
+		h.CreatedAt.UnixNano(),
+		meta.Cwd,
+		meta.ModelProvider,
+		rollout.SourceWord(meta.Source),
+		meta.CliVersion,
+		meta.Originator,
+		branch,
+		commit,
+		title(
+			h.Preview,
+		),
+		h.Preview,
+		strings.ToLower(h.Preview),
+		head,
+		orNull(rollout.SpawnedBy(meta.Source)),
+		orNull(h.Origin),
+		string(latestText),
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -213,7 +247,9 @@ func putMessages(tx *sql.Tx, key int64, messages []message) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	insert, err := tx.Prepare("INSERT OR IGNORE INTO messages (session, offset, role, kind, text, tool_name, folded) VALUES (?, ?, ?, ?, ?, ?, ?)")
+	insert, err := tx.Prepare(
+		"INSERT OR IGNORE INTO messages (session, offset, role, kind, text, tool_name, folded) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	)
 	if err != nil {
 		return err
 	}

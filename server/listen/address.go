@@ -28,14 +28,20 @@ func Parse(url, home string) (Address, error) {
 	}
 	host, ok := strings.CutPrefix(url, schemeWS)
 	if !ok {
-		return Address{}, fmt.Errorf("unsupported --listen URL %q; expected stdio://, unix://, unix://PATH or ws://IP:PORT", url)
+		return Address{}, fmt.Errorf(
+			"unsupported --listen URL %q; expected stdio://, unix://, unix://PATH or ws://IP:PORT",
+			url,
+		)
 	}
 	port, err := netip.ParseAddrPort(strings.TrimSuffix(host, "/"))
 	switch {
 	case err != nil:
 		return Address{}, fmt.Errorf("invalid websocket --listen URL %q; expected ws://IP:PORT", url)
 	case !port.Addr().IsLoopback():
-		return Address{}, fmt.Errorf("refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and an SSH tunnel", port)
+		return Address{}, fmt.Errorf(
+			"refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and an SSH tunnel",
+			port,
+		)
 	}
 	return Address{Port: port}, nil
 }

@@ -166,7 +166,8 @@ func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	l.addClient()
 	defer l.removeClient()
 	w.Header().Set(maxUnfragmentedHeader, fmt.Sprint(frameBytes))
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // ServeHTTP has checked the Origin
+	// InsecureSkipVerify skips the check of the Origin, because ServeHTTP has checked it.
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return // Accept has replied
 	}

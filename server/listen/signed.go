@@ -33,7 +33,11 @@ type Claims struct {
 // SignedToken accepts JSON Web Tokens (RFC 7519) with a signature by HS256 and the claim exp.
 func SignedToken(c Claims) (TokenCheck, error) {
 	if len(c.Key) < minKeyBytes {
-		return nil, fmt.Errorf("the key for signed tokens has %d bytes; use one of at least %d", len(c.Key), minKeyBytes)
+		return nil, fmt.Errorf(
+			"the key for signed tokens has %d bytes; use one of at least %d",
+			len(c.Key),
+			minKeyBytes,
+		)
 	}
 	return c.check, nil
 }

@@ -28,7 +28,10 @@ type InUseError struct{ Path string }
 
 // Error names the socket and the next action.
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("app-server control socket is already in use at %s: stop its server, or listen on another path", e.Path)
+	return fmt.Sprintf(
+		"app-server control socket is already in use at %s: stop its server, or listen on another path",
+		e.Path,
+	)
 }
 
 // socket is a Unix socket that removes its path when it is closed.
@@ -67,7 +70,8 @@ func createSocket(path string) (*socket, error) {
 	if err := checkVacant(path); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".s") // with mode 0700, so that other users cannot connect before the chmod
+	// The folder has mode 0700, so that other users cannot connect before the chmod.
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".s")
 	if err != nil {
 		return nil, fmt.Errorf("create a temporary folder for the socket: %w", err)
 	}
