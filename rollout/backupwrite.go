@@ -65,8 +65,8 @@ func (w *rewrite) extendBackup() error {
 }
 
 // truncateLeftover truncates bytes left by an interrupted rewrite: a prefix of the bytes to
-// append, and zeros from a crash that preserved the file's length but not its content. Other
-// bytes may be the only copy of a newer state, so they are an error.
+// append, and zeros that a crash may leave in place of content. Other bytes may be the only
+// copy of a newer state, so they are an error.
 func (w *rewrite) truncateLeftover(backup *appender, size int64, added []byte) error {
 	ahead := &BackupError{Path: w.backupPath, Reason: backupAhead}
 	if size > int64(len(added)) {

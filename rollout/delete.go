@@ -96,8 +96,8 @@ func (s *Store) dependents(ctx context.Context) (map[string]string, error) {
 	return users, nil
 }
 
-// originOf returns the id of the file that a rollout's history begins in, or "" if it begins
-// in the rollout itself.
+// originOf returns the id of the file in which a rollout's history begins, or "" for the
+// rollout itself.
 func (r *headReader) originOf(path string) (string, error) {
 	line, whole, err := r.firstLine(path)
 	if err != nil ||

@@ -1,5 +1,6 @@
-// Package rollout stores the log of each thread: a file of JSON lines that is appended to, a
-// backup with the full log if the file holds a selection, and the folders of such files.
+// Package rollout stores the log of each thread in an append-only file of JSON lines. If the
+// file holds a selection of the lines, a backup holds the full log. The package also lists,
+// archives, repairs and deletes these files.
 //
 // The format is that of the reference implementation, and both programs may use the same
 // files. Lines of type context_backup and repaired are additions of this package.
@@ -42,8 +43,8 @@
 // The next load reads only the lines after it. A cache that does not match the file is
 // ignored.
 //
-// If a rollout is empty and has a backup, lists show the backup, and the first load restores
-// the file from it. Contents.Restored reports that.
+// If a rollout is empty and has a backup, lists show the backup. The first load restores the
+// file from it. Contents.Restored reports that.
 //
 // # Forks and reverts
 //
@@ -66,10 +67,10 @@
 //
 //	{"timestamp":"…","ordinal":7,"type":"context_backup","payload":{"bytes":900,"crc32c":1}}
 //
-// The lines before it are a selection of the first 900 bytes of the backup, which end with LF
-// and have that CRC-32C (Castagnoli). With 0 bytes, the lines before it are complete. The last
-// such line counts. The lines after it are newer than the backup. A line without one of the
-// two numbers counts as well, but matches no backup.
+// The lines before it are a selection of the first 900 bytes of the backup. These bytes end
+// with LF and have that CRC-32C (Castagnoli). With 0 bytes, the lines before it are complete.
+// The last such line counts. The lines after it are newer than the backup. A line without one
+// of the two numbers counts as well, but matches no backup.
 //
 // The full log consists of these bytes of the backup and of the file from the context_backup
 // line on. If that line's offset is larger than the number of bytes, spaces fill the
@@ -78,12 +79,12 @@
 // reason. Head and List read the file only.
 //
 // A rewrite appends the newer lines to the backup. So each state of the full log is a prefix
-// of all later ones, byte for byte, damage included, and an older copy of the file still
-// matches its backup. Additional bytes in the backup are truncated if they repeat the file's,
-// because an interrupted rewrite leaves them. With other additional bytes, the file is not
-// rewritten. The first backup is a hard link to the file, or a copy on a disk without links.
-// It replaces an earlier state of the same file. With any other file in its place, the rollout
-// is not rewritten.
+// of all later ones, byte for byte, damage included. An older copy of the file still matches
+// its backup. Additional bytes in the backup are truncated if they repeat the file's, because
+// an interrupted rewrite leaves them. With other additional bytes, the file is not rewritten.
+// The first backup is a hard link to the file, or a copy on a disk without links. It replaces
+// an earlier state of the same file. With any other file in its place, the rollout is not
+// rewritten.
 //
 // Selected lines are copied, or get another payload and their ordinal in the full log. Damage
 // is omitted. To restore a file, the full log is written byte for byte.
@@ -96,9 +97,9 @@
 // [Log.Append] is all or nothing and uses one write. With sync, the lines and the folders
 // above the file are durable when it returns nil. After an error, the file is truncated to its
 // former size. If that fails, the next append truncates first, or terminates the rest with LF;
-// whole lines of the failed append can then be read later. After a failed sync, earlier lines
-// that were appended without sync may be lost by a power failure, but not by the end of the
-// process.
+// whole lines of the failed append can then be read later. After a failed sync, a power
+// failure may lose earlier lines that were appended without sync. The end of the process loses
+// none.
 //
 // A rewrite syncs in this order: the log, the backup, the new content in a file with the
 // suffix .tmp. Then it renames that file. So after a crash at any moment, the file and its
@@ -106,16 +107,16 @@
 // rewrite removes the latter; it never writes to it, because it may be a hard link to the
 // rollout. [Store.RemoveLeftovers] removes those of all threads without a writer.
 //
-// The first append of a new thread writes to a .tmp file as well, and renames it after its
-// lines are written. Lines that the thread copies from another one are synced first. So no
-// rollout is empty, and no crash leaves a part of the copied lines.
+// The first append of a new thread also writes to a .tmp file, and then renames it. Lines that
+// the thread copies from another one are synced first. So no rollout is empty, and no crash
+// leaves a part of the copied lines.
 //
 // # Archive
 //
-// A rollout and its backup are moved to archived_sessions under the same names, and back to
-// the folder of the day in the name. The order is: link or copy the backup, link the rollout,
-// remove the old rollout, remove the old backup. Folders are synced between the steps. So each
-// name of the rollout always has a backup beside it, and no file is overwritten.
+// A rollout and its backup keep their names in archived_sessions. They return to the folder of
+// the day in the name. The order is: link or copy the backup, link the rollout, remove the old
+// rollout, remove the old backup. Folders are synced between the steps. So each name of the
+// rollout always has a backup beside it, and no file is overwritten.
 //
 // A crash may leave two names of a rollout. The one below sessions counts. [Store.FinishMoves]
 // removes the other one if its content is an earlier state. A crash may also leave a backup
@@ -150,13 +151,13 @@
 //
 // A thread has one writer among all processes with the same home. The locks are those of the
 // reference implementation: flock on home/thread-writer-locks/<id>.lock. It is opened and
-// locked under a shared flock on .coordination.lock in the same folder, and removed under an
+// locked under a shared flock on .coordination.lock in the same folder. It is removed under an
 // exclusive one. Appending, rewriting and moving require the lock; reading does not. Appends
 // to session_index.jsonl hold flock on session_index.jsonl.lock.
 //
 // If the process runs out of file descriptors, the store suspends all idle logs
-// ([Log.SetIdle]): it closes their files and releases their locks. A suspended log takes its
-// lock again before its next append, if size, time and identity of the file are unchanged.
+// ([Log.SetIdle]): it closes their files and releases their locks. Before its next append, a
+// suspended log takes its lock again. The file must have the same size, time and identity.
 //
 // # Errors
 //

@@ -10,8 +10,7 @@ import (
 // syncedFolders holds the folders whose names are durable. It compares the folder's identity,
 // because a folder may be removed and created again. The zero value is empty.
 //
-// A new thread then costs one sync of a file and one of a folder, instead of one for each
-// parent folder.
+// A new thread then costs one sync of a file and one of a folder.
 type syncedFolders struct {
 	mu    sync.Mutex
 	known map[string]fs.FileInfo

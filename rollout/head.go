@@ -39,9 +39,9 @@ type Head struct {
 	whole bool
 }
 
-// The head is the first 64 KiB of a file, or up to 1 MiB if those contain no user message.
-// Only the first 64 KiB of a longer line count, for example of a message with an image.
-// maxLongHead bounds the bytes that are read; it is more than the longest client message.
+// The head is the first 64 KiB of a file. Without a user message it is up to 1 MiB. Only the
+// first 64 KiB of a longer line count, for example of a message with an image. maxLongHead
+// bounds the bytes that are read; it is more than the longest client message.
 const (
 	headSize    = 64 << 10
 	headGrowth  = 4

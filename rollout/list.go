@@ -55,8 +55,8 @@ type Page struct {
 	Heads []Head
 	// NextCursor is the cursor of the next page, or "".
 	NextCursor string
-	// BackCursor is the cursor of the page that begins with the first head of this one and
-	// continues in the other direction. It is "" for an empty page.
+	// BackCursor is the cursor for the other direction, beginning with the first head of this
+	// page. It is "" for an empty page.
 	BackCursor string
 	// Skipped lists the errors of files and folders that may belong to threads but are not
 	// listed. Each names its path.

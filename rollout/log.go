@@ -53,8 +53,8 @@ func (s *Store) Create(id string, at time.Time) (*Log, error) {
 }
 
 // Open takes the writer lock of a thread and reads its rollout. The path may be outside of
-// home, but its name must contain the thread id, or the error is a *NameError. If the thread
-// has another writer, the error is a *LockedError.
+// home. A name without the thread id is a *NameError. If the thread has another writer, the
+// error is a *LockedError.
 func (s *Store) Open(path string) (*Log, *Contents, error) {
 	lines := []protocol.RolloutLine{}
 	log, contents, err := s.OpenTo(path, collecting{&lines})

@@ -41,8 +41,8 @@ func (m *move) run() error {
 	return nil
 }
 
-// check returns an error if the source is not a regular file, or if the root has a file with
-// the same id. The result of an interrupted move is accepted.
+// check returns an error if the source is not a regular file, or if its id exists in the root.
+// The result of an interrupted move is accepted.
 func (m *move) check() error {
 	info, err := m.store.disk.Lstat(m.from)
 	switch {

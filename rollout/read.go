@@ -129,7 +129,7 @@ type reading struct {
 	// marker is the last marker of the file, or nil.
 	marker *marker
 	// backup, padding and tail are nil unless the backup was joined. They are the bytes that
-	// the marker names, the spaces after them, and the bytes of the file from the marker on.
+	// the marker names, the spaces after them, and the file from the marker on.
 	backup, padding, tail []byte
 	// misplacedBackup is set if the backup is not beside the file.
 	misplacedBackup bool

@@ -9,7 +9,7 @@ import (
 // full log. Without a projection it restores the full log in the file. Nothing is rewritten if
 // this log appended nothing, or if the rewrite would change nothing.
 //
-// An error before the new file is in place leaves the file unchanged, and the backup has at
+// An error before the new file is in place leaves the file unchanged. The backup keeps at
 // least its former content. After that, both are correct but possibly not durable. An unusable
 // backup is a *BackupError. The log is closed in any case.
 func (l *Log) CloseRewritten(p Projection) error {

@@ -31,8 +31,8 @@ type snapshotCache struct {
 	Form int
 	// Reader is the Store.SnapshotVersion of the program that wrote the snapshot.
 	Reader string
-	// Size is the number of bytes that were read, up to an LF, and Lines the number of lines
-	// in them.
+	// Size is the number of bytes that were read, up to an LF. Lines is the number of lines in
+	// them.
 	Size  int64
 	Lines int
 	// ModTime is the modification time of the file in Unix nanoseconds.

@@ -1,7 +1,7 @@
 package rollout
 
-// For a list, the last tailSize bytes of a file are read, and up to maxTail until model and
-// time are known.
+// A list reads the last tailSize bytes of a file. It reads up to maxTail until model and time
+// are known.
 const (
 	tailSize   = 256 << 10
 	tailGrowth = 8

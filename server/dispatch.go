@@ -52,8 +52,8 @@ func (c *conn) dispatch(number uint64, method string, params json.RawMessage) er
 	return c.call(m, protocol.Caller{Conn: c.id, Request: number}, params)
 }
 
-// lookUp returns the row of a method, or an error if the method must not be called in the
-// present state of the connection.
+// lookUp returns the row of a method, or an error if the connection does not allow the method
+// now.
 func (c *conn) lookUp(name string) (protocol.Method, error) {
 	m, known := c.server.methods[name]
 	initialized := c.client.Load() != nil

@@ -1,5 +1,5 @@
 // Package server implements the connections of the app-server protocol. It reads messages of
-// clients, dispatches requests to the handlers of the method table, and writes responses,
+// clients and dispatches requests to the handlers of the method table. It writes responses,
 // notifications and server requests in order.
 //
 // # Framing
@@ -14,10 +14,10 @@
 //
 // # Responses
 //
-// Each request gets exactly one response. It repeats the id byte for byte. If a line cannot be
-// parsed, or an id is neither a string nor a number, the response has the id null. A batch
-// gets one line with all its responses after the last of them is ready. A batch without
-// requests gets no response. Every error has data.kind. No message ends a connection.
+// Each request gets exactly one response. It repeats the id byte for byte. The response to an
+// invalid line, or to an id that is neither string nor number, has the id null. A batch gets
+// one line with all its responses after the last of them is ready. A batch without requests
+// gets no response. Every error has data.kind. No message ends a connection.
 //
 // Responses of the client with an unknown id are logged and dropped, and open server requests
 // are sent again. Notifications of the client have no effect.

@@ -108,7 +108,7 @@ func (e *envelope) member(name string) *json.RawMessage {
 }
 
 // classify returns the kind of the message. Some clients always write every member. So a null
-// result or error counts as absent beside a method, and a null error counts as absent beside a
+// result or error counts as absent beside a method. A null error counts as absent beside a
 // result.
 func (e envelope) classify() (kind, *protocol.Error) {
 	refuse := func(reason string) (kind, *protocol.Error) {

@@ -90,8 +90,8 @@ type ServerHandlers struct {
 	Platform, Terminal string
 }
 
-// Initialize serves initialize. It replies before it marks the connection as initialized,
-// because an initialized connection receives broadcasts, and the reply must come first.
+// Initialize serves initialize. It replies before it marks the connection as initialized.
+// Broadcasts go to initialized connections, and the reply must precede them.
 func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializeParams) error {
 	if err := checkName(p.ClientInfo); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializePar
 }
 
 // versionInName matches versions in the name of a client. Clients read the first version of
-// the user agent as the protocol level, so a version in the name must not look like one.
+// the user agent as the protocol level. So the name must not contain one.
 var versionInName = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
 // userAgent returns the user agent: client, protocol level, platform and this server.

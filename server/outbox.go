@@ -11,8 +11,8 @@ import (
 const chunkBytes = 256 << 10
 
 // outbox is the output queue of one connection. Messages leave in the order of arrival. A
-// delta is merged into the first queued delta of the same text, unless an item started or
-// completed between them. An outbox is safe for concurrent use.
+// delta is merged into a queued delta of the same text, unless an item started or completed
+// between. An outbox is safe for concurrent use.
 type outbox struct {
 	// congestionLimit is the number of queued bytes above which the outbox is congested.
 	// Congestion ends below half of it.

@@ -80,8 +80,8 @@ func (s *Server) Handle(h protocol.Handler) { s.handler = h }
 // connection, or when ctx ends. It does not return at the end of the input; EOF reports that.
 // The error is the first error of in or out, or nil after EOF.
 //
-// Serve closes neither in nor out. If it returns before the end of the input, or while a write
-// is blocked, a goroutine stays blocked until the caller closes them.
+// Serve closes neither in nor out. A goroutine may stay blocked on them until the caller
+// closes them.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	c, err := s.connect(&lineReader{in: in, max: s.limits.line}, out)
 	if err != nil {

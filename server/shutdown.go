@@ -10,8 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// EOF returns a channel that is closed when the input of a connection has ended, or when its
-// output cannot be written. All earlier input has been dispatched by then.
+// EOF returns a channel that is closed at the end of a connection's input, or after a failed
+// write. All earlier input has been dispatched by then.
 func (s *Server) EOF() <-chan struct{} { return s.eof }
 
 func (s *Server) signalEOF() { s.eofOnce.Do(func() { close(s.eof) }) }

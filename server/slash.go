@@ -39,8 +39,8 @@ func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashComman
 	})
 }
 
-// TurnStart starts a turn. If the input is a slash command, and the client chose in initialize
-// how to handle those, it executes or rejects the command.
+// TurnStart starts a turn. A slash command is executed or rejected instead, as the client
+// chose in initialize.
 func (m Methods) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
 	client, _ := m.ServerHandlers.Outbox.Client(to.Conn)
 	typed, found := slash.Find(onlyText(p.Input))

@@ -37,7 +37,7 @@ type stream struct {
 }
 
 // ReadObject reads the stub of the next message. It returns io.EOF only after the connection
-// is released, because jsonrpc2 closes the connection at EOF, and responses may be pending.
+// is released. jsonrpc2 closes the connection at EOF, but responses may be pending.
 func (s *stream) ReadObject(v any) error {
 	for {
 		for len(s.unread) > 0 {

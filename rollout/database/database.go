@@ -176,9 +176,9 @@ func InTransaction(db *sql.DB, do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// Erase removes rows and then rewrites the file with VACUUM, because pages keep deleted data
-// even if SQLite is told to overwrite it. Other processes may have the file open. If one of
-// them keeps erased data on the disk, the error is ErrInUse.
+// Erase removes rows and then rewrites the file with VACUUM. Pages keep deleted data even if
+// SQLite is told to overwrite it. Other processes may have the file open. If one of them keeps
+// erased data on the disk, the error is ErrInUse.
 func Erase(db *sql.DB, remove func(tx *sql.Tx) error) error {
 	if err := setBusyTimeout(db, eraseTimeout); err != nil {
 		return err

@@ -46,8 +46,8 @@ func ancestors(path string) []string {
 }
 
 // CrashClone returns the file system after a crash at this moment. It has all synced state. Of
-// the unsynced state it has a random selection of names, and for each file a random prefix of
-// its changes. No file is open and no lock is held. The original stays usable.
+// the unsynced state it has random names, and for each file a random prefix of its changes. No
+// file is open and no lock is held. The original stays usable.
 func (m *Mem) CrashClone(chance *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()

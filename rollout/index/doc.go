@@ -1,5 +1,5 @@
-// Package index keeps a SQLite database of the rollouts of a store, so that lists and searches
-// need not read them.
+// Package index keeps a SQLite database of a store's rollouts, so that lists and searches need
+// not read them.
 //
 // # File
 //
@@ -24,9 +24,8 @@
 //
 // Before each list, the index checks the times of folders, which reveal created, removed and
 // replaced files. It also checks the files that this process wrote ([Index.Note]), the files
-// that were written last, and the files of the page. Other processes may append to older
-// files. A sweep over all files finds those; a list starts one if the last is more than 15
-// seconds old.
+// written last, and those of the page. Other processes may append to older files. A sweep over
+// all files finds those; a list starts one if the last is more than 15 seconds old.
 //
 // Batches are written in transactions, so after a crash the next sweep continues. Servers with
 // the same home share the file and write in turns. If two servers read the same lines, they

@@ -155,7 +155,7 @@ func (h *messageCollector) add(offset int64, l protocol.RolloutLine) {
 }
 
 // readMessages reads the messages of a file. It stops after maxChunk bytes of text. It then
-// stores the end of that part as the size, so that the file looks as if it had grown.
+// stores the end of that part as the size. So the file seems to have grown.
 func (r *fileReader) readMessages(e *entry, collector *messageCollector, file rollout.File) {
 	full, before := false, collector.size
 	end, err := r.follower.Follow(file, e.offset, func(offset int64, l protocol.RolloutLine) bool {

@@ -93,7 +93,7 @@ func removeTitle(tx *sql.Tx, key int64, was string) error {
 }
 
 // withoutRepeats removes the messages with which the last reading ended. A file may have a
-// message as an item and as an event, and the reading may have ended between them.
+// message as an item and as an event. The reading may have ended between them.
 func withoutRepeats(tx *sql.Tx, key int64, messages []message) ([]message, error) {
 	heard := map[string]bool{}
 	var rest []message

@@ -120,8 +120,8 @@ func (c *Client) close(raw net.Conn) {
 	_ = c.ws.Close(websocket.StatusGoingAway, "the server closed the connection")
 }
 
-// timeoutListener accepts connections with a write timeout per chunk. The timeouts of net/http
-// and of the WebSocket library apply to whole messages, which are too large for a short limit.
+// timeoutListener accepts connections with a write timeout per chunk. net/http and the
+// WebSocket library limit the time of whole messages, which may be large.
 type timeoutListener struct {
 	net.Listener
 	timeout time.Duration

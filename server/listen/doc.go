@@ -5,8 +5,8 @@
 // Both transports use WebSocket (RFC 6455), at any path. Each text message is one JSON-RPC
 // message or one batch. Binary messages, and messages above 64 MiB, are rejected with an error
 // response. The server sends one text message per JSON-RPC message. Messages above 16 MiB are
-// split into frames of that size, because clients of the reference implementation accept no
-// larger ones. Compression is off.
+// split into frames of that size. Clients of the reference implementation accept no larger
+// frames. Compression is off.
 //
 // GET /readyz and /healthz return 200 without a token.
 //

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// handshakeTimeout limits the time to send the request headers, and the idle time of a
-	// connection that is not a WebSocket.
+	// handshakeTimeout limits the time to send request headers, and the life of connections
+	// without WebSocket.
 	handshakeTimeout = 10 * time.Second
 	maxHeaderBytes   = 16 << 10
 	// DefaultWriteTimeout is the default of Options.WriteTimeout.
