@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ var (
 	docToml    = regexp.MustCompile("(?s)```toml\n(.*?)```")
 )
 
-// documented are the configurations of docs/providers.md, by their sections.
+// documented returns the configurations of docs/providers.md that choose a provider, by their sections.
 func documented(t *testing.T) map[string][]string {
 	doc, err := os.ReadFile("../../docs/providers.md")
 	require.NoError(t, err)
@@ -41,8 +42,9 @@ func documented(t *testing.T) map[string][]string {
 			end = at[i+1][0]
 		}
 		for _, block := range docToml.FindAllSubmatch(doc[m[1]:end], -1) {
-			name := string(doc[m[2]:m[3]])
-			configs[name] = append(configs[name], string(block[1]))
+			if name := string(doc[m[2]:m[3]]); bytes.Contains(block[1], []byte("model_provider")) {
+				configs[name] = append(configs[name], string(block[1]))
+			}
 		}
 	}
 	return configs

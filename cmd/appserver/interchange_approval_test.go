@@ -88,8 +88,8 @@ func TestReferenceApprovals(t *testing.T) {
 	ourThread, theirThread := ours.startThread(thread), theirs.startThread(thread)
 	var surprises []string
 	for name, a := range approvalCases(x.project, outside) {
-		here := x.decides(ours, ourThread, chatPath, a, x.project, outside)
-		there := x.decides(theirs, theirThread, responsesPath, a, x.project, outside)
+		here := x.decides(ours, ourThread, ourRequests, a, x.project, outside)
+		there := x.decides(theirs, theirThread, theirRequests, a, x.project, outside)
 		if (here == there) == approvalDeviations[name] {
 			surprises = append(surprises, name+": this server "+here+", the other "+there)
 		}

@@ -33,8 +33,8 @@ func textAnswer(text string, success bool) object {
 // show the calls, offer the tools again, and ask its client the same.
 func TestReferenceInterchangeClientTools(t *testing.T) {
 	for name, run := range map[string]func(*interchange){
-		"of ours":      func(x *interchange) { x.clientTools(x.ours, x.reference, responsesPath) },
-		"of reference": func(x *interchange) { x.clientTools(x.reference, x.ours, chatPath) },
+		"of ours":      func(x *interchange) { x.clientTools(x.ours, x.reference, theirRequests) },
+		"of reference": func(x *interchange) { x.clientTools(x.reference, x.ours, ourRequests) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,8 +118,8 @@ func TestReferenceClientAnswers(t *testing.T) {
 		"an error":        errors.New("I cannot"),
 		"much":            textAnswer(strings.Repeat("0123456789\n", 20_000), true),
 	} {
-		here := x.takesAnswer(ours, ourThread, chatPath, answer)
-		there := x.takesAnswer(theirs, theirThread, responsesPath, answer)
+		here := x.takesAnswer(ours, ourThread, ourRequests, answer)
+		there := x.takesAnswer(theirs, theirThread, theirRequests, answer)
 		if (here == there) == toolDeviations[name] {
 			surprises = append(surprises, name+":\n this server  "+here+"\n the other    "+there)
 		}
@@ -187,7 +187,7 @@ func TestReferenceQuestions(t *testing.T) {
 		"nonsense":       object{"answers": 7},
 		"null":           nil,
 	} {
-		here, there := x.puts(ours, ourThread, chatPath, answer), x.puts(theirs, theirThread, responsesPath, answer)
+		here, there := x.puts(ours, ourThread, ourRequests, answer), x.puts(theirs, theirThread, theirRequests, answer)
 		if here != there {
 			surprises = append(surprises, name+":\n this server  "+here+"\n the other    "+there)
 		}
@@ -221,8 +221,8 @@ func (x *interchange) plans(c *client, thread string, answer any) string {
 // TestReferenceInterchangeQuestions has one server put a question, and the other go on.
 func TestReferenceInterchangeQuestions(t *testing.T) {
 	for name, run := range map[string]func(*interchange){
-		"of ours":      func(x *interchange) { x.questions(x.ours, x.reference, responsesPath) },
-		"of reference": func(x *interchange) { x.questions(x.reference, x.ours, chatPath) },
+		"of ours":      func(x *interchange) { x.questions(x.ours, x.reference, theirRequests) },
+		"of reference": func(x *interchange) { x.questions(x.reference, x.ours, ourRequests) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -40,7 +40,7 @@ func (x *interchange) pruned() {
 		"assistant: done",
 		"user: third",
 	}
-	require.Equal(x.t, told, withoutCounts(x.model.told(responsesPath)))
+	require.Equal(x.t, told, withoutCounts(x.model.told(theirRequests)))
 	c.close()
 
 	c = x.ours()
@@ -49,7 +49,7 @@ func (x *interchange) pruned() {
 	require.Equal(x.t, taken.Items, after.Items[:len(taken.Items)])
 	require.Equal(x.t, taken.Revision, after.Revision)
 	c.turn(id, "fourth")
-	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), withoutCounts(x.model.told(chatPath)))
+	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), withoutCounts(x.model.told(ourRequests)))
 	c.call("context/restore", object{"threadId": id, "from": "backup"})
 	require.Equal(x.t, whole[1:], promptOf(c, id)[1:len(whole)], "but for the system prompt: the other server has put skills of its own into the home")
 	c.close()
@@ -57,8 +57,8 @@ func (x *interchange) pruned() {
 	c = x.reference()
 	require.Len(x.t, c.answer("thread/resume", id).Thread.Turns, 5)
 	c.turn(id, "fifth")
-	require.Contains(x.t, x.model.told(responsesPath), "output call_1: 100\n101\n102\n103\n104\n105\n")
-	require.Contains(x.t, x.model.told(responsesPath), "call call_2: echo two")
+	require.Contains(x.t, x.model.told(theirRequests), "output call_1: 100\n101\n102\n103\n104\n105\n")
+	require.Contains(x.t, x.model.told(theirRequests), "call call_2: echo two")
 	c.close()
 }
 
@@ -116,7 +116,7 @@ func (x *interchange) goOn(id, first, second string) []string {
 	require.Equal(x.t, before, c.answer("thread/resume", id).Thread)
 	c.turn(id, first)
 	c.turn(id, second)
-	told := x.model.told(responsesPath)
+	told := x.model.told(theirRequests)
 	c.close()
 
 	c = x.reference()

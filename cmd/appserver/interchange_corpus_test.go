@@ -17,21 +17,22 @@ func TestReferenceInterchangeCorpus(t *testing.T) {
 	x := newInterchange(t)
 	config, err := os.ReadFile(filepath.Join(x.home, "config.toml"))
 	require.NoError(t, err)
-	writeConfig(t, x.home, string(config)+fmt.Sprintf("[model_providers.mock]\nname = \"mock\"\nbase_url = %q\nwire_api = \"chat\"\n", x.model.server.URL+"/v1"))
+	writeConfig(t, x.home, string(config)+fmt.Sprintf("[model_providers.mock]\nname = \"mock\"\nbase_url = %q\n", x.model.server.URL+theirRequests+"/v1"))
+	x.providers = append(x.providers, "mock")
 	ids := putCorpus(t, x.home)
 	told := map[string][]string{}
 	c := x.ours()
 	for version, id := range ids {
 		c.call("thread/resume", object{"threadId": id, "cwd": x.project})
 		require.Equal(t, "completed", c.turn(id, "third").Status, version)
-		told[version] = x.model.told(chatPath)
+		told[version] = x.model.told(ourRequests)
 	}
 	c.close()
 	c = x.reference()
 	for version, id := range ids {
 		c.call("thread/resume", object{"threadId": id, "cwd": x.project})
 		require.Equal(t, "completed", c.turn(id, "fourth").Status, version)
-		require.Equal(t, append(told[version], "assistant: answer to third", "user: fourth"), x.model.told(responsesPath), version)
+		require.Equal(t, append(told[version], "assistant: answer to third", "user: fourth"), x.model.told(theirRequests), version)
 	}
 	c.close()
 }

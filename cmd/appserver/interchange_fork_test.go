@@ -60,7 +60,7 @@ func (x *interchange) ourFork() {
 	require.Equal(x.t, "first", c.inList(next.ID).Preview)
 	require.Equal(x.t, next, c.answer("thread/resume", next.ID).Thread)
 	c.turn(next.ID, "third")
-	require.Equal(x.t, append(twoTold, "user: third"), x.model.told(responsesPath))
+	require.Equal(x.t, append(twoTold, "user: third"), x.model.told(theirRequests))
 	require.Len(x.t, c.answer("thread/resume", id).Thread.Turns, 2)
 	require.Len(x.t, c.forked(object{"threadId": next.ID}).Turns, 3)
 	c.close()
@@ -68,7 +68,7 @@ func (x *interchange) ourFork() {
 	c = x.ours()
 	require.Len(x.t, c.answer("thread/resume", next.ID).Thread.Turns, 3)
 	c.turn(next.ID, "fourth")
-	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(chatPath))
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
 	c.close()
 }
 
@@ -84,7 +84,7 @@ func (x *interchange) ourForkOfAPart() {
 	c = x.reference()
 	require.Equal(x.t, next, c.answer("thread/resume", next.ID).Thread)
 	c.turn(next.ID, "other")
-	require.Equal(x.t, append(twoTold, "user: other"), x.model.told(responsesPath))
+	require.Equal(x.t, append(twoTold, "user: other"), x.model.told(theirRequests))
 	c.close()
 }
 
@@ -100,17 +100,17 @@ func (x *interchange) itsFork() {
 	c = x.ours()
 	require.Equal(x.t, whole.Turns, c.answer("thread/resume", whole.ID).Thread.Turns[:2])
 	c.turn(whole.ID, "fourth")
-	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(chatPath))
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
 	require.Equal(x.t, part.Turns, c.answer("thread/resume", part.ID).Thread.Turns)
 	c.turn(part.ID, "other")
-	require.Equal(x.t, append(twoTold[:2:2], "user: other"), x.model.told(chatPath))
+	require.Equal(x.t, append(twoTold[:2:2], "user: other"), x.model.told(ourRequests))
 	require.Contains(x.t, c.refused("thread/delete", object{"threadId": id}).Message, "forked history still references it")
 	c.close()
 
 	c = x.reference()
 	c.call("thread/resume", object{"threadId": whole.ID})
 	c.turn(whole.ID, "fifth")
-	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth", "assistant: answer to fourth", "user: fifth"), x.model.told(responsesPath))
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth", "assistant: answer to fourth", "user: fifth"), x.model.told(theirRequests))
 	c.close()
 }
 
@@ -125,13 +125,13 @@ func (x *interchange) reverted(end func(*client)) {
 	c = x.reference()
 	c.call("thread/resume", object{"threadId": id})
 	c.turn(id, "other")
-	require.Equal(x.t, append(twoTold, "user: other"), x.model.told(responsesPath))
+	require.Equal(x.t, append(twoTold, "user: other"), x.model.told(theirRequests))
 	c.close()
 
 	c = x.ours()
 	shown := c.answer("thread/resume", id).Thread
 	require.Len(x.t, shown.Turns, 3)
 	c.turn(id, "last")
-	require.Equal(x.t, append(twoTold, "user: other", "assistant: answer to other", "user: last"), x.model.told(chatPath))
+	require.Equal(x.t, append(twoTold, "user: other", "assistant: answer to other", "user: last"), x.model.told(ourRequests))
 	c.close()
 }

@@ -18,11 +18,7 @@ func TestReferenceInterchangeReminders(t *testing.T) {
 }
 
 // reminded is this server with a memory.
-func (x *interchange) reminded() *client {
-	c := startServer(x.t, x.home, remembering...)
-	c.initialize()
-	return c
-}
+func (x *interchange) reminded() *client { return x.oursWith(remembering...) }
 
 func (x *interchange) reminding() {
 	c := x.reminded()
@@ -38,12 +34,12 @@ func (x *interchange) reminding() {
 	count := func(path string) (n int) {
 		return strings.Count(strings.Join(x.model.told(path), "\n"), "user: [memory:summary v1 |")
 	}
-	require.Equal(x.t, 1, count(chatPath))
+	require.Equal(x.t, 1, count(ourRequests))
 
 	c = x.reference()
 	require.Equal(x.t, shown, c.answer("thread/resume", second).Thread)
 	c.turn(second, "Go on with it there.")
-	require.Equal(x.t, 1, count(responsesPath))
+	require.Equal(x.t, 1, count(theirRequests))
 	third := c.startThread(object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never"})
 	c.turn(third, "Something else.")
 	c.close()
@@ -52,7 +48,7 @@ func (x *interchange) reminding() {
 	for _, id := range []string{second, third} {
 		c.call("thread/resume", object{"threadId": id, "excludeTurns": true})
 		c.turn(id, "And which port have the metrics now?")
-		require.Equal(x.t, 1, count(chatPath), "one, not two")
+		require.Equal(x.t, 1, count(ourRequests), "one, not two")
 	}
 	c.close()
 }

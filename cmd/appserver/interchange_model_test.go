@@ -13,11 +13,13 @@ import (
 	"testing"
 )
 
-// The paths of the two protocols: we speak the first, the reference implementation
-// the second.
+// The paths of the two APIs, below the address of each server.
 const (
 	chatPath      = "/v1/chat/completions"
 	responsesPath = "/v1/responses"
+
+	ourRequests   = "/ours"
+	theirRequests = "/theirs"
 )
 
 // bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
@@ -29,31 +31,36 @@ type bilingual struct {
 
 	mu    sync.Mutex
 	calls int
-	heard map[string]modelRequest // the last one, by path
+	heard map[string]modelRequest // the last one, by ourRequests or theirRequests
 }
 
 func newBilingual(t *testing.T) *bilingual {
 	m := &bilingual{heard: map[string]modelRequest{}}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+chatPath, m.serve(chatEvents))
-	mux.Handle("POST "+responsesPath, m.serve(responsesEvents))
+	for _, by := range []string{ourRequests, theirRequests} {
+		mux.Handle("POST "+by+chatPath, m.serve(by, chatEvents))
+		mux.Handle("POST "+by+responsesPath, m.serve(by, responsesEvents))
+	}
 	m.server = httptest.NewServer(mux)
 	t.Cleanup(m.server.Close)
 	return m
 }
 
-// serve answers with the events that write makes of the answer.
-func (m *bilingual) serve(write func(io.Writer, modelAnswer)) http.Handler {
+// serve answers requests of one server with the events that write makes of the answer.
+func (m *bilingual) serve(by string, write func(io.Writer, modelAnswer)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request modelRequest
 		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		answer, err := m.answer(r.URL.Path, request)
+		answer, err := m.answer(by, request)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
+		}
+		if by == ourRequests && answer.namespace != "" { // our tools are offered without namespaces
+			answer.namespace, answer.tool = "", answer.namespace+"__"+answer.tool
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		write(w, answer)
@@ -63,13 +70,13 @@ func (m *bilingual) serve(write func(io.Writer, modelAnswer)) http.Handler {
 // modelAnswer is a text, or a call of a tool where it has a call id.
 type modelAnswer struct{ text, callID, namespace, tool, arguments string }
 
-func (m *bilingual) answer(path string, r modelRequest) (modelAnswer, error) {
+func (m *bilingual) answer(by string, r modelRequest) (modelAnswer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.heard[path] = r
+	m.heard[by] = r
 	told := r.told()
 	if len(told) == 0 {
-		return modelAnswer{}, fmt.Errorf("the request to %s says nothing", path)
+		return modelAnswer{}, fmt.Errorf("the request to %s says nothing", by)
 	}
 	last := told[len(told)-1]
 	if strings.HasPrefix(last, "output ") {
@@ -121,11 +128,7 @@ func chatEvents(w io.Writer, a modelAnswer) {
 		says(a.text)(w)
 		return
 	}
-	name := a.tool
-	if a.namespace != "" {
-		name = a.namespace + "__" + a.tool
-	}
-	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": name, "arguments": a.arguments},
+	call := object{"index": 0, "id": a.callID, "type": "function", "function": object{"name": a.tool, "arguments": a.arguments},
 		"extra_content": object{"google": object{"thought_signature": "AA"}}}
 	fmt.Fprint(w, streamed(object{"role": "assistant", "tool_calls": []object{call}}, nil), streamed(object{}, "tool_calls"), "data: [DONE]\n\n")
 }

@@ -80,7 +80,7 @@ func (x *interchange) revertedThere() {
 	c.call("thread/name/set", object{"threadId": id, "name": "named"})
 	c.turn(id, "sixth")
 	told := append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth")
-	require.Equal(x.t, told, x.model.told(chatPath))
+	require.Equal(x.t, told, x.model.told(ourRequests))
 	c.close()
 
 	c = x.reference()
@@ -90,7 +90,7 @@ func (x *interchange) revertedThere() {
 	require.Equal(x.t, shown.Turns, there.Turns[:3])
 	c.turn(id, "seventh")
 	told = append(told, "assistant: answer to sixth", "user: seventh")
-	require.Equal(x.t, told, x.model.told(responsesPath))
+	require.Equal(x.t, told, x.model.told(theirRequests))
 	c.close()
 
 	c = x.ours()
@@ -122,7 +122,7 @@ func (x *interchange) revertedPutAway() {
 	require.Equal(x.t, files, x.files())
 	require.Len(x.t, c.answer("thread/resume", id).Thread.Turns, 3)
 	c.turn(id, "sixth")
-	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(chatPath))
+	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(ourRequests))
 	c.call("thread/delete", object{"threadId": id})
 	c.close()
 	require.Empty(x.t, x.files())
@@ -146,7 +146,7 @@ func (x *interchange) revertedForked() {
 	c = x.reference()
 	require.Equal(x.t, next, c.answer("thread/resume", next.ID).Thread)
 	c.turn(next.ID, "sixth")
-	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(responsesPath))
+	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(theirRequests))
 	c.close()
 }
 
@@ -159,12 +159,12 @@ func (x *interchange) revertedTwice() {
 	require.Len(x.t, c.answer("thread/resume", id).Thread.Turns, 2)
 	c.turn(id, "sixth")
 	told := append(twoTold[:len(twoTold):len(twoTold)], "user: sixth")
-	require.Equal(x.t, told, x.model.told(chatPath))
+	require.Equal(x.t, told, x.model.told(ourRequests))
 	c.close()
 
 	c = x.reference()
 	c.call("thread/resume", object{"threadId": id})
 	c.turn(id, "seventh")
-	require.Equal(x.t, append(told, "assistant: answer to sixth", "user: seventh"), x.model.told(responsesPath))
+	require.Equal(x.t, append(told, "assistant: answer to sixth", "user: seventh"), x.model.told(theirRequests))
 	c.close()
 }

@@ -14,8 +14,8 @@ import (
 // its model hears the result, and nothing of what the reviewer did.
 func TestReferenceInterchangeReviews(t *testing.T) {
 	for name, run := range map[string]func(*interchange){
-		"of ours":      func(x *interchange) { x.reviewed(x.ours, x.reference, responsesPath) },
-		"of reference": func(x *interchange) { x.reviewed(x.reference, x.ours, chatPath) },
+		"of ours":      func(x *interchange) { x.reviewed(x.ours, x.reference, theirRequests) },
+		"of reference": func(x *interchange) { x.reviewed(x.reference, x.ours, ourRequests) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

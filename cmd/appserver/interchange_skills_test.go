@@ -154,7 +154,7 @@ func TestReferenceSkillMentions(t *testing.T) {
 		"an input by a link":    {{"type": "text", "text": "go"}, {"type": "skill", "name": "linked", "path": filepath.Join(root, "link", "SKILL.md")}},
 		"broken":                textInput("use $mute"),
 	} {
-		here, there := x.sends(ours, chatPath, input), x.sends(theirs, responsesPath, input)
+		here, there := x.sends(ours, ourRequests, input), x.sends(theirs, theirRequests, input)
 		if (here == there) == mentionDeviations[name] {
 			surprises = append(surprises, name+":\n this server  "+here+"\n the other    "+there)
 		}

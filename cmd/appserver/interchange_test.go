@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,26 +22,35 @@ type interchange struct {
 	t             *testing.T
 	home, project string
 	model         *bilingual
+	// providers are those of the configuration.
+	providers []string
 }
 
 // newInterchange configures another model and, by default, another approval policy than
 // the tests choose, to tell what a thread keeps from what is configured.
 func newInterchange(t *testing.T) *interchange {
-	x := &interchange{t, t.TempDir(), t.TempDir(), newBilingual(t)}
+	x := &interchange{t, t.TempDir(), t.TempDir(), newBilingual(t), []string{"test"}}
 	writeConfig(t, x.home, fmt.Sprintf(`model = "configured"
 model_provider = "test"
 sandbox_mode = "danger-full-access"
 [model_providers.test]
 name = "test"
 base_url = %q
-wire_api = "chat"
-`, x.model.server.URL+"/v1"))
+`, x.model.server.URL+theirRequests+"/v1"))
 	return x
 }
 
-func (x *interchange) ours() *client {
+func (x *interchange) ours() *client { return x.oursWith() }
+
+// oursWith starts our server with more arguments. It asks by the API that REFERENCE_WIRE names,
+// or by Responses, at an address of its own.
+func (x *interchange) oursWith(args ...string) *client {
 	x.t.Helper()
-	c := startServer(x.t, x.home)
+	for _, name := range x.providers {
+		args = append(args, "-c", fmt.Sprintf("model_providers.%s.base_url=%q", name, x.model.server.URL+ourRequests+"/v1"),
+			"-c", fmt.Sprintf("model_providers.%s.wire_api=%q", name, cmp.Or(os.Getenv("REFERENCE_WIRE"), "responses")))
+	}
+	c := startServer(x.t, x.home, args...)
 	c.initialize()
 	return c
 }
@@ -103,16 +113,16 @@ func TestReferenceInterchange(t *testing.T) {
 		run  func(*interchange)
 	}{
 		{"there and back", (*interchange).thereAndBack},
-		{"from ours", func(x *interchange) { x.handOver(x.ours, x.reference, responsesPath, "") }},
-		{"from reference", func(x *interchange) { x.handOver(x.reference, x.ours, chatPath, "aborted by user") }},
+		{"from ours", func(x *interchange) { x.handOver(x.ours, x.reference, theirRequests, "") }},
+		{"from reference", func(x *interchange) { x.handOver(x.reference, x.ours, ourRequests, "aborted by user") }},
 		{"patches of ours", func(x *interchange) { x.patches(x.ours, x.reference) }},
 		{"patches of reference", func(x *interchange) { x.patches(x.reference, x.ours) }},
-		{"own commands of ours", func(x *interchange) { x.ownCommands(x.ours, x.reference, responsesPath) }},
-		{"own commands of reference", func(x *interchange) { x.ownCommands(x.reference, x.ours, chatPath) }},
-		{"terminals of ours", func(x *interchange) { x.terminals(x.ours, x.reference, responsesPath) }},
-		{"terminals of reference", func(x *interchange) { x.terminals(x.reference, x.ours, chatPath) }},
-		{"MCP of ours", func(x *interchange) { x.serverTools(x.ours, x.reference, responsesPath) }},
-		{"MCP of reference", func(x *interchange) { x.serverTools(x.reference, x.ours, chatPath) }},
+		{"own commands of ours", func(x *interchange) { x.ownCommands(x.ours, x.reference, theirRequests) }},
+		{"own commands of reference", func(x *interchange) { x.ownCommands(x.reference, x.ours, ourRequests) }},
+		{"terminals of ours", func(x *interchange) { x.terminals(x.ours, x.reference, theirRequests) }},
+		{"terminals of reference", func(x *interchange) { x.terminals(x.reference, x.ours, ourRequests) }},
+		{"MCP of ours", func(x *interchange) { x.serverTools(x.ours, x.reference, theirRequests) }},
+		{"MCP of reference", func(x *interchange) { x.serverTools(x.reference, x.ours, ourRequests) }},
 		{"settings", (*interchange).settings},
 		{"names", (*interchange).names},
 		{"pruned", (*interchange).pruned},
@@ -148,7 +158,7 @@ func (x *interchange) thereAndBack() {
 		"user: run: echo hi; echo there", "call call_1: echo hi; echo there", "output call_1: hi\nthere\n", "assistant: done",
 		"user: third",
 	}
-	require.Equal(x.t, told, x.model.told(responsesPath))
+	require.Equal(x.t, told, x.model.told(theirRequests))
 	there := c.answer("thread/resume", id)
 	require.Len(x.t, there.Thread.Turns, 3)
 	c.close()
@@ -157,7 +167,7 @@ func (x *interchange) thereAndBack() {
 	require.Equal(x.t, there.Thread, c.answer("thread/read", id).Thread)
 	require.Equal(x.t, there, c.answer("thread/resume", id))
 	c.turn(id, "fourth")
-	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), x.model.told(chatPath))
+	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
 	require.Len(x.t, c.answer("thread/read", id).Thread.Turns, 4)
 	c.close()
 }
@@ -352,7 +362,7 @@ func (x *interchange) damaged(writer *client) {
 		"user: first", "assistant: answer to first",
 		"user: run: echo hi", "call call_1: echo hi", "output call_1: hi\n", "assistant: done",
 		"user: third",
-	}, x.model.told(chatPath))
+	}, x.model.told(ourRequests))
 	require.Len(x.t, c.answer("thread/read", id).Thread.Turns, 3)
 	c.close()
 	require.Len(x.t, c.warnings(), 1, "the torn tail is none")

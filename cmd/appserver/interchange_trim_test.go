@@ -154,7 +154,7 @@ func (x *interchange) turnHere(id, text string) (said, warnings []string) {
 	c.call("thread/resume", object{"threadId": id})
 	require.Equal(x.t, "completed", c.turn(id, text).Status)
 	c.close()
-	return x.model.said(chatPath), c.warnings()
+	return x.model.said(ourRequests), c.warnings()
 }
 
 // goOnThere has the reference implementation take a turn, once it shows what we do, and
@@ -167,7 +167,7 @@ func (x *interchange) goOnThere(id, text string) []string {
 	require.Equal(x.t, shown, c.answer("thread/read", id).Thread)
 	require.Equal(x.t, "completed", c.turn(id, text).Status)
 	c.close()
-	return x.model.said(responsesPath)
+	return x.model.said(theirRequests)
 }
 
 func (x *interchange) takeFour(c *client, id string) {
@@ -212,7 +212,7 @@ func (x *interchange) compactedThere(id string) {
 	c.answer("thread/resume", id)
 	c.compactNow(id)
 	c.turn(id, "next")
-	told := x.model.said(responsesPath)
+	told := x.model.said(theirRequests)
 	require.Contains(x.t, told, "user: third")
 	require.Contains(x.t, strings.Join(told, "\n"), "\n"+theirSummary)
 	require.NotContains(x.t, told, "assistant: answer to third")
@@ -222,7 +222,7 @@ func (x *interchange) compactedThere(id string) {
 	c = x.ours()
 	require.Equal(x.t, shown, c.answer("thread/resume", id).Thread)
 	c.turn(id, "more")
-	require.Equal(x.t, append(told, "assistant: answer to next", "user: more"), x.model.said(chatPath))
+	require.Equal(x.t, append(told, "assistant: answer to next", "user: more"), x.model.said(ourRequests))
 	c.close()
 }
 

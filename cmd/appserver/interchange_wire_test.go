@@ -15,7 +15,7 @@ import (
 
 // responsesHome is a home that both servers use, with a provider of the Responses API.
 func responsesHome(t *testing.T, p *provider) *interchange {
-	x := &interchange{t, t.TempDir(), t.TempDir(), nil}
+	x := &interchange{t: t, home: t.TempDir(), project: t.TempDir()}
 	writeConfig(t, x.home, fmt.Sprintf(`model = "gpt-5"
 model_provider = "test"
 model_reasoning_effort = "high"
