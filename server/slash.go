@@ -33,7 +33,7 @@ func (m Methods) SlashCommandExecute(to protocol.Caller, p *protocol.SlashComman
 	if !found {
 		return protocol.InvalidParams("text", "`text` is not a slash command; expected one of %s", usageList())
 	}
-	return m.execute(to, p.ThreadID, "text", typed, engine.Errand{
+	return m.execute(to, p.ThreadID, "text", typed, engine.Proxied{
 		InTurn: typed.AvailableDuringTurn,
 		Answer: func(result any, _ protocol.Turn) any { return slashResponse(typed, result) },
 	})
@@ -50,7 +50,7 @@ func (m Methods) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) erro
 	case client.SlashCommands == protocol.SlashRefuse:
 		return rejectSlashCommand(typed)
 	}
-	return m.execute(to, p.ThreadID, "input.0.text", typed, engine.Errand{
+	return m.execute(to, p.ThreadID, "input.0.text", typed, engine.Proxied{
 		InTurn: typed.AvailableDuringTurn, TurnOf: p.ThreadID,
 		Answer: func(result any, turn protocol.Turn) any {
 			return protocol.TurnStartResponse{Turn: turn, SlashCommand: new(slashResponse(typed, result))}
@@ -82,7 +82,7 @@ func rejectSlashCommand(typed slash.Typed) error {
 
 // execute serves the request of a slash command. field names the parameter with the text, for
 // error messages.
-func (m Methods) execute(to protocol.Caller, threadID, field string, typed slash.Typed, errand engine.Errand) error {
+func (m Methods) execute(to protocol.Caller, threadID, field string, typed slash.Typed, request engine.Proxied) error {
 	params, err := typed.Params(threadID)
 	if err != nil {
 		return invalidSlashCommand(field, err)
@@ -92,7 +92,7 @@ func (m Methods) execute(to protocol.Caller, threadID, field string, typed slash
 		return err
 	}
 	row := m.ServerHandlers.Outbox.methods[typed.Method]
-	return m.Engine.Run(to, errand, func() error { return row.Serve(m, to, raw) })
+	return m.Engine.Proxy(to, request, func() error { return row.Serve(m, to, raw) })
 }
 
 func slashResponse(typed slash.Typed, result any) protocol.SlashCommandExecuteResponse {

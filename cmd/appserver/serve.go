@@ -214,7 +214,7 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 	e.Retain(retentionOf(c.History))
 	machine := machineOf(srv, live, own, p.Tools)
 	srv.OnDisconnect(func(conn uint64) {
-		e.Leave(conn)
+		e.Disconnect(conn)
 		machine.Gone(conn)
 	})
 	srv.Handle(server.NewMethods(e, server.ServerHandlers{

@@ -86,7 +86,7 @@ type actor struct {
 	path    string
 	options core.Options
 	// text is what the thread reads again of its rollout; nil where it began here.
-	text *rollout.LineReader
+	lineReader *rollout.LineReader
 	// withoutBackup is why the rollout's backup was not loaded, nil where it was or
 	// where there is none.
 	withoutBackup error
@@ -96,18 +96,18 @@ type actor struct {
 	generation    int
 	// left are those who had subscribed, lonely fires when nobody has been subscribed for
 	// long, and nothing was under way.
-	left   []uint64
-	lonely *time.Timer
+	formerSubscribers []uint64
+	unloadTimer       *time.Timer
 	// deserted holds a token when a connection has ended.
-	deserted chan struct{}
+	disconnected chan struct{}
 	// idle is ready while there is something to do that nobody waits for.
-	idle <-chan struct{}
+	describeDue <-chan struct{}
 }
 
 func newActor(e *Engine, id string) *actor {
 	return &actor{
 		engine: e, id: id,
-		requests: make(chan request, mailbox+urgentRoom), results: make(chan result, resultBuffer), deserted: make(chan struct{}, 1),
+		requests: make(chan request, mailbox+urgentRoom), results: make(chan result, resultBuffer), disconnected: make(chan struct{}, 1),
 		quit: make(chan struct{}), gone: make(chan struct{}),
 		effects: map[core.EffectID]*running{}, journal: ephemeral{},
 	}
@@ -117,7 +117,7 @@ func (a *actor) stop() { a.quitOnce.Do(func() { close(a.quit) }) }
 
 func (a *actor) run() {
 	defer close(a.gone)
-	a.dismiss()
+	a.dropDisconnected()
 	for {
 		results := a.results
 		clear := a.congestion()
@@ -127,23 +127,23 @@ func (a *actor) run() {
 		a.journal.SetIdle(a.isIdle())
 		select {
 		case r := <-a.requests:
-			a.endure(&r.to, func() { a.serve(r) })
+			a.runRecovered(&r.to, func() { a.serve(r) })
 		case r := <-results:
-			a.endure(nil, func() { a.take(r) })
+			a.runRecovered(nil, func() { a.handleResult(r) })
 		case <-clear:
-		case <-a.deserted:
-			a.dismiss()
-		case <-a.idle:
-			a.endure(nil, a.describe)
-		case <-a.abandoned():
-			a.abandon()
+		case <-a.disconnected:
+			a.dropDisconnected()
+		case <-a.describeDue:
+			a.runRecovered(nil, a.describe)
+		case <-a.unloadDue():
+			a.unloadUnused()
 		case <-a.quit:
-			a.wind()
+			a.drain()
 			a.unload()
 			a.engine.forget(a)
 			return
 		}
-		a.watch()
+		a.updateUnloadTimer()
 		if a.thread == nil && a.engine.forget(a) {
 			return
 		}
@@ -158,7 +158,7 @@ const describeAtOnce = 64
 // when that is done.
 func (a *actor) describe() {
 	if a.thread == nil || !a.thread.Describe(describeAtOnce) {
-		a.idle = nil
+		a.describeDue = nil
 	}
 }
 
@@ -176,12 +176,12 @@ func (a *actor) serve(r request) {
 		a.engine.Outbox.Refuse(r.to, errBehind())
 		return
 	}
-	errand := a.engine.errands.of(r.to)
+	errand := a.engine.proxied.of(r.to)
 	if err := errand.begin(a); err != nil {
 		a.engine.Outbox.Refuse(r.to, err)
 		return
 	}
-	a.attend(r)
+	a.handle(r)
 	errand.end()
 }
 
@@ -190,9 +190,9 @@ func errBehind() *protocol.Error {
 		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 }
 
-func (a *actor) attend(r request) {
+func (a *actor) handle(r request) {
 	if err := a.resume(); err != nil && r.to != (protocol.Caller{}) {
-		a.engine.Outbox.Refuse(r.to, coded(err))
+		a.engine.Outbox.Refuse(r.to, withCode(err))
 		return
 	}
 	switch {
@@ -231,8 +231,8 @@ func (a *actor) congestion() <-chan struct{} {
 	return nil
 }
 
-func (a *actor) take(r result) {
-	if a.resume() != nil || a.thread == nil || a.isLate(r) {
+func (a *actor) handleResult(r result) {
+	if a.resume() != nil || a.thread == nil || a.isStale(r) {
 		return
 	}
 	in := r.in
@@ -243,19 +243,19 @@ func (a *actor) take(r result) {
 	a.step(in)
 }
 
-// wind serves what was accepted, ends the turn and waits for its effects.
-func (a *actor) wind() {
+// drain serves what was accepted, ends the turn and waits for its effects.
+func (a *actor) drain() {
 	for len(a.requests) > 0 {
 		r := <-a.requests
-		a.endure(&r.to, func() { a.serve(r) })
+		a.runRecovered(&r.to, func() { a.serve(r) })
 	}
 	if a.thread == nil {
 		return
 	}
-	a.endure(nil, func() { a.step(core.Shutdown{}) })
+	a.runRecovered(nil, func() { a.step(core.Shutdown{}) })
 	for len(a.effects) > 0 {
 		r := <-a.results
-		a.endure(nil, func() { a.take(r) })
+		a.runRecovered(nil, func() { a.handleResult(r) })
 	}
 }
 
@@ -266,11 +266,11 @@ func (a *actor) endTurn() {
 	for a.thread != nil && a.thread.ActiveTurn() != "" {
 		if turn := a.thread.ActiveTurn(); turn != asked {
 			asked = turn
-			a.endure(nil, func() { a.step(core.EndTurn{}) })
+			a.runRecovered(nil, func() { a.step(core.EndTurn{}) })
 			continue
 		}
 		r := <-a.results
-		a.endure(nil, func() { a.take(r) })
+		a.runRecovered(nil, func() { a.handleResult(r) })
 	}
 }
 
@@ -287,11 +287,11 @@ func (a *actor) unload() {
 	a.journal.SetIdle(false)
 	if err := a.resume(); err != nil {
 		a.engine.Log.Warn("the rollout is not rewritten", zap.String("thread", a.id), zap.Error(err))
-		a.letGo()
+		a.closeThread()
 		return
 	}
 	if a.thread == nil {
-		a.letGo()
+		a.closeThread()
 		return
 	}
 	var projection rollout.Projection // without one the rollout gets all of its lines
@@ -301,8 +301,8 @@ func (a *actor) unload() {
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
 }
 
-// letGo lets the thread go.
-func (a *actor) letGo() { a.close(a.journal.Close) }
+// closeThread lets the thread go.
+func (a *actor) closeThread() { a.close(a.journal.Close) }
 
 func (a *actor) close(journal func() error) {
 	a.ready.Store(false)
@@ -315,11 +315,11 @@ func (a *actor) close(journal func() error) {
 	}
 	if err := journal(); err != nil {
 		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
-		a.say([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
+		a.send([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
 	}
-	a.leaveText()
-	a.leaveServers()
-	a.journal, a.thread, a.scope, a.subscribers, a.left, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, nil, "", nil
+	a.closeLineReader()
+	a.closeServers()
+	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, nil, "", nil
 }
 
 // step runs one input: state, then disk, then words, then effects.
@@ -331,8 +331,8 @@ func (a *actor) step(in core.Input) {
 		a.recover(before, out)
 		return
 	}
-	a.speak(out)
-	if err := a.unread(); err != nil {
+	a.deliver(out)
+	if err := a.readError(); err != nil {
 		before = a.beforeStep()
 		before.Err = err
 		a.recover(before, core.Output{})
@@ -346,13 +346,13 @@ func (a *actor) beforeStep() core.StorageFailed {
 // commit changes the state, and the disk.
 func (a *actor) commit(in core.Input) (core.Output, error) {
 	out := a.thread.Step(a.stamp(), in)
-	if err := a.unread(); err != nil || len(out.Lines) == 0 {
+	if err := a.readError(); err != nil || len(out.Lines) == 0 {
 		return out, err
 	}
 	lines := a.redacted(out.Lines)
 	err := a.journal.Append(lines, out.Sync)
 	if err == nil {
-		a.leaveLines(out.Lines, lines)
+		a.evictLines(out.Lines, lines)
 	}
 	if a.engine.Index != nil {
 		a.engine.Index.Note(a.path)
@@ -360,38 +360,38 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	return out, err
 }
 
-// leaveLines lets the thread read lines again that were appended as they are, instead of
+// evictLines lets the thread read lines again that were appended as they are, instead of
 // holding them. Where the journal does not have all that the thread was told, it holds them.
-func (a *actor) leaveLines(told, kept []protocol.RolloutLine) {
+func (a *actor) evictLines(told, kept []protocol.RolloutLine) {
 	text := a.journal.LineReader()
 	if text == nil || text.Lines() != a.thread.Lines() {
 		return
 	}
-	if a.text == nil {
-		a.text = text
+	if a.lineReader == nil {
+		a.lineReader = text
 	}
 	first := text.Lines() - len(kept)
 	a.thread.Leave(text, first, func(n int) bool {
 		payload := kept[n-first].Payload
-		return len(payload) >= worthLeaving && bytes.Equal(told[n-first].Payload, payload)
+		return len(payload) >= minEvictBytes && bytes.Equal(told[n-first].Payload, payload)
 	})
 }
 
 // worthLeaving is how long a payload is, in bytes, that is read again rather than held.
-const worthLeaving = 1 << 10
+const minEvictBytes = 1 << 10
 
-// unread is why a line of the rollout could not be read again: then nothing that was made
+// readError is why a line of the rollout could not be read again: then nothing that was made
 // of the thread is any good.
-func (a *actor) unread() error {
-	if a.text == nil {
+func (a *actor) readError() error {
+	if a.lineReader == nil {
 		return nil
 	}
-	return a.text.Err()
+	return a.lineReader.Err()
 }
 
-func (a *actor) speak(out core.Output) {
+func (a *actor) deliver(out core.Output) {
 	a.publish()
-	a.say(out.Messages)
+	a.send(out.Messages)
 	for _, e := range out.Effects {
 		a.start(e)
 	}
@@ -415,7 +415,7 @@ func (e *Engine) stamp() core.Stamp {
 	return core.Stamp{Now: time.Now(), NewID: e.NewID, NextRequest: func() uint64 { return e.requests.Add(1) - 1 }}
 }
 
-func (a *actor) say(messages []core.Message) {
+func (a *actor) send(messages []core.Message) {
 	out := a.engine.Outbox
 	for _, m := range messages {
 		switch m := m.(type) {
@@ -424,9 +424,9 @@ func (a *actor) say(messages []core.Message) {
 		case core.Refusal:
 			out.Refuse(m.To, m.Err)
 		case core.ContextChanged:
-			a.tellContext(m)
+			a.broadcastContext(m)
 		case core.Notice:
-			for _, conn := range a.audience(m.Notification) {
+			for _, conn := range a.recipients(m.Notification) {
 				out.Notify(conn, m.Notification)
 			}
 		case core.Request:
@@ -440,9 +440,9 @@ func (a *actor) say(messages []core.Message) {
 }
 
 func (a *actor) subscribe(conn uint64) {
-	if !a.subscribed(conn) && !a.engine.isGone(conn) {
+	if !a.subscribed(conn) && !a.engine.hasDisconnected(conn) {
 		a.subscribers = append(a.subscribers, conn)
-		a.left = slices.DeleteFunc(a.left, func(c uint64) bool { return c == conn })
+		a.formerSubscribers = slices.DeleteFunc(a.formerSubscribers, func(c uint64) bool { return c == conn })
 	}
 }
 
@@ -459,7 +459,7 @@ func (a *actor) unsubscribe(conn uint64) bool {
 	for i, c := range a.subscribers {
 		if c == conn {
 			a.subscribers = append(a.subscribers[:i:i], a.subscribers[i+1:]...)
-			a.left = append(a.left, conn)
+			a.formerSubscribers = append(a.formerSubscribers, conn)
 			return true
 		}
 	}

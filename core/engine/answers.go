@@ -18,9 +18,9 @@ func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
 	}
 }
 
-// isLate tells whether nothing waits for a result any more: the thread was loaded anew, or
+// isStale tells whether nothing waits for a result any more: the thread was loaded anew, or
 // the request of the server was answered before.
-func (a *actor) isLate(r result) bool {
+func (a *actor) isStale(r result) bool {
 	late := r.generation != a.generation
 	if answer, ok := r.in.(core.ClientAnswer); ok && (late || !slices.Contains(a.thread.OpenRequests(), answer.Request)) {
 		a.engine.Log.Warn("answer dropped: another client was faster, or the turn has ended", zap.String("thread", a.id), zap.Uint64("id", answer.Request))

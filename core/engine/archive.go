@@ -32,33 +32,33 @@ func (a *actor) archive(in core.Archive) {
 		a.engine.Outbox.Refuse(in.To, a.absence())
 		return
 	}
-	out, ok := a.leave(in)
+	out, ok := a.prepareArchive(in)
 	if !ok {
 		return
 	}
-	if subscribers, ok := a.putAway(in, out); ok {
-		a.sayTo(subscribers, out.Messages)
+	if subscribers, ok := a.commitArchive(in, out); ok {
+		a.sendTo(subscribers, out.Messages)
 	}
 }
 
-// leave asks the thread whether it can be archived. It has answered the caller where that
+// prepareArchive asks the thread whether it can be archived. It has answered the caller where that
 // is not so.
-func (a *actor) leave(in core.Archive) (core.Output, bool) {
+func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
 	out := a.thread.Step(a.stamp(), in)
 	if !out.Archive {
-		a.say(out.Messages)
+		a.send(out.Messages)
 		return out, false
 	}
 	if err := a.engine.Store.CheckArchive(a.path); err != nil {
-		a.engine.Outbox.Refuse(in.To, notArchived(err))
+		a.engine.Outbox.Refuse(in.To, archiveError(err))
 		return out, false
 	}
 	return out, true
 }
 
-// putAway does what leave allowed, and gives those who are to hear of it. Where that fails
+// commitArchive does what leave allowed, and gives those who are to hear of it. Where that fails
 // they have heard that the thread is not loaded any more, and the caller is refused.
-func (a *actor) putAway(in core.Archive, out core.Output) (subscribers []uint64, ok bool) {
+func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []uint64, ok bool) {
 	path := a.path
 	a.subscribe(in.To.Conn)
 	subscribers = a.subscribers
@@ -67,18 +67,18 @@ func (a *actor) putAway(in core.Archive, out core.Output) (subscribers []uint64,
 	if _, err := a.engine.Store.Archive(path); err != nil {
 		a.engine.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		if !in.Stored {
-			a.sayTo(subscribers, []core.Message{out.Messages[0], core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+			a.sendTo(subscribers, []core.Message{out.Messages[0], core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		}
-		a.engine.Outbox.Refuse(in.To, notArchived(err))
+		a.engine.Outbox.Refuse(in.To, archiveError(err))
 		return nil, false
 	}
 	return subscribers, true
 }
 
-// sayTo speaks of a thread that was unloaded.
-func (a *actor) sayTo(subscribers []uint64, messages []core.Message) {
+// sendTo speaks of a thread that was unloaded.
+func (a *actor) sendTo(subscribers []uint64, messages []core.Message) {
 	a.subscribers = subscribers
-	a.say(messages)
+	a.send(messages)
 	a.subscribers = nil
 }
 
@@ -89,11 +89,11 @@ func (a *actor) archiveStored(to protocol.Caller) {
 		_, err = a.engine.Store.Archive(path)
 	}
 	if err != nil {
-		a.engine.Outbox.Refuse(to, notArchived(err))
+		a.engine.Outbox.Refuse(to, archiveError(err))
 		return
 	}
 	a.engine.Outbox.Reply(to, protocol.Empty{})
-	a.sayTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
+	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
 }
 
 // findOpen is the path of a rollout that is not archived.
@@ -111,24 +111,24 @@ func (e *Engine) ThreadUnarchive(to protocol.Caller, p *protocol.ThreadUnarchive
 		return err
 	}
 	_, err := e.post(p.ThreadID, true, request{
-		to: to, do: func(a *actor) { e.Outbox.Refuse(to, notArchived(&rollout.NotArchivedError{ID: a.id})) },
+		to: to, do: func(a *actor) { e.Outbox.Refuse(to, archiveError(&rollout.NotArchivedError{ID: a.id})) },
 		absent: func(a *actor) { a.unarchive(to) },
 	})
 	return err
 }
 
 func (a *actor) unarchive(to protocol.Caller) {
-	thread, err := a.bringBack()
+	thread, err := a.readAndUnarchive()
 	if err != nil {
-		a.engine.Outbox.Refuse(to, notArchived(err))
+		a.engine.Outbox.Refuse(to, archiveError(err))
 		return
 	}
 	a.engine.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
-	a.sayTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
+	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
 }
 
-// bringBack reads the rollout before it moves it, so that what cannot be shown stays.
-func (a *actor) bringBack() (thread protocol.Thread, err error) {
+// readAndUnarchive reads the rollout before it moves it, so that what cannot be shown stays.
+func (a *actor) readAndUnarchive() (thread protocol.Thread, err error) {
 	path, err := a.engine.Store.FindArchived(a.id)
 	if err != nil {
 		return thread, err
@@ -137,7 +137,7 @@ func (a *actor) bringBack() (thread protocol.Thread, err error) {
 	if err != nil {
 		return thread, err
 	}
-	defer t.letGo()
+	defer t.close()
 	thread = t.StoredView(false)
 	path, err = a.engine.Store.Unarchive(path)
 	thread.Path = &path
@@ -148,8 +148,8 @@ func errArchived(id string) *protocol.Error {
 	return protocol.Refuse(protocol.KindThreadArchived, "session %s is archived: unarchive it with thread/unarchive first", id)
 }
 
-// notArchived gives an error of the archive its code and kind.
-func notArchived(err error) *protocol.Error {
+// archiveError gives an error of the archive its code and kind.
+func archiveError(err error) *protocol.Error {
 	var missing *rollout.NotArchivedError
 	var disk *rollout.DiskError
 	switch {
@@ -158,5 +158,5 @@ func notArchived(err error) *protocol.Error {
 	case errors.As(err, &disk):
 		return errStorage(err)
 	}
-	return coded(err)
+	return withCode(err)
 }

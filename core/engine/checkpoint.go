@@ -75,7 +75,7 @@ func (e *Engine) ThreadCheckpointRevert(to protocol.Caller, p *protocol.ThreadCh
 // awaitCaptures waits for the checkpoint of a turn that has ended before it.
 func (a *actor) awaitCaptures() {
 	for a.thread != nil && a.thread.ActiveTurn() == "" && a.thread.Capturing() {
-		a.take(<-a.results)
+		a.handleResult(<-a.results)
 	}
 }
 

@@ -26,7 +26,7 @@ func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.Wo
 	return e.toThread(to, threadID, func(a *actor) {
 		world, err := a.worldOf(a.thread.Settings())
 		if err != nil && !notReady(err) {
-			e.Outbox.Refuse(to, coded(err))
+			e.Outbox.Refuse(to, withCode(err))
 			return
 		}
 		a.step(input(world))

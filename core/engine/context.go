@@ -92,7 +92,7 @@ func (a *actor) checkBackup(asked bool) error {
 
 // ContextGetPrompt shows the next model request.
 func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetPromptParams) error {
-	return e.lookAt(to, p.ThreadID, e.prompt)
+	return e.viewThread(to, p.ThreadID, e.prompt)
 }
 
 // prompt is what a turn would send that began now. Where the thread cannot run as it is,
@@ -123,9 +123,9 @@ func listed(list []json.RawMessage) []json.RawMessage {
 	return list
 }
 
-// tellContext tells every subscriber of the context's items: all of them, or, where
+// broadcastContext tells every subscriber of the context's items: all of them, or, where
 // the client keeps the list, the changes.
-func (a *actor) tellContext(c core.ContextChanged) {
+func (a *actor) broadcastContext(c core.ContextChanged) {
 	var full, changes *protocol.ContextItemsNotification
 	for _, conn := range a.subscribers {
 		told, of := &full, func() protocol.ContextItemsNotification { return a.thread.ContextItems() }
@@ -136,7 +136,7 @@ func (a *actor) tellContext(c core.ContextChanged) {
 			n := of()
 			*told = &n
 		}
-		if a.unread() != nil {
+		if a.readError() != nil {
 			return // the step ends with all of it told
 		}
 		a.engine.Outbox.Notify(conn, **told)

@@ -47,9 +47,9 @@ func (a *actor) start(e core.Effect) {
 	case core.CaptureTree:
 		a.launch(e.ID, a.capture(e), core.TreeCaptured{Effect: e.ID, Err: errors.New("capturing the worktree did not end")})
 	case core.ForgetCheckpoints:
-		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
+		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
 	case core.CopyCheckpoints:
-		a.engine.aboutFiles(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
+		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
 	case core.ReadImage:
 		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Remember, core.Recall:

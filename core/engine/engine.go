@@ -192,28 +192,28 @@ const (
 	// maxReaders is how many requests read the disk at once.
 	maxReaders = 4
 	// maxVisits is how many requests of no thread have MCP servers of their own at once.
-	maxVisits = 4
+	maxOneshotServers = 4
 )
 
 // Engine holds the loaded threads.
 type Engine struct {
 	Parts
-	requests atomic.Uint64 // numbers the requests of the server
-	errands  *errands
-	readers  chan struct{}
-	visits   chan struct{}
-	work     sync.WaitGroup // actors and background reads
-	haveList chan struct{}  // holds a token once a list was answered
-	tidied   sync.Once
+	requests       atomic.Uint64 // numbers the requests of the server
+	proxied        *proxiedRequests
+	readers        chan struct{}
+	oneshotServers chan struct{}
+	work           sync.WaitGroup // actors and background reads
+	haveList       chan struct{}  // holds a token once a list was answered
+	tidied         sync.Once
 
-	mu       sync.Mutex
-	threads  map[string]*actor
-	order    []string // ids of threads, oldest first
-	closing  bool
-	said     map[string]bool // what is said once
-	prepared map[string]bool // models whose tokens can be counted at once
-	watchers map[uint64]bool // connections that are told how far the index is
-	ended    chan struct{}   // closed when closing is set
+	mu        sync.Mutex
+	threads   map[string]*actor
+	order     []string // ids of threads, oldest first
+	closing   bool
+	announced map[string]bool // what is said once
+	prepared  map[string]bool // models whose tokens can be counted at once
+	watchers  map[uint64]bool // connections that are told how far the index is
+	ended     chan struct{}   // closed when closing is set
 }
 
 // New is an engine without threads.
@@ -224,9 +224,9 @@ func New(p Parts) *Engine {
 	if p.Source == nil {
 		p.Source = protocol.StoredSource(protocol.SourceVSCode)
 	}
-	open := &errands{open: map[protocol.Caller]*errand{}}
-	p.Outbox = errandOutbox{p.Outbox, open}
-	return &Engine{Parts: p, errands: open, threads: map[string]*actor{}, said: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), visits: make(chan struct{}, maxVisits), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
+	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
+	p.Outbox = proxyOutbox{p.Outbox, open}
+	return &Engine{Parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.
@@ -407,11 +407,11 @@ func (e *Engine) aside(conn uint64, do func()) error {
 func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
 	var result any
 	var err error
-	if fault := e.fault(func() { result, err = answer() }); fault != nil {
+	if fault := e.catchPanic(func() { result, err = answer() }); fault != nil {
 		err = fault
 	}
 	if err != nil {
-		e.Outbox.Refuse(to, coded(err))
+		e.Outbox.Refuse(to, withCode(err))
 		return
 	}
 	e.Outbox.Reply(to, result)

@@ -46,7 +46,7 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 		_, err = a.engine.post(id, true, request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
 	}
 	if err != nil {
-		a.engine.Outbox.Refuse(to, coded(err))
+		a.engine.Outbox.Refuse(to, withCode(err))
 	}
 }
 
@@ -114,7 +114,7 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 	if err != nil {
 		return err
 	}
-	a.scope, a.idle = scope, always()
+	a.scope, a.describeDue = scope, always()
 	if err := a.requireServers(settings.Cwd); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 		a.journal, a.path, a.options.Path = log, log.Path(), log.Path()
 	}
 	a.thread = thread
-	err = a.enter(to, core.Fork{
+	err = a.firstStep(to, core.Fork{
 		To: to, World: a.world(settings), Settings: settings, Options: a.options,
 		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: append(b.warnings, unattributed...), Answered: b.then != nil,
 	})

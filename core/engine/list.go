@@ -36,7 +36,7 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 			answer, skipped, err = e.list(to, q)
 			return answer, err
 		})
-		e.tellSkipped(to.Conn, skipped)
+		e.warnSkipped(to.Conn, skipped)
 		e.noteListed()
 		e.tidied.Do(e.tidy)
 	})
@@ -120,11 +120,11 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
 	}
 	q.Parent, q.Ancestor = textOr(p.ParentThreadID), textOr(p.AncestorThreadID)
-	of(&q, p.SourceKinds)
+	selectSources(&q, p.SourceKinds)
 	if p.SortKey != nil && *p.SortKey == "section_position" { // there are no sections
 		return q
 	}
-	q.SortKey = sorted(p.SortKey, rollout.SortCreated)
+	q.SortKey = sortKeyOf(p.SortKey, rollout.SortCreated)
 	return q
 }
 
@@ -140,8 +140,8 @@ func paged(limit *uint32, cursor, direction *string) rollout.Query {
 	return q
 }
 
-// sorted is what the protocol's key sorts by: what was written last was of interest last.
-func sorted(key *string, otherwise rollout.SortKey) rollout.SortKey {
+// sortKeyOf is what the protocol's key sorts by: what was written last was of interest last.
+func sortKeyOf(key *string, otherwise rollout.SortKey) rollout.SortKey {
 	switch {
 	case key == nil:
 		return otherwise
@@ -159,9 +159,9 @@ func textOr(text *string) string {
 	return *text
 }
 
-// of selects kinds of sources; without any, all but those that no person talks to, or all that
+// selectSources selects kinds of sources; without any, all but those that no person talks to, or all that
 // a thread has spawned.
-func of(q *rollout.Query, kinds *[]string) {
+func selectSources(q *rollout.Query, kinds *[]string) {
 	if kinds == nil || len(*kinds) == 0 {
 		if q.Parent != "" || q.Ancestor != "" {
 			return
@@ -224,7 +224,7 @@ func cursor(c string) *string {
 // page asks the index, and the files where that does not know.
 func (e *Engine) page(to protocol.Caller, q rollout.Query) (rollout.Page, error) {
 	if e.Index != nil {
-		e.watch(to.Conn)
+		e.watchIndex(to.Conn)
 		if page, ok := e.Index.List(q); ok {
 			return page, nil
 		}

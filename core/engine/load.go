@@ -15,21 +15,21 @@ import (
 // it lets it go in the same goroutine.
 type loaded struct {
 	*core.Thread
-	contents *rollout.Contents
-	text     *rollout.LineReader
-	log      *zap.Logger
+	contents   *rollout.Contents
+	lineReader *rollout.LineReader
+	log        *zap.Logger
 }
 
-// sound is what was made of the thread, unless some of it could not be read.
-func (l *loaded) sound(v any, err error) (any, error) {
-	if unread := l.text.Err(); unread != nil {
+// checkRead is what was made of the thread, unless some of it could not be read.
+func (l *loaded) checkRead(v any, err error) (any, error) {
+	if unread := l.lineReader.Err(); unread != nil {
 		return nil, unread
 	}
 	return v, err
 }
 
-func (l *loaded) letGo() {
-	if err := l.text.Close(); err != nil {
+func (l *loaded) close() {
+	if err := l.lineReader.Close(); err != nil {
 		l.log.Warn("closing the rollout failed", zap.String("path", l.contents.Path), zap.Error(err))
 	}
 }
@@ -39,12 +39,12 @@ type reader struct {
 	id       string
 	settings core.Settings
 	*core.Loading
-	text *rollout.LineReader
+	lineReader *rollout.LineReader
 }
 
 // Begin begins with nothing.
 func (r *reader) Begin(text *rollout.LineReader) rollout.LineHandler {
-	r.text = text
+	r.lineReader = text
 	r.Loading = core.BeginLoad(r.id, r.settings, text)
 	return r.Apply
 }
@@ -99,7 +99,7 @@ func (e *Engine) loadStored(id string) (*loaded, error) {
 	}
 	if moved, findErr := e.Store.Find(id); findErr == nil && moved != path { // it was archived, or came back, meanwhile
 		if err == nil {
-			l.letGo()
+			l.close()
 		}
 		return e.loadFrom(id, moved)
 	}
@@ -121,7 +121,7 @@ func (e *Engine) loadFrom(id, path string) (*loaded, error) {
 func (e *Engine) loadContext(id string) (*loaded, error) {
 	l, err := e.loadStored(id)
 	if err == nil && l.contents.Backup.Err != nil {
-		l.letGo()
+		l.close()
 		return nil, l.contents.Backup.Err
 	}
 	return l, err

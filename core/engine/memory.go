@@ -81,7 +81,7 @@ func (e *Engine) ThreadMemoryModeSet(to protocol.Caller, p *protocol.ThreadMemor
 }
 
 // mostMemories bounds a page of memories, and what a search gives.
-const mostMemories, someMemories = 100, 10
+const maxMemories, defaultMemories = 100, 10
 
 // MemorySearch searches what is remembered.
 func (e *Engine) MemorySearch(to protocol.Caller, p *protocol.MemorySearchParams) error {
@@ -94,15 +94,15 @@ func (e *Engine) MemorySearch(to protocol.Caller, p *protocol.MemorySearchParams
 	if strings.TrimSpace(p.Query) == "" {
 		return protocol.InvalidParams("query", "`query` must not be empty")
 	}
-	q := MemoryQuery{Text: p.Query, Kinds: p.Kinds, Limit: someMemories}
+	q := MemoryQuery{Text: p.Query, Kinds: p.Kinds, Limit: defaultMemories}
 	if p.Limit != nil && *p.Limit > 0 {
-		q.Limit = int(min(*p.Limit, mostMemories))
+		q.Limit = int(min(*p.Limit, maxMemories))
 	}
 	dir, err := e.memoryDir(p.RepoKey)
 	if err != nil {
 		return err
 	}
-	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
 		q.Repo = m.Key(dir)
 		return m.Search(ctx, q)
 	})
@@ -127,12 +127,12 @@ func (e *Engine) MemoryList(to protocol.Caller, p *protocol.MemoryListParams) er
 			return err
 		}
 	}
-	limit := uint32(mostMemories)
+	limit := uint32(maxMemories)
 	if p.Limit != nil && *p.Limit > 0 {
 		limit = min(*p.Limit, limit)
 	}
 	list.Limit = &limit
-	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
 		if p.RepoKey != nil {
 			key := m.Key(*p.RepoKey)
 			list.RepoKey = &key
@@ -151,7 +151,7 @@ func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams
 			return err
 		}
 	}
-	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
 		repo := ""
 		if p.RepoKey != nil {
 			repo = m.Key(*p.RepoKey)
@@ -163,7 +163,7 @@ func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams
 
 // MemoryReset forgets everything.
 func (e *Engine) MemoryReset(to protocol.Caller, _ *protocol.MemoryResetParams) error {
-	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) { return protocol.Empty{}, m.Reset(ctx) })
+	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) { return protocol.Empty{}, m.Reset(ctx) })
 }
 
 // MemoryIndexPause pauses the reading of a repository's files, or lets it go on.
@@ -172,14 +172,14 @@ func (e *Engine) MemoryIndexPause(to protocol.Caller, p *protocol.MemoryIndexPau
 	if err != nil {
 		return err
 	}
-	return e.aboutMemory(to, func(_ context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(_ context.Context, m Memory) (any, error) {
 		return protocol.MemoryIndexPauseResponse{Found: m.Pause(m.Key(dir), p.Paused)}, nil
 	})
 }
 
 // MemoryStatus tells how the memory is.
 func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams) error {
-	return e.aboutMemory(to, func(ctx context.Context, m Memory) (any, error) {
+	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
 		status, err := m.Status(ctx)
 		rules := e.memoryRules(nil)
 		status.Summarizes, status.Reminds = rules.Summarize, rules.Items > 0
@@ -208,7 +208,7 @@ func (e *Engine) MemoryProgress(p protocol.MemoryCodeIndex) {
 	}
 }
 
-func (e *Engine) aboutMemory(to protocol.Caller, do func(context.Context, Memory) (any, error)) error {
+func (e *Engine) withMemory(to protocol.Caller, do func(context.Context, Memory) (any, error)) error {
 	if e.Memory == nil {
 		return protocol.Refuse(protocol.KindMemoryUnavailable, "this server has no memory")
 	}

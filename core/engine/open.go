@@ -29,20 +29,20 @@ func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) 
 // open refuses the caller where the thread could not be made or loaded.
 func (a *actor) open(to protocol.Caller, err error) {
 	if err != nil {
-		a.letGo()
-		a.engine.Outbox.Refuse(to, coded(err))
+		a.closeThread()
+		a.engine.Outbox.Refuse(to, withCode(err))
 	}
 }
 
-// enter is the first step of a thread: its client hears of it once it is on the disk.
-func (a *actor) enter(to protocol.Caller, in core.Input) error {
+// firstStep is the first step of a thread: its client hears of it once it is on the disk.
+func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 	out, err := a.commit(in)
 	if err != nil {
 		return errStorage(err)
 	}
 	a.subscribe(to.Conn)
 	a.ready.Store(true)
-	a.speak(out)
+	a.deliver(out)
 	for _, n := range a.engine.Setup.Deprecations(a.scope) {
 		a.engine.Outbox.Notify(to.Conn, n)
 	}
@@ -88,7 +88,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
 	in.To, in.Meta, in.Settings, in.Options = to, a.meta(to, p, template, now), template.Settings, a.options
 	in.World, in.Warnings = world, template.Warnings
-	return a.enter(to, in)
+	return a.firstStep(to, in)
 }
 
 func (a *actor) createLog(at time.Time) error {
@@ -152,11 +152,11 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	if err != nil {
 		return err
 	}
-	a.scope, a.idle = scope, always()
+	a.scope, a.describeDue = scope, always()
 	if err := a.requireServers(settings.Cwd); err != nil {
 		return err
 	}
-	return a.enter(to, core.Resume{
+	return a.firstStep(to, core.Resume{
 		To: to, Params: p, World: a.world(settings), Fresh: true, Settings: settings, Warnings: append(warnings(contents), unattributed...),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
@@ -225,7 +225,7 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	a.journal, a.path, a.withoutBackup = log, path, contents.Backup.Err
 	a.options = a.engine.options(a.id, path, contents)
 	a.options.Visited = visited
-	a.thread, a.text = r.Thread(a.options), r.text
+	a.thread, a.lineReader = r.Thread(a.options), r.lineReader
 	return contents, nil
 }
 

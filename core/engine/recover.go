@@ -17,45 +17,45 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
-	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOf(lost.Lines)}
+	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines)}
 	contents, text, err := a.engine.Store.Load(a.path, r)
 	if err == nil {
-		a.leaveText()
-		a.text = text
+		a.closeLineReader()
+		a.lineReader = text
 	}
 	if err == nil && a.withoutBackup == nil {
 		err = contents.Backup.Err // without it the thread would be less than clients were told
 	}
 	if err != nil {
-		a.speak(a.thread.Step(a.stamp(), failure))
-		a.say([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
-		a.letGo()
+		a.deliver(a.thread.Step(a.stamp(), failure))
+		a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+		a.closeThread()
 		return
 	}
 	a.thread = a.thread.Again(r.Loading, contents.Next)
-	a.speak(a.thread.Step(a.stamp(), failure))
+	a.deliver(a.thread.Step(a.stamp(), failure))
 	if failure.Turn != "" || len(lost.Lines) == 0 { // at the end of a turn, or what was told, and the list is that of the disk again
-		a.say([]core.Message{core.ContextChanged{All: true}})
+		a.send([]core.Message{core.ContextChanged{All: true}})
 	}
 }
 
-// firstOf is the least ordinal of lines, which is higher than all where there are none.
-func firstOf(lines []protocol.RolloutLine) int64 {
+// firstOrdinal is the least ordinal of lines, which is higher than all where there are none.
+func firstOrdinal(lines []protocol.RolloutLine) int64 {
 	if len(lines) == 0 {
 		return math.MaxInt64
 	}
 	return *lines[0].Ordinal
 }
 
-// leaveText closes what the thread read again.
-func (a *actor) leaveText() {
-	if a.text == nil {
+// closeLineReader closes what the thread read again.
+func (a *actor) closeLineReader() {
+	if a.lineReader == nil {
 		return
 	}
-	if err := a.text.Close(); err != nil {
+	if err := a.lineReader.Close(); err != nil {
 		a.engine.Log.Warn("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 	}
-	a.text = nil
+	a.lineReader = nil
 }
 
 // refuseLost answers the callers of a step that is undone, and those that waited.

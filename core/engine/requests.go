@@ -26,7 +26,7 @@ func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) erro
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		in, err := a.turnStart(to, p)
 		if err != nil {
-			e.Outbox.Refuse(to, coded(err))
+			e.Outbox.Refuse(to, withCode(err))
 			return
 		}
 		a.step(in)
@@ -88,7 +88,7 @@ func checkInput(input []protocol.UserInput) error {
 func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		if err := checkInput(p.Input); err != nil {
-			e.Outbox.Refuse(to, coded(err))
+			e.Outbox.Refuse(to, withCode(err))
 			return
 		}
 		skills := e.Setup.Skills(a.scope, a.thread.Settings().Cwd, p.Input)

@@ -64,10 +64,10 @@ func (e *Engine) retain(r rollout.Retention) {
 	if len(done.Gone) > 0 {
 		text := retainedText(r, done)
 		e.Log.Warn(text)
-		e.tellAll(protocol.WarningNotification{Message: text})
+		e.broadcast(protocol.WarningNotification{Message: text})
 	}
-	if !r.Delete && done.Over > 0 && len(e.unsaid([]string{"history.maxBytes"})) > 0 {
-		e.tellAll(protocol.WarningNotification{Message: archiveTooLarge(r, done)})
+	if !r.Delete && done.Over > 0 && len(e.unannounced([]string{"history.maxBytes"})) > 0 {
+		e.broadcast(protocol.WarningNotification{Message: archiveTooLarge(r, done)})
 	}
 }
 
@@ -86,15 +86,15 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	}
 	if r.Delete {
 		e.forgetFiles(t.ID)
-		e.tellAll(protocol.ThreadDeletedNotification{ThreadID: t.ID})
+		e.broadcast(protocol.ThreadDeletedNotification{ThreadID: t.ID})
 	} else {
-		e.tellAll(protocol.ThreadArchivedNotification{ThreadID: t.ID})
+		e.broadcast(protocol.ThreadArchivedNotification{ThreadID: t.ID})
 	}
 	return nil
 }
 
-// tellAll tells all clients, and waits for those that do not keep up.
-func (e *Engine) tellAll(n protocol.Notification) {
+// broadcast tells all clients, and waits for those that do not keep up.
+func (e *Engine) broadcast(n protocol.Notification) {
 	if e.Clients == nil {
 		return
 	}

@@ -15,8 +15,8 @@ func (e *Engine) ThreadSearch(to protocol.Caller, p *protocol.ThreadSearchParams
 		return protocol.InvalidParams("searchTerm", "thread/search requires a non-empty searchTerm")
 	}
 	q := paged(p.Limit, p.Cursor, p.SortDirection)
-	q.Search, q.Archived, q.SortKey = p.SearchTerm, p.Archived != nil && *p.Archived, sorted(p.SortKey, rollout.SortRelevance)
-	of(&q, p.SourceKinds)
+	q.Search, q.Archived, q.SortKey = p.SearchTerm, p.Archived != nil && *p.Archived, sortKeyOf(p.SortKey, rollout.SortRelevance)
+	selectSources(&q, p.SourceKinds)
 	return e.background(to, func() (any, error) { return e.search(to, q) })
 }
 
@@ -35,7 +35,7 @@ func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
 	if q.Archived {
 		e.tidied.Do(e.tidy)
 	}
-	e.watch(to.Conn)
+	e.watchIndex(to.Conn)
 	ctx, cancel := e.untilClosed()
 	defer cancel()
 	found, err := e.Index.Search(ctx, q)
@@ -66,11 +66,11 @@ func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// watch makes a connection hear how far the index is.
-func (e *Engine) watch(conn uint64) {
+// watchIndex makes a connection hear how far the index is.
+func (e *Engine) watchIndex(conn uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.isGone(conn) {
+	if !e.hasDisconnected(conn) {
 		e.watchers[conn] = true
 	}
 }

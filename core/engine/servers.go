@@ -56,8 +56,8 @@ func (a *actor) requireServers(cwd string) error {
 	return a.engine.Servers.AwaitRequired(a.quit, a.id)
 }
 
-// leaveServers closes the connections of a thread, also of one that could not be loaded.
-func (a *actor) leaveServers() {
+// closeServers closes the connections of a thread, also of one that could not be loaded.
+func (a *actor) closeServers() {
 	if a.engine.Servers != nil && (a.thread != nil || a.scope != nil) {
 		a.engine.Servers.Leave(a.id)
 	}
@@ -103,7 +103,7 @@ func (e *Engine) ServerState(owner, server, state string, err error) {
 		text := err.Error()
 		n.Error = &text
 	}
-	e.tell(owner, func(a *actor) { a.say([]core.Message{core.Notice{Notification: n}}) })
+	e.tell(owner, func(a *actor) { a.send([]core.Message{core.Notice{Notification: n}}) })
 }
 
 // ServerAsks passes a question of a server on to the clients of a thread; it is false where
@@ -144,11 +144,11 @@ func (e *Engine) visitServers(ctx context.Context, thread *string, do func(owner
 		return nil
 	}
 	select {
-	case e.visits <- struct{}{}:
+	case e.oneshotServers <- struct{}{}:
 	case <-ctx.Done():
 		return errShuttingDown()
 	}
-	defer func() { <-e.visits }()
+	defer func() { <-e.oneshotServers }()
 	owner := "visit-" + e.NewID()
 	e.Servers.Open(owner, nil, "")
 	defer e.Servers.Leave(owner)
@@ -163,7 +163,7 @@ func (e *Engine) withServers(to protocol.Caller, thread *string, answer func(ctx
 	}
 	return e.toThread(to, *thread, func(a *actor) {
 		if err := e.askServers(to, answer); err != nil {
-			e.Outbox.Refuse(to, coded(err))
+			e.Outbox.Refuse(to, withCode(err))
 		}
 	})
 }

@@ -30,8 +30,8 @@ func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
 	t, err := e.loadStored(p.ThreadID)
 	e.answer(to, func() (any, error) { return e.view(p, t, err) })
 	if err == nil {
-		e.warnOnce(to.Conn, &p.ThreadID, flaws(t.contents)) // it shows all that people see, with or without a backup
-		t.letGo()
+		e.warnOnce(to.Conn, &p.ThreadID, rolloutProblems(t.contents)) // it shows all that people see, with or without a backup
+		t.close()
 	}
 }
 
@@ -39,7 +39,7 @@ func (e *Engine) view(p *protocol.ThreadReadParams, t *loaded, err error) (any, 
 	if err != nil {
 		return nil, notLoaded(p.ThreadID, err)
 	}
-	return t.sound(protocol.ThreadReadResponse{Thread: t.StoredView(p.IncludeTurns)}, nil)
+	return t.checkRead(protocol.ThreadReadResponse{Thread: t.StoredView(p.IncludeTurns)}, nil)
 }
 
 // ThreadTimelineList lists what happened in a thread, loaded or not.
@@ -79,8 +79,8 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer(), Offers: e.Setup.Offers, Memory: e.memoryRules(nil)}
 }
 
-// coded gives an error its code and kind.
-func coded(err error) *protocol.Error {
+// withCode gives an error its code and kind.
+func withCode(err error) *protocol.Error {
 	var ready *protocol.Error
 	var missing *rollout.NotFoundError
 	var locked *rollout.LockedError

@@ -58,6 +58,6 @@ func (a *actor) endTerminals() {
 	}
 	a.step(core.EndTerminals{})
 	for a.thread != nil && a.thread.HasTerminals() {
-		a.take(<-a.results)
+		a.handleResult(<-a.results)
 	}
 }

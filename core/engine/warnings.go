@@ -11,25 +11,25 @@ import (
 )
 
 // mostWarnings bounds what a client is told at once of one file, or of one list.
-const mostWarnings = 10
+const maxWarnings = 10
 
 // warnOnce tells a client what nobody was told of before.
 func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
-	fresh := e.unsaid(messages)
+	fresh := e.unannounced(messages)
 	for i, message := range fresh {
-		if i == mostWarnings {
+		if i == maxWarnings {
 			message = fmt.Sprintf("there are %d more warnings of this kind: run appserver rollout verify on the folder", len(fresh)-i)
 		}
 		e.Outbox.Notify(conn, protocol.WarningNotification{ThreadID: thread, Message: message})
-		if i == mostWarnings {
+		if i == maxWarnings {
 			return
 		}
 	}
 }
 
-// tellSkipped tells of files that are not in a list, and of those that the index has come
+// warnSkipped tells of files that are not in a list, and of those that the index has come
 // across.
-func (e *Engine) tellSkipped(conn uint64, skipped []error) {
+func (e *Engine) warnSkipped(conn uint64, skipped []error) {
 	if e.Index != nil {
 		skipped = append(skipped, e.Index.Skipped()...)
 	}
@@ -46,17 +46,17 @@ func (e *Engine) IndexSkipped() {
 	conns := slices.Sorted(maps.Keys(e.watchers))
 	e.mu.Unlock()
 	if len(conns) > 0 {
-		e.tellSkipped(conns[len(conns)-1], nil)
+		e.warnSkipped(conns[len(conns)-1], nil)
 	}
 }
 
-// unsaid are messages that are asked about for the first time.
-func (e *Engine) unsaid(messages []string) (fresh []string) {
+// unannounced are messages that are asked about for the first time.
+func (e *Engine) unannounced(messages []string) (fresh []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range messages {
-		if !e.said[m] {
-			e.said[m] = true
+		if !e.announced[m] {
+			e.announced[m] = true
 			fresh = append(fresh, m)
 		}
 	}
@@ -68,15 +68,15 @@ func warnings(c *rollout.Contents) (list []string) {
 	if c.Backup.Err != nil {
 		list = append(list, c.Backup.Err.Error())
 	}
-	return append(list, flaws(c)...)
+	return append(list, rolloutProblems(c)...)
 }
 
-// flaws are what is wrong with the rollout itself.
-func flaws(c *rollout.Contents) []string {
-	list := oddities(c)
+// rolloutProblems are what is wrong with the rollout itself.
+func rolloutProblems(c *rollout.Contents) []string {
+	list := fileProblems(c)
 	for i, d := range c.Damage {
-		if i == mostWarnings {
-			return append(list, damageCount(c.Path, len(c.Damage)-mostWarnings))
+		if i == maxWarnings {
+			return append(list, damageCount(c.Path, len(c.Damage)-maxWarnings))
 		}
 		list = append(list, damageText(c.Path, d))
 	}
@@ -94,8 +94,8 @@ func damageCount(path string, n int) string {
 	return fmt.Sprintf("%s: %d more lines cannot be read", path, n)
 }
 
-// oddities are what is wrong with a rollout beside lines that cannot be read.
-func oddities(c *rollout.Contents) (list []string) {
+// fileProblems are what is wrong with a rollout beside lines that cannot be read.
+func fileProblems(c *rollout.Contents) (list []string) {
 	if c.Size == 0 {
 		return []string{c.Path + ": the file is empty: nothing of the thread is left in it"}
 	}

@@ -89,8 +89,8 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 	return core.ToolDone{Effect: e.ID, Result: result, Tracked: <-tracked}
 }
 
-// aboutFiles does what nothing of a thread waits for.
-func (e *Engine) aboutFiles(do func(ctx context.Context, w Worktrees)) {
+// withWorktrees does what nothing of a thread waits for.
+func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
 	if e.Worktrees == nil {
 		return
 	}
@@ -138,7 +138,7 @@ func (e *Engine) workOn(to protocol.Caller, id string, find func(*core.Thread) (
 			err = e.background(to, func() (any, error) { return beside(found, nil) })
 		}
 		if err != nil {
-			e.Outbox.Refuse(to, coded(err))
+			e.Outbox.Refuse(to, withCode(err))
 		}
 	}
 	posted, err := e.post(id, false, request{to: to, do: loaded, absent: func(*actor) { e.answer(to, stored) }})
@@ -153,9 +153,9 @@ func (e *Engine) findStored(id string, find func(*core.Thread) (answerOf, error)
 	if err != nil {
 		return nil, notLoaded(id, err)
 	}
-	defer t.letGo()
+	defer t.close()
 	found, err := find(t.Thread)
-	if unread := t.text.Err(); unread != nil {
+	if unread := t.lineReader.Err(); unread != nil {
 		return nil, unread
 	}
 	return found, err

@@ -32,18 +32,18 @@ func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor
 		do: func(a *actor) {
 			in, err := input(a)
 			if err != nil {
-				e.Outbox.Refuse(to, coded(err))
+				e.Outbox.Refuse(to, withCode(err))
 				return
 			}
 			a.step(in)
 		},
-		absent: func(a *actor) { a.visit(to, input) },
+		absent: func(a *actor) { a.changeStored(to, input) },
 	})
 	return err
 }
 
-// visit loads a stored thread for one input and lets it go again.
-func (a *actor) visit(to protocol.Caller, input func(*actor) (core.Input, error)) {
+// changeStored loads a stored thread for one input and lets it go again.
+func (a *actor) changeStored(to protocol.Caller, input func(*actor) (core.Input, error)) {
 	var in core.Input
 	contents, err := a.openLog("", true)
 	if err == nil {
@@ -62,7 +62,7 @@ func (a *actor) visit(to protocol.Caller, input func(*actor) (core.Input, error)
 		return
 	}
 	a.subscribe(to.Conn)
-	a.speak(out)
+	a.deliver(out)
 	a.unload()
 }
 
@@ -93,8 +93,8 @@ func (a *actor) inScope(in core.Input) core.Input {
 	return in
 }
 
-// lookAt answers with what look makes of a thread, loaded or stored, and of its scope.
-func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
+// viewThread answers with what look makes of a thread, loaded or stored, and of its scope.
+func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (e *Engine) lookAt(to protocol.Caller, id string, look func(*core.Thread, S
 		if err != nil {
 			return nil, err
 		}
-		defer t.letGo()
-		return t.sound(look(t.Thread, nil))
+		defer t.close()
+		return t.checkRead(look(t.Thread, nil))
 	}
 	found, err := e.post(id, false, request{
 		to: to, do: func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
@@ -122,11 +122,11 @@ func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*loa
 	if err != nil {
 		return nil, err
 	}
-	defer t.letGo()
+	defer t.close()
 	for _, m := range t.Step(e.stamp(), in).Messages {
 		switch m := m.(type) {
 		case core.Reply:
-			return t.sound(m.Result, nil)
+			return t.checkRead(m.Result, nil)
 		case core.Refusal:
 			return nil, m.Err
 		}

@@ -30,15 +30,15 @@ type answered struct {
 }
 
 // errand is a call that is made for another one.
-func errand(c call, of engine.Errand) call {
+func proxied(c call, of engine.Proxied) call {
 	of.Answer = func(result any, turn protocol.Turn) any { return answered{turn, result} }
 	return call{"errand " + c.method, c.thread, func(e *engine.Engine, to protocol.Caller) error {
-		return e.Run(to, of, func() error { return c.do(e, to) })
+		return e.Proxy(to, of, func() error { return c.do(e, to) })
 	}}
 }
 
 // instead is an errand of a caller who asked for a turn.
-func instead(c call) call { return errand(c, engine.Errand{TurnOf: c.thread}) }
+func instead(c call) call { return proxied(c, engine.Proxied{TurnOf: c.thread}) }
 
 // pass lets time pass, and all that happens at its end happen.
 func pass(d time.Duration) {
@@ -57,9 +57,9 @@ func (r *rig) endsOf(conn uint64, turn string) int {
 	return n
 }
 
-// TestAnErrandOfATurnHasOne checks the order of what is told, and that the end keeps its
+// TestAProxiedRequestOfATurnHasOne checks the order of what is told, and that the end keeps its
 // distance and comes before whatever the thread does next.
-func TestAnErrandOfATurnHasOne(t *testing.T) {
+func TestAProxiedRequestOfATurnHasOne(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.floor = 50 * time.Millisecond
 		r.restart()
@@ -106,7 +106,7 @@ func heard(lines []string) []string {
 	return kept
 }
 
-func TestAnErrandThatBeginsATurnHasThat(t *testing.T) {
+func TestAProxiedRequestThatBeginsATurnHasThat(t *testing.T) {
 	for _, floor := range []time.Duration{0, 50 * time.Millisecond} {
 		bubble(t, func(t *testing.T, r *rig) {
 			r.floor = floor
@@ -126,15 +126,15 @@ func TestAnErrandThatBeginsATurnHasThat(t *testing.T) {
 	}
 }
 
-// TestErrandsWithinATurn has one that joins the turn, and others that are refused.
-func TestErrandsWithinATurn(t *testing.T) {
+// TestProxiedRequestsWithinATurn has one that joins the turn, and others that are refused.
+func TestProxiedRequestsWithinATurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		active := r.turn(1, id, "hang on")
-		got := r.ask(1, errand(getUsage(id), engine.Errand{InTurn: true, TurnOf: id}))
+		got := r.ask(1, proxied(getUsage(id), engine.Proxied{InTurn: true, TurnOf: id}))
 		require.Equal(t, active, got.Get("turn.id").Str)
 		require.Len(t, r.clients.told(1, "turn/started"), 1)
-		for _, c := range []call{errand(undo(id), engine.Errand{}), instead(getUsage(id)), instead(trim(id)), instead(compact(id)), instead(archiveAndNew(id, nil))} {
+		for _, c := range []call{proxied(undo(id), engine.Proxied{}), instead(getUsage(id)), instead(trim(id)), instead(compact(id)), instead(archiveAndNew(id, nil))} {
 			m := r.answer(r.post(1, c))
 			require.NotNil(t, m.err, c.method)
 			require.Equal(t, protocol.KindTurnActive, m.err.Data.Kind)
@@ -146,18 +146,18 @@ func TestErrandsWithinATurn(t *testing.T) {
 	})
 }
 
-// TestAnErrandIsHeldAgainstItsTime has a turn begin, and so refuse it, that was not yet
+// TestAProxiedRequestIsHeldAgainstItsTime has a turn begin, and so refuse it, that was not yet
 // there when it came.
-func TestAnErrandIsHeldAgainstItsTime(t *testing.T) {
+func TestAProxiedRequestIsHeldAgainstItsTime(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
-		begun, late := r.post(1, turn(id, "hang on")), r.post(1, errand(undo(id), engine.Errand{}))
+		begun, late := r.post(1, turn(id, "hang on")), r.post(1, proxied(undo(id), engine.Proxied{}))
 		require.Equal(t, protocol.KindTurnActive, r.refusal(late))
 		r.ask(1, interrupt(id, r.answer(begun).body.Get("turn.id").Str))
 	})
 }
 
-func TestAnErrandOfATurnNeedsALoadedThread(t *testing.T) {
+func TestAProxiedRequestOfATurnNeedsALoadedThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		for _, thread := range []string{id, unknownThread} {
@@ -168,14 +168,14 @@ func TestAnErrandOfATurnNeedsALoadedThread(t *testing.T) {
 		require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, instead(getUsage("x"))))
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.ask(1, listEdits(id)).Get("edits").Array())
-		r.ask(1, errand(trim(id), engine.Errand{}))
-		r.ask(1, errand(getUsage(id), engine.Errand{}))
+		r.ask(1, proxied(trim(id), engine.Proxied{}))
+		r.ask(1, proxied(getUsage(id), engine.Proxied{}))
 		require.Len(t, r.ask(1, listEdits(id)).Get("edits").Array(), 1, "others do not")
 		require.Empty(t, r.clients.told(1, "turn/started"))
 	})
 }
 
-// TestAThreadThatIsGoneEndsItsTurn has the errand archive its thread.
+// TestAThreadThatIsGoneEndsItsTurn has the proxied request archive its thread.
 func TestAThreadThatIsGoneEndsItsTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.floor = 50 * time.Millisecond
@@ -191,7 +191,7 @@ func TestAThreadThatIsGoneEndsItsTurn(t *testing.T) {
 	})
 }
 
-func TestAnErrandEndsItsTurnWhenTheServerEnds(t *testing.T) {
+func TestAProxiedRequestEndsItsTurnWhenTheServerEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.floor = time.Hour
 		r.restart()
@@ -204,8 +204,8 @@ func TestAnErrandEndsItsTurnWhenTheServerEnds(t *testing.T) {
 	})
 }
 
-// TestAnErrandThatFailsHasNoTurn breaks each operation of the disk in its turn.
-func TestAnErrandThatFailsHasNoTurn(t *testing.T) {
+// TestAProxiedRequestThatFailsHasNoTurn breaks each operation of the disk in its turn.
+func TestAProxiedRequestThatFailsHasNoTurn(t *testing.T) {
 	refused, hits := 0, 1
 	for n := 0; hits > 0; n++ {
 		bubbleOn(t, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC}, func(t *testing.T, r *rig, faulty *faultfs.Disk) {

@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// fault is that which made do panic, in the midst of what the log is told.
-func (e *Engine) fault(do func(), fields ...zap.Field) (fault *protocol.Error) {
+// catchPanic is that which made do panic, in the midst of what the log is told.
+func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.Log.Error("the server has a fault", append(fields, zap.Any("panic", p), zap.Stack("stack"))...)
@@ -19,19 +19,19 @@ func (e *Engine) fault(do func(), fields ...zap.Field) (fault *protocol.Error) {
 	return nil
 }
 
-// endure does something of the thread, which may be for a caller. Where that panics, nothing of
+// runRecovered does something of the thread, which may be for a caller. Where that panics, nothing of
 // the step counts, as where the disk fails, and other threads know nothing of it.
-func (a *actor) endure(to *protocol.Caller, do func()) {
+func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 	of := zap.String("thread", a.id)
 	a.journal.SetIdle(false)
-	fault := a.engine.fault(do, of)
+	fault := a.engine.catchPanic(do, of)
 	if fault == nil {
 		return
 	}
 	if to != nil {
 		a.engine.Outbox.Refuse(*to, fault) // of no effect where it was answered
 	}
-	a.idle = nil // what is done there may be what panics
+	a.describeDue = nil // what is done there may be what panics
 	if a.thread == nil {
 		return
 	}
@@ -40,14 +40,14 @@ func (a *actor) endure(to *protocol.Caller, do func()) {
 		failure.Err = fault
 		a.recover(failure, core.Output{})
 	}
-	if a.engine.fault(mend, of) != nil {
-		a.giveUp()
+	if a.engine.catchPanic(mend, of) != nil {
+		a.closeBroken()
 	}
 }
 
-// giveUp lets a thread go that cannot be made anew either.
-func (a *actor) giveUp() {
-	a.say([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+// closeBroken lets a thread go that cannot be made anew either.
+func (a *actor) closeBroken() {
+	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 	a.thread = nil // which cannot be asked who waits for it
-	a.letGo()
+	a.closeThread()
 }

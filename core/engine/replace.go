@@ -25,14 +25,14 @@ func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchi
 		in.Successor = *p.NewThreadID
 	}
 	_, err := e.post(p.ThreadID, true, request{
-		to: to, do: func(a *actor) { a.succeed(in) },
-		absent: func(a *actor) { a.succeedStored(in) },
+		to: to, do: func(a *actor) { a.replace(in) },
+		absent: func(a *actor) { a.replaceStored(in) },
 	})
 	return err
 }
 
-// succeedStored loads the thread to see what the new one is to be like.
-func (a *actor) succeedStored(in core.Archive) {
+// replaceStored loads the thread to see what the new one is to be like.
+func (a *actor) replaceStored(in core.Archive) {
 	path, err := a.findOpen()
 	if err == nil {
 		_, err = a.openLog(path, false)
@@ -42,47 +42,47 @@ func (a *actor) succeedStored(in core.Archive) {
 		return
 	}
 	in.Stored = true
-	a.succeed(in)
+	a.replace(in)
 	if a.thread != nil {
 		a.unload()
 	}
 }
 
-// succeed makes the new thread durable before it archives this one: a crash between leaves
+// replace makes the new thread durable before it archives this one: a crash between leaves
 // both. The new one is heard of first.
-func (a *actor) succeed(in core.Archive) {
+func (a *actor) replace(in core.Archive) {
 	if a.releaseTurn(); a.thread == nil {
 		a.engine.Outbox.Refuse(in.To, a.absence())
 		return
 	}
-	out, ok := a.leave(in)
+	out, ok := a.prepareArchive(in)
 	if !ok {
 		return
 	}
-	next, begun, err := a.beget(in)
+	next, begun, err := a.createSuccessor(in)
 	if err != nil {
-		a.engine.Outbox.Refuse(in.To, coded(err))
+		a.engine.Outbox.Refuse(in.To, withCode(err))
 		return
 	}
 	defer a.engine.release(next)
-	subscribers, ok := a.putAway(in, out)
+	subscribers, ok := a.commitArchive(in, out)
 	if !ok {
 		next.discard()
 		return
 	}
 	next.subscribers = slices.Clone(subscribers)
 	next.ready.Store(true)
-	next.speak(begun)
-	a.sayTo(subscribers, out.Messages)
+	next.deliver(begun)
+	a.sendTo(subscribers, out.Messages)
 }
 
-// beget makes the thread that takes this one's place, and says nothing of it yet.
-func (a *actor) beget(in core.Archive) (*actor, core.Output, error) {
+// createSuccessor makes the thread that takes this one's place, and says nothing of it yet.
+func (a *actor) createSuccessor(in core.Archive) (*actor, core.Output, error) {
 	next, err := a.engine.reserve(in.Successor)
 	if err != nil {
 		return nil, core.Output{}, err
 	}
-	begun, err := next.begetBy(a, in)
+	begun, err := next.initSuccessor(a, in)
 	if err != nil {
 		next.discard()
 		a.engine.release(next)
@@ -91,7 +91,7 @@ func (a *actor) beget(in core.Archive) (*actor, core.Output, error) {
 	return next, begun, nil
 }
 
-func (a *actor) begetBy(old *actor, in core.Archive) (core.Output, error) {
+func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) {
 	if err := a.checkNew(); err != nil {
 		return core.Output{}, err
 	}

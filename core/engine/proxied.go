@@ -10,7 +10,7 @@ import (
 
 // Errand says how a request is served that stands for another one, whose method serves
 // it.
-type Errand struct {
+type Proxied struct {
 	// InTurn is set where it is served while a turn is under way, too.
 	InTurn bool
 	// TurnOf is set where the caller asked for a turn: it is the thread's id. The thread
@@ -23,50 +23,50 @@ type Errand struct {
 	Answer func(result any, turn protocol.Turn) any
 }
 
-// Run calls serve, a method of the engine, as an errand.
-func (e *Engine) Run(to protocol.Caller, errand Errand, serve func() error) error {
-	e.errands.add(to, errand)
+// Proxy calls serve, a method of the engine, as an errand.
+func (e *Engine) Proxy(to protocol.Caller, errand Proxied, serve func() error) error {
+	e.proxied.add(to, errand)
 	err := serve()
 	if err != nil {
-		e.errands.take(to)
+		e.proxied.remove(to)
 	}
 	return err
 }
 
 // errand is one under way. Its fields belong to the goroutine of the thread that serves
 // it, or, where it is served without one, to whoever answers it.
-type errand struct {
-	Errand
+type proxiedRequest struct {
+	Proxied
 	to     protocol.Caller
 	thread *actor
 	// last is the thread's last turn before, audience are its subscribers.
-	last     string
-	audience []uint64
+	last       string
+	recipients []uint64
 	// own is the errand's own turn, which is to end at a time.
 	own *protocol.Turn
 	due time.Time
 }
 
 // errands are those without an answer.
-type errands struct {
+type proxiedRequests struct {
 	mu   sync.Mutex
-	open map[protocol.Caller]*errand
+	open map[protocol.Caller]*proxiedRequest
 }
 
-func (s *errands) add(to protocol.Caller, e Errand) {
+func (s *proxiedRequests) add(to protocol.Caller, e Proxied) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open[to] = &errand{Errand: e, to: to}
+	s.open[to] = &proxiedRequest{Proxied: e, to: to}
 }
 
 // of is the errand of a caller; nil without one.
-func (s *errands) of(to protocol.Caller) *errand {
+func (s *proxiedRequests) of(to protocol.Caller) *proxiedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[to]
 }
 
-func (s *errands) take(to protocol.Caller) *errand {
+func (s *proxiedRequests) remove(to protocol.Caller) *proxiedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.open[to]
@@ -75,14 +75,14 @@ func (s *errands) take(to protocol.Caller) *errand {
 }
 
 // errandOutbox answers errands as they want it.
-type errandOutbox struct {
+type proxyOutbox struct {
 	Outbox
-	errands *errands
+	pending *proxiedRequests
 }
 
 // Reply answers a request.
-func (o errandOutbox) Reply(to protocol.Caller, result any) {
-	if e := o.errands.take(to); e != nil {
+func (o proxyOutbox) Reply(to protocol.Caller, result any) {
+	if e := o.pending.remove(to); e != nil {
 		e.reply(o.Outbox, result)
 		return
 	}
@@ -90,13 +90,13 @@ func (o errandOutbox) Reply(to protocol.Caller, result any) {
 }
 
 // Refuse answers a request with an error.
-func (o errandOutbox) Refuse(to protocol.Caller, err *protocol.Error) {
-	o.errands.take(to)
+func (o proxyOutbox) Refuse(to protocol.Caller, err *protocol.Error) {
+	o.pending.remove(to)
 	o.Outbox.Refuse(to, err)
 }
 
 // begin tells why a thread cannot be asked now. What is no errand is asked anyway.
-func (e *errand) begin(a *actor) *protocol.Error {
+func (e *proxiedRequest) begin(a *actor) *protocol.Error {
 	switch {
 	case e == nil:
 		return nil
@@ -108,14 +108,14 @@ func (e *errand) begin(a *actor) *protocol.Error {
 	if a.releaseTurn(); a.thread == nil {
 		return a.absence()
 	}
-	e.thread, e.last, e.audience = a, a.thread.LastTurn().ID, slices.Clone(a.subscribers)
+	e.thread, e.last, e.recipients = a, a.thread.LastTurn().ID, slices.Clone(a.subscribers)
 	if e.InTurn {
 		return nil
 	}
 	return a.thread.TurnUnderWay()
 }
 
-func (e *errand) reply(out Outbox, result any) {
+func (e *proxiedRequest) reply(out Outbox, result any) {
 	switch {
 	case e.TurnOf == "":
 		out.Reply(e.to, e.Answer(result, protocol.Turn{}))
@@ -123,11 +123,11 @@ func (e *errand) reply(out Outbox, result any) {
 		out.Refuse(e.to, errNotLoaded(e.TurnOf))
 	default:
 		out.Reply(e.to, e.Answer(result, e.turn()))
-		e.tellStarted()
+		e.notifyStarted()
 	}
 }
 
-func (e *errand) turn() protocol.Turn {
+func (e *proxiedRequest) turn() protocol.Turn {
 	if t := e.thread.thread; t != nil && (t.ActiveTurn() != "" || t.LastTurn().ID != e.last) {
 		return t.LastTurn()
 	}
@@ -140,18 +140,18 @@ func (e *errand) turn() protocol.Turn {
 	return *e.own
 }
 
-func (e *errand) tellStarted() {
+func (e *proxiedRequest) notifyStarted() {
 	if e.own == nil {
 		return
 	}
 	begun := *e.own
 	begun.Status, begun.CompletedAt, begun.DurationMs = protocol.TurnInProgress, nil, nil
-	e.tell(protocol.TurnStartedNotification{ThreadID: e.TurnOf, Turn: begun})
+	e.notify(protocol.TurnStartedNotification{ThreadID: e.TurnOf, Turn: begun})
 }
 
 // end tells the end of the errand's own turn. Two widespread clients lose one that comes
 // together with the answer; so it waits as other turns do, see core.Options.
-func (e *errand) end() {
+func (e *proxiedRequest) end() {
 	if e == nil || e.own == nil {
 		return
 	}
@@ -159,11 +159,11 @@ func (e *errand) end() {
 	case <-time.After(time.Until(e.due)):
 	case <-e.thread.quit:
 	}
-	e.tell(protocol.TurnCompletedNotification{ThreadID: e.TurnOf, Turn: *e.own})
+	e.notify(protocol.TurnCompletedNotification{ThreadID: e.TurnOf, Turn: *e.own})
 }
 
-func (e *errand) tell(n protocol.Notification) {
-	for _, conn := range e.audience {
+func (e *proxiedRequest) notify(n protocol.Notification) {
+	for _, conn := range e.recipients {
 		e.thread.engine.Outbox.Notify(conn, n)
 	}
 }

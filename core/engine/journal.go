@@ -12,7 +12,7 @@ import (
 
 // isIdle reports whether the store may suspend the thread's journal. Describing items reads it.
 func (a *actor) isIdle() bool {
-	return a.thread != nil && a.idle == nil && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && len(a.thread.OpenRequests()) == 0
+	return a.thread != nil && a.describeDue == nil && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && len(a.thread.OpenRequests()) == 0
 }
 
 // resume takes the journal back if the store has suspended it. It loads the thread anew if another
@@ -27,11 +27,11 @@ func (a *actor) resume() error {
 		return err
 	}
 	a.engine.Log.Warn("the thread is closed, since it is not this server's any more", zap.String("thread", a.id), zap.Error(err))
-	a.say([]core.Message{
-		core.Notice{Notification: notLoadedNow(a.id)},
+	a.send([]core.Message{
+		core.Notice{Notification: statusNotLoaded(a.id)},
 		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
 	})
-	a.letGo()
+	a.closeThread()
 	return nil
 }
 
@@ -48,11 +48,11 @@ func (a *actor) loadAnew(cause error) error {
 		return errors.Join(err, log.Close())
 	}
 	_ = a.journal.Close() // the store has closed its files
-	a.leaveText()
-	a.journal, a.text, a.withoutBackup = log, r.text, contents.Backup.Err
+	a.closeLineReader()
+	a.journal, a.lineReader, a.withoutBackup = log, r.lineReader, contents.Backup.Err
 	a.generation++
 	a.thread = a.thread.Again(r.Loading, contents.Next)
-	a.speak(a.thread.Step(a.stamp(), failure))
-	a.say([]core.Message{core.ContextChanged{All: true}})
+	a.deliver(a.thread.Step(a.stamp(), failure))
+	a.send([]core.Message{core.ContextChanged{All: true}})
 	return nil
 }

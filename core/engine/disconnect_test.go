@@ -42,7 +42,7 @@ func (d *door) leave(r *rig, conn uint64, thread string) {
 	r.witness.mu.Lock()
 	r.witness.left(conn, thread)
 	r.witness.mu.Unlock()
-	r.Leave(conn)
+	r.Engine.Disconnect(conn)
 	synctest.Wait()
 }
 

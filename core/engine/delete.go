@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// ThreadDelete deletes a thread, loaded or not, archived or not.
+func (e *Engine) ThreadDelete(to protocol.Caller, p *protocol.ThreadDeleteParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	_, err := e.post(p.ThreadID, true, request{
+		to: to, do: func(a *actor) { a.delete(to) },
+		absent: func(a *actor) { a.deleteStored(to, nil) },
+	})
+	return err
+}
+
+// delete ends the turn under way and unloads the thread first, so that nobody writes to what
+// goes. A refusal that can be foreseen leaves it loaded, and the turn goes on.
+func (a *actor) delete(to protocol.Caller) {
+	if err := a.checkDelete(); err != nil {
+		a.engine.Outbox.Refuse(to, withCode(err))
+		return
+	}
+	if a.endTurn(); a.thread == nil {
+		a.deleteStored(to, nil)
+		return
+	}
+	a.subscribe(to.Conn)
+	subscribers := a.subscribers
+	a.endTerminals()
+	a.closeThread()
+	a.sendTo(subscribers, []core.Message{core.Notice{Notification: statusNotLoaded(a.id)}})
+	a.deleteStored(to, subscribers)
+}
+
+func (a *actor) checkDelete() error {
+	if a.path == "" {
+		return protocol.Refuse(protocol.KindInvalidRequest, "thread is not persisted and cannot be deleted: %s", a.id)
+	}
+	return a.engine.checkDeletable(a.id)
+}
+
+// checkDeletable makes sure that no other thread goes on from the lines of this one.
+func (e *Engine) checkDeletable(id string) error {
+	if e.Index != nil {
+		if known, err := e.Index.CheckDelete(id); known {
+			return err
+		}
+	}
+	return e.Store.CheckDelete(id)
+}
+
+// deleteStored deletes a thread that is not loaded, or not any more. Where that fails, those
+// who had it loaded are told that it is closed.
+func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
+	err := a.engine.checkDeletable(a.id)
+	if err == nil {
+		err = a.engine.Store.Remove(a.id)
+	}
+	if err != nil {
+		a.sendTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+		a.engine.Outbox.Refuse(to, archiveError(err))
+		return
+	}
+	a.engine.forgetFiles(a.id)
+	a.engine.Outbox.Reply(to, protocol.Empty{})
+	if subscribers == nil {
+		subscribers = []uint64{to.Conn}
+	}
+	a.sendTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadDeletedNotification{ThreadID: a.id}}})
+}
+
+func statusNotLoaded(id string) protocol.Notification {
+	return protocol.ThreadStatusChangedNotification{ThreadID: id, Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}}
+}

@@ -1,0 +1,27 @@
+package engine
+
+import "slices"
+
+// Disconnect ends what a connection had to do with threads, which go on without it: it is
+// called once Parts.Connected denies the connection.
+func (e *Engine) Disconnect(conn uint64) {
+	e.mu.Lock()
+	delete(e.watchers, conn)
+	e.mu.Unlock()
+	for _, a := range e.loaded() {
+		select {
+		case a.disconnected <- struct{}{}:
+		default: // it is yet to look
+		}
+	}
+}
+
+func (e *Engine) hasDisconnected(conn uint64) bool { return e.Connected != nil && !e.Connected(conn) }
+
+// dropDisconnected ends the subscriptions of connections that have ended. A thread does so when it
+// begins to run, when one ends, and refuses new ones of such: so none stays, whichever
+// comes first.
+func (a *actor) dropDisconnected() {
+	a.subscribers = slices.DeleteFunc(slices.Clone(a.subscribers), a.engine.hasDisconnected)
+	a.formerSubscribers = slices.DeleteFunc(a.formerSubscribers, a.engine.hasDisconnected)
+}

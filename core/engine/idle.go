@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"time"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// updateUnloadTimer counts the time in which nobody is subscribed to the thread, and nothing of it is
+// under way.
+func (a *actor) updateUnloadTimer() {
+	switch {
+	case !a.isUnused():
+		if a.unloadTimer != nil {
+			a.unloadTimer.Stop()
+			a.unloadTimer = nil
+		}
+	case a.unloadTimer == nil:
+		if delay := a.engine.Setup.UnloadDelay(a.scope); delay >= 0 {
+			a.unloadTimer = time.NewTimer(delay)
+		}
+	}
+}
+
+func (a *actor) isUnused() bool {
+	return a.thread != nil && len(a.subscribers) == 0 && len(a.effects) == 0 && a.thread.ActiveTurn() == ""
+}
+
+// unloadDue fires when that was long enough.
+func (a *actor) unloadDue() <-chan time.Time {
+	if a.unloadTimer == nil {
+		return nil
+	}
+	return a.unloadTimer.C
+}
+
+// unloadUnused unloads the thread. Requests that have come meanwhile are served first: they may
+// subscribe, and otherwise load it again. Those who had subscribed are told.
+func (a *actor) unloadUnused() {
+	a.unloadTimer = nil
+	if len(a.requests) > 0 {
+		return
+	}
+	left := a.formerSubscribers
+	a.unload()
+	a.sendTo(left, []core.Message{
+		core.Notice{Notification: statusNotLoaded(a.id)},
+		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
+	})
+}
