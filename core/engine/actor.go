@@ -85,7 +85,7 @@ type actor struct {
 	journal Journal
 	path    string
 	options core.Options
-	// text is what the thread reads again of its rollout; nil where it began here.
+	// lineReader reads evicted lines of the rollout; nil if none were evicted or loaded.
 	lineReader *rollout.LineReader
 	// withoutBackup is why the rollout's backup was not loaded, nil where it was or
 	// where there is none.
@@ -94,13 +94,13 @@ type actor struct {
 	subscribers   []uint64
 	effects       map[core.EffectID]*running
 	generation    int
-	// left are those who had subscribed, lonely fires when nobody has been subscribed for
-	// long, and nothing was under way.
+	// formerSubscribers are notified when unloadTimer unloads the thread. The timer runs while
+	// the thread has no subscriber, turn or effect.
 	formerSubscribers []uint64
 	unloadTimer       *time.Timer
-	// deserted holds a token when a connection has ended.
+	// disconnected holds a token after a connection has ended.
 	disconnected chan struct{}
-	// idle is ready while there is something to do that nobody waits for.
+	// describeDue is ready while items of a resumed thread are not described yet.
 	describeDue <-chan struct{}
 }
 
@@ -243,7 +243,7 @@ func (a *actor) handleResult(r result) {
 	a.step(in)
 }
 
-// drain serves what was accepted, ends the turn and waits for its effects.
+// drain serves the accepted requests, ends the turn and waits for its effects.
 func (a *actor) drain() {
 	for len(a.requests) > 0 {
 		r := <-a.requests
@@ -301,7 +301,7 @@ func (a *actor) unload() {
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
 }
 
-// closeThread lets the thread go.
+// closeThread unloads the thread and closes its journal as it is.
 func (a *actor) closeThread() { a.close(a.journal.Close) }
 
 func (a *actor) close(journal func() error) {

@@ -67,7 +67,7 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 	if _, err := a.engine.Store.Archive(path); err != nil {
 		a.engine.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		if !in.Stored {
-			a.sendTo(subscribers, []core.Message{out.Messages[0], core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+			a.sendTo(subscribers, []core.Message{core.Notice{Notification: statusNotLoaded(a.id)}, core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		}
 		a.engine.Outbox.Refuse(in.To, archiveError(err))
 		return nil, false
@@ -127,7 +127,7 @@ func (a *actor) unarchive(to protocol.Caller) {
 	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
 }
 
-// readAndUnarchive reads the rollout before it moves it, so that what cannot be shown stays.
+// readAndUnarchive reads the rollout before it moves it. An unreadable rollout stays archived.
 func (a *actor) readAndUnarchive() (thread protocol.Thread, err error) {
 	path, err := a.engine.Store.FindArchived(a.id)
 	if err != nil {

@@ -2,8 +2,8 @@ package engine
 
 import "slices"
 
-// Disconnect ends what a connection had to do with threads, which go on without it: it is
-// called once Parts.Connected denies the connection.
+// Disconnect removes the subscriptions of a closed connection. Call it after Parts.Connected
+// reports false for the connection. Threads stay loaded.
 func (e *Engine) Disconnect(conn uint64) {
 	e.mu.Lock()
 	delete(e.watchers, conn)

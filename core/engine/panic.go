@@ -45,7 +45,7 @@ func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 	}
 }
 
-// closeBroken lets a thread go that cannot be made anew either.
+// closeBroken unloads a thread that failed to reload.
 func (a *actor) closeBroken() {
 	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 	a.thread = nil // which cannot be asked who waits for it
