@@ -107,8 +107,8 @@ func (l *log) survivors(place int) (places []int) {
 		c := &l.items[i]
 		last, tells := told[c.tells]
 		switch {
-		case c.fate.hidden, c.aside != 0:
-		case c.fate.pinned, c.pair != none && l.items[c.pair].fate.pinned, tells && last == i:
+		case c.fate.hidden:
+		case c.fate.pinned, c.pair != none && l.items[c.pair].fate.pinned, c.aside == 0 && tells && last == i:
 			places = append(places, i)
 		}
 	}
