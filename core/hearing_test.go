@@ -84,7 +84,9 @@ func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply co
 	}
 	switch in.(type) {
 	case core.TurnInterrupt:
-		w.floor = m.now.Add(m.options.CompletedFloor)
+		if !w.queued {
+			w.floor = m.now.Add(m.options.CompletedFloor)
+		}
 	case core.SetName:
 		w.mustSync(out, "the answer of thread/name/set")
 	}
@@ -168,7 +170,7 @@ func startsTurn(messages []core.Message) bool {
 }
 
 func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, params string) {
-	w.turns[turn], w.cut = false, ""
+	w.turns[turn], w.cut, w.queued = false, "", false
 	w.mustSync(out, "turn/completed")
 	if m.now.Before(w.floor) && !w.stopping && !startsTurn(out.Messages[at:]) {
 		w.report("turn/completed comes %v too early", w.floor.Sub(m.now))
@@ -278,6 +280,10 @@ func (w *witness) hearWhole(m *machine, item *itemState, turn string, whole gjso
 		w.report("item %s is completed as %s", whole.Get("id"), whole.Raw)
 	}
 	loaded := core.Load(threadID, m.options, m.settings, m.lines)
-	shown := gjson.Get(encode(loaded.View(true)), `turns.#(id=="`+turn+`").items.#(id=="`+whole.Get("id").String()+`")`)
+	shownTurn := gjson.Get(encode(loaded.View(true)), `turns.#(id=="`+turn+`")`)
+	if w.reverting && !shownTurn.Exists() {
+		return // the step ended the turn, and took it out
+	}
+	shown := shownTurn.Get(`items.#(id=="` + whole.Get("id").String() + `")`)
 	w.same("item "+whole.Get("id").String(), whole.Raw, shown.Raw)
 }

@@ -26,6 +26,10 @@ type witness struct {
 	items   map[string]*itemState
 	status  string    // the last status told
 	floor   time.Time // before it no turn/completed may be told
+	// queued is set while a request waits for the end of the turn. No floor holds that end back.
+	queued bool
+	// reverting is set during a step that may take turns out.
+	reverting bool
 	// unsaved is set while a turn's end is told that the disk has not taken yet.
 	unsaved bool
 	// overridden is set while a resume's settings are in force, which no line keeps.
@@ -73,7 +77,7 @@ func (w *witness) restarted(lines []protocol.RolloutLine) {
 	w.callers = map[protocol.Caller]callerState{}
 	clear(w.asked)
 	clear(w.turns)
-	w.status, w.floor, w.unsaved, w.overridden, w.stopping = "", time.Time{}, false, false, false
+	w.status, w.floor, w.unsaved, w.overridden, w.stopping, w.queued = "", time.Time{}, false, false, false, false
 }
 
 // cutTurn is the turn that lines begin and do not end.
@@ -105,7 +109,7 @@ func (w *witness) refused(in core.Input, out core.Output, open []protocol.Caller
 		w.callers[to] = answered
 	}
 	w.effects = map[core.EffectID]*effectState{}
-	w.floor = time.Time{}
+	w.floor, w.queued = time.Time{}, false
 }
 
 // see checks one step.
@@ -121,6 +125,10 @@ func (w *witness) see(m *machine, in core.Input, out core.Output) {
 	w.seeEffects(m, out)
 	for i, message := range out.Messages {
 		w.seeMessage(m, in, out, i, message)
+	}
+	switch in.(type) {
+	case core.TurnStart, core.RunOwnCommand:
+		w.queued = w.queued || w.callers[callerOf(in)] == waiting
 	}
 	if out.Archive {
 		w.seeArchive(m, in, out)
@@ -144,6 +152,9 @@ func (w *witness) seeArchive(m *machine, in core.Input, out core.Output) {
 }
 
 func (w *witness) note(in core.Input, out core.Output) {
+	_, revert := in.(core.Revert)
+	_, revertTo := in.(core.RevertTo)
+	w.reverting = revert || revertTo
 	switch in := in.(type) {
 	case core.Shutdown:
 		w.stopping = true
