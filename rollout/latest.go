@@ -3,6 +3,7 @@ package rollout
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -32,10 +33,11 @@ var latestMarks = [][]byte{
 	), []byte(`"` + protocol.EventSettings + `"`), []byte(`"` + protocol.LineThreadMetadata + `"`),
 }
 
-// Add applies the next line of the rollout.
+// Add applies the next line of the rollout. It copies what it keeps, because a Follower reuses
+// the memory of its lines.
 func (t *Latest) Add(l protocol.RolloutLine) {
 	if l.Timestamp != "" {
-		t.Written = l.Timestamp
+		t.Written = strings.Clone(l.Timestamp)
 	}
 	switch l.Type {
 	case protocol.LineTurnContext:

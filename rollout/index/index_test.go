@@ -67,6 +67,18 @@ func TestWhatOthersWriteIsSeenAtOnce(t *testing.T) {
 	require.Equal(t, "old", previews(r.list(rollout.Query{Limit: 1})))
 }
 
+// TestEachFileHasItsOwnTime reads several files of the same form with one buffer.
+func TestEachFileHasItsOwnTime(t *testing.T) {
+	r := newRig(t)
+	for n := range 9 {
+		r.put(r.path(n), strings.ReplaceAll(thread(`"id":"x"`, "one"), `"timestamp":""`, fmt.Sprintf(`"timestamp":"2027-01-02T03:04:%02dZ"`, 10+n)))
+	}
+	r.built()
+	for n, h := range r.list(rollout.Query{Ascending: true}).Heads {
+		require.Equal(t, 10+n, h.UpdatedAt.Second(), h.Path)
+	}
+}
+
 // TestOnlyNewBytesAreRead changes what was read before: the index does not see it.
 func TestOnlyNewBytesAreRead(t *testing.T) {
 	r := newRig(t)

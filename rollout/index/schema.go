@@ -4,7 +4,7 @@ import "appserver/rollout/database"
 
 // kind identifies index files of this version.
 func kind() database.Kind {
-	return database.Kind{Application: 0x61707369, Version: 5, Tables: tables}
+	return database.Kind{Application: 0x61707369, Version: 6, Tables: tables}
 }
 
 // tables is the schema. Times are Unix nanoseconds, and offsets and sizes are bytes.
