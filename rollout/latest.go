@@ -126,9 +126,15 @@ func (t *Latest) Update(h *Head) {
 		}
 		h.Context = &context
 	}
-	if at, err := time.Parse(time.RFC3339, t.Written); err == nil {
+	if at, ok := writtenTime(t.Written); ok {
 		h.UpdatedAt = at
 	}
+}
+
+// writtenTime returns the time of a timestamp, or false if it is invalid.
+func writtenTime(timestamp string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339, timestamp)
+	return at, err == nil
 }
 
 // latestIn returns the state of the lines in data, which ends where the file ends.

@@ -14,8 +14,8 @@ import (
 // SortKey is the order of a list.
 type SortKey string
 
-// The zero SortKey is SortCreated, the time in the file name. SortUpdated is the modification
-// time of the file.
+// The zero SortKey is SortCreated, the time in the file name. SortUpdated is Head.UpdatedAt of
+// listed heads.
 const (
 	SortCreated SortKey = "created_at"
 	SortUpdated SortKey = "updated_at"
@@ -66,7 +66,8 @@ type Page struct {
 // List returns the heads of the rollouts that a query selects, one for each thread. It omits
 // files without a user message. It also omits files without a thread id in their names, empty
 // files, and unreadable files and folders; Page.Skipped has their errors. By created_at, it
-// opens the files of the page and one more. An invalid cursor is a *CursorError.
+// opens the files of the page and one more. By updated_at, it also reads the ends of all files
+// that have changed since the previous such list. An invalid cursor is a *CursorError.
 func (s *Store) List(q Query) (Page, error) {
 	from, err := q.Start()
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *Store) positions(q Query, from Position, skip func(error)) iter.Seq2[Po
 	}
 }
 
-// byUpdate reads the times of all files before the first position.
+// byUpdate reads the update times of all files before the first position.
 func (s *Store) byUpdate(q Query, from Position, skip func(error)) iter.Seq2[Position, error] {
 	return func(yield func(Position, error) bool) {
 		all, err := s.updates(q, skip)
@@ -157,6 +158,7 @@ func (s *Store) byUpdate(q Query, from Position, skip func(error)) iter.Seq2[Pos
 // updates returns all positions by time of update, in the order of the query.
 func (s *Store) updates(q Query, skip func(error)) ([]Position, error) {
 	var all []Position
+	times := s.updateTimes.begin(q.dir())
 	for p, err := range s.positions(Query{Archived: q.Archived}, Position{}, skip) {
 		if err != nil {
 			return nil, err
@@ -167,8 +169,9 @@ func (s *Store) updates(q Query, skip func(error)) ([]Position, error) {
 			skip(diskError("open", path, err))
 			continue
 		}
-		all = append(all, Position{Key: SortUpdated, Path: p.Path, Updated: info.ModTime().UnixNano()})
+		all = append(all, Position{Key: SortUpdated, Path: p.Path, Updated: times.of(s, p.Path, path, info)})
 	}
+	s.updateTimes.end(q.dir(), times)
 	slices.SortFunc(all, func(a, b Position) int {
 		if a.before(b) == q.Ascending {
 			return -1

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -68,18 +69,36 @@ func TestListIsNewestFirstAndPaged(t *testing.T) {
 }
 
 func TestListByUpdate(t *testing.T) {
-	dir := t.TempDir()
-	store := rollout.NewStore(rollout.OS(), dir)
+	store := rollout.NewStore(rollout.OS(), t.TempDir())
 	threads(t, rollout.OS(), store, 5)
-	for i, seconds := range []int{30, 10, 50, 10, 40} {
-		path, err := store.Find(idOf(i))
+	write := func(n, seconds, length int) {
+		path, err := store.Find(idOf(n))
 		require.NoError(t, err)
-		require.NoError(t, os.Chtimes(path, begin, begin.Add(time.Duration(seconds)*time.Second)))
+		text := metaLine + userLine(strconv.Itoa(n)) + `{"timestamp":"` + begin.Add(time.Duration(seconds)*time.Second).Format(time.RFC3339) +
+			`","type":"event_msg","payload":{"type":"other","text":"` + strings.Repeat("x", length) + `"}}` + "\n" + `{"timestamp":"2030-`
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		modified := begin.AddDate(1, 0, -seconds)
+		require.NoError(t, os.Chtimes(path, modified, modified))
+	}
+	for n, seconds := range []int{30, 10, 50, 10, 40} {
+		write(n, seconds, n*n*20_000)
 	}
 	q := rollout.Query{Limit: 2, SortKey: rollout.SortUpdated}
 	require.Equal(t, [][]string{{"2", "4"}, {"0", "3"}, {"1"}}, pages(t, store, q))
 	q.Ascending = true
 	require.Equal(t, [][]string{{"1", "3"}, {"0", "4"}, {"2"}}, pages(t, store, q))
+	write(1, 60, 0)
+	require.Equal(t, [][]string{{"3", "0"}, {"4", "2"}, {"1"}}, pages(t, store, q), "the file is read again")
+}
+
+func TestListByUpdateWithoutTimestamps(t *testing.T) {
+	store := rollout.NewStore(rollout.OS(), t.TempDir())
+	for n, seconds := range []int{30, 10, 20} {
+		path := put(t, rollout.OS(), store.PathFor(idOf(n), begin), strings.ReplaceAll(metaLine+userLine(strconv.Itoa(n)), "2026-01-02T", "no time "))
+		modified := begin.Add(time.Duration(seconds) * time.Second)
+		require.NoError(t, os.Chtimes(path, modified, modified))
+	}
+	require.Equal(t, [][]string{{"0", "2", "1"}}, pages(t, store, rollout.Query{SortKey: rollout.SortUpdated}), "by modification time")
 }
 
 func TestAPageStandsWhileThreadsComeAndGo(t *testing.T) {

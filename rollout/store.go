@@ -14,6 +14,7 @@ type Store struct {
 	disk            retryFS
 	home            string
 	folders         syncedFolders
+	updateTimes     updateTimes
 	chunkReader
 	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
 	snapshotCacheMin int64

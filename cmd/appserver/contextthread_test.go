@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,16 +17,18 @@ const otherID = "0199a213-81c0-7800-8aa1-bbab2a0300ff"
 func TestContextFindsThreads(t *testing.T) {
 	t.Parallel()
 	home, path := legacyHome(t)
-	other := putRollout(t, home, otherID, strings.ReplaceAll(legacyRollout, legacyID, otherID))
-	require.NoError(t, os.Chtimes(other, time.Time{}, time.Now().Add(time.Hour)))
+	other := putRollout(t, home, otherID, strings.ReplaceAll(legacyRollout, legacyID, otherID)+
+		`{"timestamp":"2026-01-02T03:04:05Z","type":"event_msg","payload":{"type":"other"}}`+"\n")
+	out, _ := inContext(t, home, 0, "exclude", "--last", "0")
+	require.Contains(t, out, "appserver context undo "+otherID+"\n", "its last line is the latest")
+	inContext(t, home, 0, "undo", otherID)
 	for word, want := range map[string]string{
 		legacyID: legacyID, strings.ToUpper(otherID): otherID, "2a035a53": legacyID, "00FF": otherID,
-		"--last": otherID, path: legacyID, other: otherID,
+		path: legacyID, other: otherID,
 	} {
 		out, _ := inContext(t, home, 0, "exclude", word, "0")
 		require.Contains(t, out, "appserver context undo "+want+"\n", word)
 		inContext(t, home, 0, "undo", want)
-		require.NoError(t, os.Chtimes(other, time.Time{}, time.Now().Add(time.Hour)))
 	}
 	_, errs := inContext(t, home, 1, "list", "0199a213")
 	require.Contains(t, errs, `the ids of 2 threads begin or end with "0199a213"`)

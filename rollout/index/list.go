@@ -92,7 +92,7 @@ func (r row) position(key rollout.SortKey) rollout.Position {
 	p := rollout.Position{Key: key, Path: r.path}
 	switch key {
 	case rollout.SortUpdated:
-		p.Updated = r.modTime
+		p.Updated = r.head.UpdatedAt.UnixNano()
 	case rollout.SortRelevance:
 		p.Updated = r.rank
 	}
@@ -263,7 +263,7 @@ func (c *selectQuery) startAt(q rollout.Query, from rollout.Position) {
 	at := []any{from.Path}
 	switch q.Key() {
 	case rollout.SortUpdated:
-		columns, at = "last_event_at, rollout_path", []any{from.Updated, from.Path}
+		columns, at = "updated_at, rollout_path", []any{from.Updated, from.Path}
 	case rollout.SortRelevance:
 		columns, at = "rank, rollout_path", []any{from.Updated, from.Path}
 	}
@@ -282,7 +282,7 @@ func (c *selectQuery) startAt(q rollout.Query, from rollout.Position) {
 const rowColumns = knownColumns + ", key, id, started_at, preview, head"
 
 func (c *selectQuery) query() (string, []any) {
-	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, " +
+	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, updated_at, " +
 		c.rank + " AS rank, " + c.named + " AS named FROM " + c.table + " " + c.join + ") AS one WHERE " +
 		strings.Join(c.where, " AND ") + " ORDER BY " + c.order
 	args := slices.Concat(c.withArgs, c.selectArgs, c.tableArgs, c.args)

@@ -4,10 +4,11 @@ import "appserver/rollout/database"
 
 // kind identifies index files of this version.
 func kind() database.Kind {
-	return database.Kind{Application: 0x61707369, Version: 6, Tables: tables}
+	return database.Kind{Application: 0x61707369, Version: 7, Tables: tables}
 }
 
 // tables is the schema. Times are Unix nanoseconds, and offsets and sizes are bytes.
+// last_event_at is the modification time of the file. updated_at is the time that lists show.
 // messages.session refers to sessions.key, because two files may have the same thread id.
 // parent is the thread that spawned this one. origin is the id of the file in which the
 // history begins. latest is a rollout.Latest as JSON. messages.folded is the text in lower
@@ -22,11 +23,11 @@ CREATE TABLE sessions (
 	cwd TEXT NOT NULL, model_provider TEXT NOT NULL, source TEXT NOT NULL,
 	cli_version TEXT NOT NULL, originator TEXT NOT NULL, git_branch TEXT, git_commit TEXT,
 	title TEXT NOT NULL, preview TEXT NOT NULL, folded TEXT NOT NULL, head TEXT NOT NULL,
-	parent TEXT, origin TEXT, latest TEXT,
+	parent TEXT, origin TEXT, latest TEXT, updated_at INTEGER NOT NULL,
 	UNIQUE (root, rollout_path)
 );
 CREATE INDEX sessions_created ON sessions (root, rollout_path) WHERE listed;
-CREATE INDEX sessions_updated ON sessions (root, last_event_at, rollout_path) WHERE listed;
+CREATE INDEX sessions_updated ON sessions (root, updated_at, rollout_path) WHERE listed;
 CREATE INDEX sessions_recent ON sessions (last_event_at);
 CREATE INDEX sessions_unlisted ON sessions (last_event_at) WHERE NOT listed;
 CREATE INDEX sessions_folder ON sessions (root, folder);

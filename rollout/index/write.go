@@ -164,8 +164,8 @@ func removeSession(tx *sql.Tx, key int64) error {
 }
 
 const putSessionSQL = `INSERT OR REPLACE INTO sessions (key, root, folder, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum,
-	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head, parent, origin, latest)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	listed, id, started_at, cwd, model_provider, source, cli_version, originator, git_branch, git_commit, title, preview, folded, head, parent, origin, latest, updated_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 	latest, err := latestOf(tx, key, e)
@@ -214,6 +214,7 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 		orNull(rollout.SpawnedBy(meta.Source)),
 		orNull(h.Origin),
 		string(latestText),
+		h.UpdatedAt.UnixNano(),
 	)
 	if err != nil {
 		return 0, err
