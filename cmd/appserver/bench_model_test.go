@@ -41,7 +41,8 @@ func (m *benchModel) chat(w http.ResponseWriter, r *http.Request) {
 		return fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)
 	}
 	m.stream(w, r, chunk(fmt.Sprintf(`{"content":%q}`, benchWord), "null"))
-	_, _ = io.WriteString(w, chunk("{}", `"stop"`)+"data: [DONE]\n\n")
+	usage := `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}` + "\n\n"
+	_, _ = io.WriteString(w, chunk("{}", `"stop"`)+usage+"data: [DONE]\n\n")
 }
 
 func (m *benchModel) responses(w http.ResponseWriter, r *http.Request) {
