@@ -44,7 +44,8 @@
 // ignored.
 //
 // If a rollout is empty and has a backup, lists show the backup. The first load restores the
-// file from it. Contents.Restored reports that.
+// file from it. Contents.Restored reports that. Without a backup, lists of files report it; a
+// list with the index shows what the index knows of the thread.
 //
 // # Forks and reverts
 //

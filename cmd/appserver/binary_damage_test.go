@@ -173,3 +173,50 @@ func copyHome(t *testing.T, home string) string {
 	require.NoError(t, os.CopyFS(filepath.Join(other, "sessions"), os.DirFS(filepath.Join(home, "sessions"))))
 	return other
 }
+
+// TestBinaryListsAThreadWhoseFileHasLostItsContent empties a rollout without a backup. What the
+// index knows of it is listed, a resume says that the file is empty, and the thread can be put
+// back or deleted.
+func TestBinaryListsAThreadWhoseFileHasLostItsContent(t *testing.T) {
+	t.Parallel()
+	for name, running := range map[string]bool{"while the server runs": true, "between two servers": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, id, path := stored(t)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			c := startOffline(t, home)
+			awaitIndex(c)
+			before := c.call("thread/list", object{})
+			if !running {
+				c.close()
+			}
+			require.NoError(t, os.Truncate(path, 0))
+			if !running {
+				c = startOffline(t, home)
+				awaitIndex(c)
+			}
+			for range 2 {
+				require.JSONEq(t, string(before), string(c.call("thread/list", object{})))
+			}
+			require.Empty(t, c.threadOf("thread/read", object{"threadId": id, "includeTurns": true}).Turns)
+			require.NoError(t, os.WriteFile(path, text, 0o600))
+			require.Len(t, c.threadOf("thread/resume", object{"threadId": id}).Turns, 2)
+			c.call("thread/unsubscribe", object{"threadId": id})
+			c.close()
+
+			require.NoError(t, os.Truncate(path, 0))
+			c = startOffline(t, home)
+			awaitIndex(c)
+			require.Contains(t, string(c.call("thread/list", object{})), id)
+			require.Empty(t, c.threadOf("thread/resume", object{"threadId": id}).Turns)
+			c.call("thread/loaded/list", object{}) // the warning of the resume comes before
+			require.Len(t, c.warnings(), 1)
+			require.Contains(t, c.warnings()[0], "the file is empty")
+			c.call("thread/delete", object{"threadId": id})
+			require.NotContains(t, string(c.call("thread/list", object{})), id)
+			require.NoFileExists(t, path)
+			c.close()
+		})
+	}
+}

@@ -114,10 +114,14 @@ func (s *folderScan) compare(at location, names []string) error {
 	return nil
 }
 
-// checkFile checks whether a file has changed. It returns false if the file is empty or cannot
-// be examined.
+// checkFile checks whether a file has changed. It returns false if the file cannot be listed: it
+// is empty, or cannot be examined. If a file has lost its content and has no backup, its row stays
+// as it is and is listed: the index is all that is left of the thread.
 func (s *folderScan) checkFile(p location, k indexedState) bool {
 	info, err := s.store.Stat(p.root, p.path)
+	if err == nil && s.hasLostContent(p, k, info) {
+		return true
+	}
 	if err == nil && fileStateOf(info) != k.fileState {
 		s.changed = append(s.changed, file{p, info, k})
 	}
@@ -125,6 +129,11 @@ func (s *folderScan) checkFile(p location, k indexedState) bool {
 		s.gone = append(s.gone, p)
 	}
 	return err == nil && info.Size() > 0
+}
+
+// hasLostContent reports whether a file that had lines is empty and cannot be restored.
+func (s *folderScan) hasLostContent(p location, k indexedState, info fs.FileInfo) bool {
+	return info.Size() == 0 && k.offset > 0 && s.store.SkipReason(p.root, p.path) != nil
 }
 
 func (s *folderScan) markFolderGone(at location) error {
