@@ -187,7 +187,7 @@ func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallRespons
 	if answer.Success {
 		item.Status = protocol.DynamicToolCompleted
 	}
-	item.DurationMs = pointer(max(s.Now.UnixMilli()-*c.item.StartedAtMs, 0)) // the clock may have been set back
+	item.DurationMs = new(max(s.Now.UnixMilli()-*c.item.StartedAtMs, 0)) // the clock may have been set back
 	c.item.ThreadItemVariant = &item
 	s.completed(c.item, nil)
 }

@@ -278,7 +278,7 @@ func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string
 	cut := s.beginCut()
 	s.record(protocol.LineCompacted, protocol.Compacted{Message: summaryHead + text, TrimPoint: &p, Strategy: strategy})
 	s.out.Sync = true
-	s.endCut(cut, pointer(took.Milliseconds()))
+	s.endCut(cut, new(took.Milliseconds()))
 	return cut
 }
 

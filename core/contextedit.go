@@ -59,7 +59,7 @@ func (s *step) stale(to protocol.Caller, expected *int64) bool {
 	}
 	err := protocol.Refuse(protocol.KindStaleRevision, "the context has revision %d, not %d: read it again, and repeat the edit if it still makes sense",
 		s.revision, *expected)
-	err.Data.Revision = pointer(s.revision)
+	err.Data.Revision = new(s.revision)
 	s.refuse(to, err)
 	return true
 }

@@ -60,7 +60,7 @@ func (t *Thread) view(index, place int) protocol.ContextItem {
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),
 	}
 	if shown := t.shownAs[int32(place)]; shown != "" {
-		v.ItemID = pointer(shown)
+		v.ItemID = new(shown)
 	}
 	if tool := t.toolOf(place); *tool != "" {
 		v.ToolName = tool
@@ -121,7 +121,7 @@ func (t *Thread) page(cursor *string, limit *uint32) (items []protocol.ContextIt
 	places = places[index:]
 	if limit != nil && *limit > 0 && int(*limit) < len(places) {
 		places = places[:*limit]
-		next = pointer(t.items[places[len(places)-1]].id())
+		next = new(t.items[places[len(places)-1]].id())
 	}
 	return t.views(places, index), total, next, nil
 }

@@ -192,7 +192,7 @@ func (l *log) itemID(m moment) *string {
 	if m.item < 0 {
 		return nil
 	}
-	return pointer(l.turns[m.turn].items[m.item].id())
+	return new(l.turns[m.turn].items[m.item].id())
 }
 
 // id is the item's; that of one which stays undecoded is as its line has it.

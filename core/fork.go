@@ -54,7 +54,7 @@ func (s *step) fork(in Fork) {
 // the same surroundings, and of items in the same form.
 func (t *Thread) ForkMeta(id string, at time.Time) protocol.SessionMeta {
 	m := t.Successor(id, at)
-	m.ForkedFromID, m.HistoryMode = pointer(t.id), t.meta.HistoryMode
+	m.ForkedFromID, m.HistoryMode = new(t.id), t.meta.HistoryMode
 	return m
 }
 
@@ -120,7 +120,7 @@ func ForkLines(lines []protocol.RolloutLine, before int64, meta protocol.Session
 		return nil, err
 	}
 	forked := make([]protocol.RolloutLine, 1, len(lines)+1)
-	forked[0] = protocol.RolloutLine{Timestamp: meta.Timestamp, Ordinal: pointer(int64(0)), Type: protocol.LineSessionMeta, Payload: raw}
+	forked[0] = protocol.RolloutLine{Timestamp: meta.Timestamp, Ordinal: new(int64(0)), Type: protocol.LineSessionMeta, Payload: raw}
 	for _, line := range lines {
 		switch {
 		case *line.Ordinal >= before:

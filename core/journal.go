@@ -304,7 +304,7 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 		return
 	}
 	if c.TrimPoint != nil && c.ReplacementHistory == nil {
-		c.TrimPoint.Summary = pointer(strings.TrimPrefix(c.Message, summaryHead))
+		c.TrimPoint.Summary = new(strings.TrimPrefix(c.Message, summaryHead))
 		l.cut(edit{ordinal: ordinal, point: c.TrimPoint, ContextEdit: protocol.ContextEdit{Op: protocol.EditCompact}}, line)
 		return
 	}

@@ -74,7 +74,7 @@ func (t *Thread) beginOccurrences(in SearchOccurrences) (first, skip int, ok boo
 
 func (t *Thread) occurrenceCursor(place, skip int, term string) *string {
 	m := t.moments[place]
-	return pointer(cursorText(occurrenceCursor{t.id, term, m.position, t.turns[m.turn].items[m.item].id(), skip}))
+	return new(cursorText(occurrenceCursor{t.id, term, m.position, t.turns[m.turn].items[m.item].id(), skip}))
 }
 
 // span is a part of a text, in bytes.

@@ -41,7 +41,7 @@ type pageCursor struct {
 	Begins   bool   `json:"b,omitempty"`
 }
 
-func (c pageCursor) text() *string { return pointer(cursorText(c)) }
+func (c pageCursor) text() *string { return new(cursorText(c)) }
 
 // readPageCursor reads a cursor of this thread.
 func (t *Thread) readPageCursor(text, kind string) (c pageCursor, ok bool) {

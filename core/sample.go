@@ -408,7 +408,7 @@ func turnError(message string, err *ModelError) *protocol.TurnError {
 
 // openItem is an item that began at the given time.
 func (s *step) openItem(v protocol.ThreadItemVariant, at time.Time) *protocol.ThreadItem {
-	return &protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: pointer(at.UnixMilli())}
+	return &protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: new(at.UnixMilli())}
 }
 
 func (s *step) started(item *protocol.ThreadItem) {

@@ -248,7 +248,7 @@ func (s *step) toolCalled(in ToolCalled) {
 	if c == nil || !ended(&s.active.commands, in.Effect) {
 		return
 	}
-	s.showServerCall(c).DurationMs = pointer(in.Duration.Milliseconds())
+	s.showServerCall(c).DurationMs = new(in.Duration.Milliseconds())
 	reason := ""
 	switch {
 	case s.active.outcome != nil && in.Err != nil:
@@ -270,7 +270,7 @@ func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
 	item := s.showServerCall(c)
 	item.Status = protocol.McpCallFailed
 	if item.DurationMs == nil { // it was not called
-		item.DurationMs = pointer(int64(0))
+		item.DurationMs = new(int64(0))
 	}
 	if r == nil {
 		item.Error = &protocol.McpToolCallError{Message: reason}

@@ -257,7 +257,7 @@ func (s *step) terminalViews() []protocol.ThreadBackgroundTerminal {
 	for _, term := range s.liveTerminals() {
 		view := protocol.ThreadBackgroundTerminal{ItemID: term.itemID, ProcessID: term.id, Command: term.command.script, Cwd: term.command.cwd}
 		if pid, err := strconv.ParseUint(term.pid, 10, 32); err == nil {
-			view.OsPid = pointer(uint32(pid))
+			view.OsPid = new(uint32(pid))
 		}
 		views = append(views, view)
 	}

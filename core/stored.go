@@ -196,7 +196,7 @@ func integer(r gjson.Result) *int64 {
 	if r.Type != gjson.Number {
 		return nil
 	}
-	return pointer(r.Int())
+	return new(r.Int())
 }
 
 func loadUser(raw json.RawMessage) protocol.ThreadItemVariant {
@@ -244,7 +244,7 @@ func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 		item.CommandActions = append(item.CommandActions, protocol.CommandAction{Type: protocol.CamelCase(a.Type), Command: a.Cmd, Name: a.Name, Path: a.Path, Query: a.Query})
 	}
 	if s.Duration != nil {
-		item.DurationMs = pointer(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
+		item.DurationMs = new(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
 	}
 	return item
 }
@@ -394,7 +394,7 @@ func loadDynamicTool(raw json.RawMessage) protocol.ThreadItemVariant {
 		item.Arguments = json.RawMessage("null")
 	}
 	if d := t.Duration; d != nil {
-		item.DurationMs = pointer(d.Secs*1000 + d.Nanos/1e6)
+		item.DurationMs = new(d.Secs*1000 + d.Nanos/1e6)
 	}
 	return item
 }

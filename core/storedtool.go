@@ -52,7 +52,7 @@ func loadServerCall(raw json.RawMessage) protocol.ThreadItemVariant {
 		v.Result = &protocol.McpToolCallResult{Content: orEmpty(s.Result.Content), StructuredContent: s.Result.StructuredContent, Meta: s.Result.Meta}
 	}
 	if s.Duration != nil {
-		v.DurationMs = pointer(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
+		v.DurationMs = new(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
 	}
 	return v
 }

@@ -55,7 +55,7 @@ func timelinePage(l *log, points []trimPoint, cursor *string, limit *uint32) (pa
 		page.Data = append(page.Data, t.entry(i))
 	}
 	if begin > 0 {
-		page.NextCursor = pointer(t.cursor(begin))
+		page.NextCursor = new(t.cursor(begin))
 	}
 	return page, nil
 }

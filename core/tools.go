@@ -354,7 +354,7 @@ func (c *shellCommand) actions() []protocol.CommandAction {
 	actions := command.Actions(c.script)
 	for i, a := range actions {
 		if a.Type == "read" && a.Path != nil && !filepath.IsAbs(*a.Path) {
-			actions[i].Path = pointer(filepath.Join(c.cwd, *a.Path))
+			actions[i].Path = new(filepath.Join(c.cwd, *a.Path))
 		}
 	}
 	return actions
@@ -469,7 +469,7 @@ func endItem(item *protocol.CommandExecutionItem, r ToolResult) {
 	}
 	item.ExitCode = r.ExitCode
 	item.AggregatedOutput = optional(r.Output)
-	item.DurationMs = pointer(r.Duration.Milliseconds())
+	item.DurationMs = new(r.Duration.Milliseconds())
 }
 
 // outputText is a command's result as the model reads it.

@@ -66,7 +66,7 @@ func (s *step) trimTo(n int, reason string, summary *string) {
 func (t *Thread) standing() *string {
 	for i := range t.inOrder() {
 		if c := &t.items[i]; c.ofPoint && c.kept() && !c.fate.pinned {
-			return pointer(summaryText(c.sent()))
+			return new(summaryText(c.sent()))
 		}
 	}
 	return nil

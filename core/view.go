@@ -17,7 +17,7 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 	if t.options.Visited {
 		t.omitDefaults(&v)
 	} else {
-		v.Environments, v.CanAcceptInput = Environments(t.settings.Cwd), pointer(true)
+		v.Environments, v.CanAcceptInput = Environments(t.settings.Cwd), new(true)
 	}
 	for _, p := range t.trimPoints() {
 		v.ContextTrimPoints = append(v.ContextTrimPoints, p.TrimPoint)
@@ -97,7 +97,7 @@ func View(s Summary) protocol.Thread {
 		Preview: s.Preview, Ephemeral: s.Ephemeral,
 		HistoryMode:   protocol.HistoryPaginated,
 		ModelProvider: s.Settings.Provider, Model: optional(s.Settings.Model), ReasoningEffort: s.Settings.Effort,
-		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: pointer(seconds(s.Updated)),
+		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: new(seconds(s.Updated)),
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
 		Path:   optional(s.Path), Cwd: s.Settings.Cwd, CliVersion: s.Meta.CliVersion,
 		Originator: optional(s.Meta.Originator), Source: protocol.SourceView(s.Meta.Source), ThreadSource: s.Meta.ThreadSource,
@@ -220,7 +220,7 @@ func (t *Thread) LastTurn() protocol.Turn {
 // head is the turn without its items.
 func (r *turnRecord) head() protocol.Turn {
 	return protocol.Turn{
-		ID: r.id, RootTurnID: pointer(r.root), Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded,
+		ID: r.id, RootTurnID: new(r.root), Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded,
 		Status: r.status, Error: r.err, StartedAt: r.startedAt, CompletedAt: r.completedAt, DurationMs: r.durationMs,
 	}
 }

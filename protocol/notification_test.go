@@ -13,14 +13,14 @@ import (
 func deltas() []protocol.Delta {
 	var all []protocol.Delta
 	for _, row := range protocol.Notifications() {
-		if d, ok := (builder{full{}}.pointer(row.Params)).(protocol.Delta); ok {
+		if d, ok := (builder{full{}}.new(row.Params)).(protocol.Delta); ok {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-func (b builder) pointer(t reflect.Type) any {
+func (b builder) new(t reflect.Type) any {
 	p := reflect.New(t)
 	p.Elem().Set(b.value(t))
 	return p.Interface()
