@@ -239,7 +239,7 @@ func (t *Thread) replaced(p compactPlan) (s stretch) {
 		c := &t.items[i]
 		switch {
 		case c.fate.hidden, c.aside == originalsSent:
-		case c.ordinal == t.opened && c.part != none: // what it stands for is readable
+		case c.ordinal == t.opened && c.Part != none: // what it stands for is readable
 			s.places = append(s.places, i)
 		case stays[i]:
 			if c.kept() && c.tells == nothing {

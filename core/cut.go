@@ -203,7 +203,7 @@ func (r *itemRecord) id() string {
 	case r.item.ThreadItemVariant != nil:
 		return r.item.ItemID()
 	}
-	raw, _ := r.text()
+	raw, _ := r.Payload()
 	return cmp.Or(legacyID(raw), peek(raw, "item.id"))
 }
 

@@ -37,7 +37,7 @@
 // Decisions that concern other packages too are in docs/adr; 014 has those of the context.
 //
 // Loaded entries stay undecoded until a request needs them. Long payloads stay in the rollout
-// and are read again through [Lines].
+// and are read again through [lineref.Lines].
 //
 // [ContextChanged] is the only message that is not a value. What a client is sent of the list
 // depends on the client, so the engine builds it from the thread when it sends it, before the

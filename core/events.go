@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -29,13 +30,13 @@ type turnRecord struct {
 // itemRecord is a completed thread item. It stays in the form of its line, an
 // item_completed event, until it is asked for, and where that can be read again, for ever.
 type itemRecord struct {
-	stored
+	lineref.Ref
 	item protocol.ThreadItem
 	says speaker
 	// number counts the items of events without ids, none for others. It makes their ids.
 	number int64
 	// more are further lines of the item: reasoning has one for each part.
-	more []stored
+	more []lineref.Ref
 }
 
 // speaker is whose words an item is.
@@ -56,10 +57,10 @@ func (r *itemRecord) Item() protocol.ThreadItem {
 	if r.item.ThreadItemVariant != nil {
 		return r.item
 	}
-	raw, _ := r.text()
+	raw, _ := r.Payload()
 	item := r.load(raw)
-	if r.from == nil {
-		r.item, r.raw, r.more = item, nil, nil
+	if r.Source == nil {
+		r.item, r.Raw, r.more = item, nil, nil
 	}
 	return item
 }
@@ -182,7 +183,7 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 		return
 	}
 	t := l.turnOf(peek(payload, "turn_id"), ordinal)
-	r := itemRecord{stored: l.stored(none, payload), number: none}
+	r := itemRecord{Ref: l.ref(none, payload), number: none}
 	switch kind {
 	case storedUserMessage:
 		r.says = theUser
@@ -193,7 +194,7 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 	case storedAgentMessage:
 		r.says = theAgent
 	}
-	r.leave()
+	r.Evict()
 	l.addItem(ordinal, t, r)
 	t.whole = t.whole || r.isMessage()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -54,7 +55,7 @@ type contextItem struct {
 	// ordinal is that of the line. The part is the position within a compacted line, -1
 	// outside of one.
 	ordinal int64
-	stored
+	lineref.Ref
 	// pair is the place of the call of an output, and of the output of a call; none
 	// where there is none.
 	pair   int32
@@ -124,7 +125,7 @@ const (
 func (c *contextItem) Item() protocol.ResponseItem {
 	item := c.decoded()
 	if c.checked {
-		c.item, c.raw = item, nil
+		c.item, c.Raw = item, nil
 	}
 	return item
 }
@@ -135,7 +136,7 @@ func (c *contextItem) decoded() protocol.ResponseItem {
 		return c.item
 	}
 	var item protocol.ResponseItem
-	raw, read := c.text()
+	raw, read := c.Payload()
 	c.checked, c.unsound = read, false
 	if item.UnmarshalJSON(raw) != nil { // payloads are valid JSON
 		item.ResponseItemVariant, c.unsound = &protocol.Unknown{Raw: raw}, true
@@ -154,8 +155,8 @@ func (c *contextItem) sound() bool {
 // id is how clients name the item.
 func (c *contextItem) id() string {
 	id := "r" + strconv.FormatInt(c.ordinal, 10)
-	if c.part >= 0 {
-		id += "." + strconv.Itoa(int(c.part))
+	if c.Part >= 0 {
+		id += "." + strconv.Itoa(int(c.Part))
 	}
 	return id
 }
@@ -182,18 +183,18 @@ func (c *contextItem) atMost() int64 {
 // join adds an item at the end, and finds the other half of its pair: an output
 // belongs to the latest call with its id that has none.
 func (h *history) join(c contextItem) {
-	kind := gjson.GetBytes(c.raw, "type").Str
+	kind := gjson.GetBytes(c.Raw, "type").Str
 	c.role, c.pair, c.message = roleOf(kind), none, kind == "message"
-	c.ofUser = c.message && peek(c.raw, "role") == protocol.RoleUser
+	c.ofUser = c.message && peek(c.Raw, "role") == protocol.RoleUser
 	c.thought, c.native = kind == "reasoning", nativeKinds[kind]
-	if encrypted := len(gjson.GetBytes(c.raw, "encrypted_content").Str); encrypted > 0 && (c.thought || c.native) {
+	if encrypted := len(gjson.GetBytes(c.Raw, "encrypted_content").Str); encrypted > 0 && (c.thought || c.native) {
 		c.sealed, c.price = c.thought, estimate(encrypted)
 	}
-	c.size = int32(min(len(c.raw), math.MaxInt32))
+	c.size = int32(min(len(c.Raw), math.MaxInt32))
 	c.search()
 	place := int32(len(h.items))
 	if c.role != unpaired {
-		c.callID = peek(c.raw, "call_id")
+		c.callID = peek(c.Raw, "call_id")
 		h.pair(&c, place)
 	}
 	h.items = append(h.items, c)
@@ -205,9 +206,9 @@ func (h *history) join(c contextItem) {
 // gives them, and one that is a text has no images.
 func (c *contextItem) search() {
 	output := c.role == anOutput
-	c.carries = !output && !c.ofUser && bytes.Contains(c.raw, echoMark) && gjson.GetBytes(c.raw, "provider_echo.reasoning_member").Str != ""
-	if !output || !bytes.Contains(c.raw[:min(len(c.raw), 256)], textOutputMark) {
-		c.images = int32(bytes.Count(c.raw, imageMark))
+	c.carries = !output && !c.ofUser && bytes.Contains(c.Raw, echoMark) && gjson.GetBytes(c.Raw, "provider_echo.reasoning_member").Str != ""
+	if !output || !bytes.Contains(c.Raw[:min(len(c.Raw), 256)], textOutputMark) {
+		c.images = int32(bytes.Count(c.Raw, imageMark))
 	}
 }
 
@@ -355,8 +356,8 @@ func (h *history) find(id string) (place int, found bool) {
 
 // search is the place of the item of a line, or of the next one.
 func (h *history) search(ordinal int64, part int32) (place int, found bool) {
-	return slices.BinarySearchFunc(h.items, contextItem{ordinal: ordinal, stored: stored{part: part}}, func(a, b contextItem) int {
-		return cmp.Or(cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.part, b.part))
+	return slices.BinarySearchFunc(h.items, contextItem{ordinal: ordinal, Ref: lineref.Ref{Part: part}}, func(a, b contextItem) int {
+		return cmp.Or(cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.Part, b.Part))
 	})
 }
 

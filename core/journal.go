@@ -113,7 +113,7 @@ func (c *contextItem) take(f fate) {
 		c.about = nil
 	}
 	c.fate = f
-	if f.hidden && c.from != nil {
+	if f.hidden && c.Source != nil {
 		c.item = protocol.ResponseItem{}
 	}
 }
@@ -329,9 +329,9 @@ func (l *log) applyCompacted(ordinal int64, line *protocol.RolloutLine) {
 	l.put(e.changes) // before others join, which pair with what is not hidden
 	l.hiddenTo = int32(len(l.items))
 	for k, raw := range replacement {
-		what := l.stored(k, raw)
+		what := l.ref(k, raw)
 		if e.bare {
-			what.from = nil // the line does not have it
+			what.Source = nil // the line does not have it
 		}
 		l.remember(ordinal, what)
 		e.changes = append(e.changes, change{int32(len(l.items) - 1), fate{hidden: true}, fate{}})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -39,10 +40,10 @@ type log struct {
 	surroundings
 	worktreeLog
 	// from is set while lines are applied that can be read again, line is their count.
-	from *backing
+	from *lineref.Source
 	line int32
-	// left is what lines are read from that were appended since.
-	left *backing
+	// appended reads the lines that were appended since.
+	appended *lineref.Source
 }
 
 // maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.
@@ -51,7 +52,7 @@ const maxOrdinal = 1 << 53
 // apply changes the state as a line says. Lines that make no sense change nothing
 // but the count of lines.
 func (l *log) apply(line *protocol.RolloutLine) {
-	defer l.leave(len(l.items))
+	defer l.evictLine(len(l.items))
 	if line.Ordinal != nil && *line.Ordinal >= l.next && *line.Ordinal < maxOrdinal {
 		l.next = *line.Ordinal
 	}
@@ -72,7 +73,7 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineTurnContext:
 		l.applyTurnContext(line.Payload)
 	case protocol.LineResponseItem:
-		l.remember(ordinal, l.stored(none, line.Payload))
+		l.remember(ordinal, l.ref(none, line.Payload))
 	case protocol.LineCompacted:
 		l.applyCompacted(ordinal, line)
 	case protocol.LineTrimPoint:
@@ -194,13 +195,13 @@ var (
 // state depends on. What this server tells of the world carries no id, so that it
 // cannot be taken for words of the user that look like it; the reference implementation
 // gives AGENTS.md a heading.
-func (l *log) remember(ordinal int64, what stored) {
-	l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), stored: what})
+func (l *log) remember(ordinal int64, what lineref.Ref) {
+	l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), Ref: what})
 	if added := &l.items[len(l.items)-1]; added.thought || added.native {
 		added.maker = l.makerOf(maker{l.settings.Provider, l.settings.Model})
 	}
 	if added := &l.items[len(l.items)-1]; added.ofUser {
-		added.tells = subjectOf(what.raw[:min(len(what.raw), 512)])
+		added.tells = subjectOf(what.Raw[:min(len(what.Raw), 512)])
 		if added.tells == theReminder {
 			l.remind()
 		}

@@ -107,7 +107,7 @@ func (m *machine) take(in core.Input) core.Output {
 	}
 	m.lines = append(m.lines, out.Lines...)
 	if first := len(m.lines) - len(out.Lines); len(out.Lines) > 0 && m.thread.Lines() == len(m.lines) {
-		m.thread.Leave(machineDisk{m}, first, func(line int) bool { return line%3 > 0 })
+		m.thread.Evict(machineDisk{m}, first, func(line int) bool { return line%3 > 0 })
 	}
 	for _, e := range out.Effects {
 		if effectID(e) != 0 {

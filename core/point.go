@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -172,7 +173,7 @@ func (l *log) joinSummary(ordinal int64, text string, before int) change {
 	if err != nil {
 		raw = json.RawMessage(`{}`)
 	}
-	l.join(contextItem{ordinal: ordinal, stored: stored{raw: raw}, summary: true, ofPoint: true})
+	l.join(contextItem{ordinal: ordinal, Ref: lineref.Ref{Raw: raw}, summary: true, ofPoint: true})
 	place := len(l.items) - 1
 	if before != none {
 		l.moveBefore(before)

@@ -56,7 +56,7 @@ func (p *projection) project(line protocol.RolloutLine) (protocol.RolloutLine, b
 // note notes an item of a line of its own that is not as the line has it.
 func (p *projection) note(place int) {
 	c := &p.items[place]
-	if c.part != none || c.fate.hidden {
+	if c.Part != none || c.fate.hidden {
 		return
 	}
 	if payload, same := p.payload(place); !same {
@@ -68,7 +68,7 @@ func (p *projection) note(place int) {
 // reader could take them for those of another call with the same id.
 func (p *projection) noteStray() {
 	for i := range p.items {
-		if c := &p.items[i]; p.stray(i) && c.part == none && !c.fate.hidden {
+		if c := &p.items[i]; p.stray(i) && c.Part == none && !c.fate.hidden {
 			p.lines[c.ordinal] = nil
 		}
 	}
@@ -137,7 +137,7 @@ func (p *projection) noteCut(e *edit) {
 // joinedBy tells whether an edit of the context put the item into the history, with a line
 // that plain readers pass over.
 func (p *projection) joinedBy(place int) bool {
-	return p.items[place].summary && p.items[place].part != none
+	return p.items[place].summary && p.items[place].Part != none
 }
 
 // appendLeft appends what a plain reader is to find of an item.
@@ -163,7 +163,7 @@ type compactedTo struct {
 func (p *projection) noteParts(ordinal int64, changed bool) {
 	left := []json.RawMessage{}
 	for place := range p.inOrder() {
-		if c := &p.items[place]; c.ordinal != ordinal || c.part == none {
+		if c := &p.items[place]; c.ordinal != ordinal || c.Part == none {
 			continue
 		}
 		_, same := p.payload(place)

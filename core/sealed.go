@@ -28,7 +28,7 @@ const (
 func (l *log) joinSealed(ordinal int64, history []json.RawMessage) {
 	l.sealed = append(l.sealed, ordinal)
 	for k, raw := range history {
-		l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), stored: l.stored(k, raw), aside: originalsSent})
+		l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), Ref: l.ref(k, raw), aside: originalsSent})
 		added := &l.items[len(l.items)-1]
 		added.maker = l.makerOf(maker{l.settings.Provider, l.settings.Model})
 		if what := subjectOf(raw[:min(len(raw), 512)]); added.ofUser && what != theReminder {
@@ -71,7 +71,7 @@ func (t *Thread) formOf(c *contextItem) aside {
 	switch {
 	case c.ordinal < t.opened:
 		return compactionSent
-	case c.ordinal == t.opened, c.part == none || !t.isSealedAt(c.ordinal):
+	case c.ordinal == t.opened, c.Part == none || !t.isSealedAt(c.ordinal):
 		return 0
 	}
 	return originalsSent
@@ -117,7 +117,7 @@ func (h *history) hidingSealed(from int, kept map[int]bool) (changes []change) {
 	}
 	for i := range h.items {
 		c := &h.items[i]
-		if kept[i] || c.part == none || c.fate.hidden || c.ordinal <= h.items[from].ordinal || !h.isSealedAt(c.ordinal) {
+		if kept[i] || c.Part == none || c.fate.hidden || c.ordinal <= h.items[from].ordinal || !h.isSealedAt(c.ordinal) {
 			continue
 		}
 		after := c.fate

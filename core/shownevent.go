@@ -46,8 +46,8 @@ func (l *log) applyLegacy(ordinal int64, kind string, payload json.RawMessage) {
 		}
 		t = func(int64) *turnRecord { return &l.turns[at] }
 	}
-	r := itemRecord{stored: l.stored(none, payload), number: none}
-	r.leave()
+	r := itemRecord{Ref: l.ref(none, payload), number: none}
+	r.Evict()
 	l.addItem(ordinal, t(ordinal), r)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -97,7 +98,7 @@ func (l *log) writeLists(out *gob.Encoder) error {
 
 // ContinueLoad begins where a snapshot was made: the next line is the first one behind
 // those. It is false where the snapshot is of no use.
-func ContinueLoad(defaults Settings, lines Lines, from io.Reader) (*Loading, bool) {
+func ContinueLoad(defaults Settings, lines lineref.Lines, from io.Reader) (*Loading, bool) {
 	in := gob.NewDecoder(bufio.NewReader(from))
 	var head snapshotHead
 	if in.Decode(&head) != nil || head.Form != snapshotForm {
@@ -107,7 +108,7 @@ func ContinueLoad(defaults Settings, lines Lines, from io.Reader) (*Loading, boo
 	if err != nil || string(same) != string(head.Defaults) {
 		return nil, false
 	}
-	t := &Thread{log: log{from: &backing{lines: lines}}}
+	t := &Thread{log: log{from: lineref.NewSource(lines)}}
 	if t.readSnapshot(in, &head) != nil {
 		return nil, false
 	}

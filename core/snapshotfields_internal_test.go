@@ -9,29 +9,30 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
 // notDurable are the fields that a snapshot leaves out, each with the reason.
 var notDurable = map[string]string{
-	"log.from":           "the caller of ContinueLoad gives the lines",
-	"log.left":           "lines are left to the rollout after a load only",
-	"history.hiddenTo":   "it saves a search, and is found again",
-	"history.reordered":  "after a load clients are sent the whole list",
-	"history.makers":     "it is made again from the items",
-	"contextItem.stored": "the payload is read again by its line",
-	"contextItem.item":   "it is decoded again",
-	"contextItem.about":  "it is made again when it is asked for",
-	"contextItem.aside":  "it is decided for each request",
-	"itemRecord.stored":  "the payload is read again by its line",
-	"itemRecord.item":    "it is decoded again",
+	"log.from":          "the caller of ContinueLoad gives the lines",
+	"log.appended":      "lines are evicted after a load only",
+	"history.hiddenTo":  "it saves a search, and is found again",
+	"history.reordered": "after a load clients are sent the whole list",
+	"history.makers":    "it is made again from the items",
+	"contextItem.Ref":   "the payload is read again by its line",
+	"contextItem.item":  "it is decoded again",
+	"contextItem.about": "it is made again when it is asked for",
+	"contextItem.aside": "it is decided for each request",
+	"itemRecord.Ref":    "the payload is read again by its line",
+	"itemRecord.item":   "it is decoded again",
 }
 
 // TestSnapshotsHaveEveryFieldOfTheDurableState gives each field a value, and expects it back from
 // a snapshot. A new field fails the test until the snapshot has it, or notDurable says why not.
 func TestSnapshotsHaveEveryFieldOfTheDurableState(t *testing.T) {
 	lines := noLines{}
-	from := &backing{lines: lines}
+	from := lineref.NewSource(lines)
 	settings := Settings{Cwd: "/", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever}, Reviewer: "user", Sandbox: protocol.SandboxPolicy{SandboxPolicyVariant: &protocol.DangerFullAccess{}}}
 	was := Thread{log: log{from: from}}
 	fillFields(t, reflect.ValueOf(&was.log).Elem(), map[string]any{
@@ -44,15 +45,15 @@ func TestSnapshotsHaveEveryFieldOfTheDurableState(t *testing.T) {
 	text := "text"
 	visible := fate{hidden: true, deleted: true, excluded: true, pinned: true, says: 1, text: &text}
 	fillFields(t, reflect.ValueOf(&was.items[0]).Elem(), map[string]any{"fate": visible})
-	was.items[0].stored = stored{from: from, line: 1, part: 2}
+	was.items[0].Ref = lineref.Ref{Source: from, Line: 1, Part: 2}
 	was.items[0].maker, was.makers = 0, []maker{{"provider", "model"}}
 	fillFields(t, reflect.ValueOf(&was.turns[0]).Elem(), map[string]any{
 		"err": &protocol.TurnError{Message: "x", Misalignment: json.RawMessage("null")}, "items": []itemRecord{{}}, "before": protocol.ThreadTokenUsage{Last: protocol.TokenUsageBreakdown{TotalTokens: 1}},
 	})
 	fillFields(t, reflect.ValueOf(&was.turns[0].items[0]).Elem(), map[string]any{
-		"more": []stored{{from: from, line: 2, part: none}},
+		"more": []lineref.Ref{{Source: from, Line: 2, Part: none}},
 	})
-	was.turns[0].items[0].stored = stored{from: from, line: 1, part: none}
+	was.turns[0].items[0].Ref = lineref.Ref{Source: from, Line: 1, Part: none}
 	fillFields(t, reflect.ValueOf(&was.journal[0]).Elem(), map[string]any{
 		"ContextEdit": protocol.ContextEdit{Op: "x"}, "changes": []change{{0, visible, visible}}, "point": &protocol.StoredTrimPoint{ID: "x"},
 	})

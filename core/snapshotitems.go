@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -88,7 +89,7 @@ func (l *log) writeItems(out *gob.Encoder, first, end int) error {
 func (c *itemColumns) add(item *contextItem, flags uint32) error {
 	at := int32(len(c.Ordinal))
 	c.Ordinal = append(c.Ordinal, item.ordinal)
-	c.Line, c.Part, c.Pair = append(c.Line, item.line), append(c.Part, item.part), append(c.Pair, item.pair)
+	c.Line, c.Part, c.Pair = append(c.Line, item.Line), append(c.Part, item.Part), append(c.Pair, item.pair)
 	c.Size, c.Images, c.Say = append(c.Size, item.size), append(c.Images, item.images), append(c.Say, item.fate.says)
 	c.Flags = append(c.Flags, flags|item.flags())
 	if item.price > 0 {
@@ -100,7 +101,7 @@ func (c *itemColumns) add(item *contextItem, flags uint32) error {
 	if item.fate.text != nil {
 		c.Texts[at] = *item.fate.text
 	}
-	if item.from != nil {
+	if item.Source != nil {
 		return nil
 	}
 	raw, err := protocol.Marshal(item.decoded())
@@ -111,7 +112,7 @@ func (c *itemColumns) add(item *contextItem, flags uint32) error {
 func (c *contextItem) flags() uint32 {
 	return uint32(c.role) | uint32(c.tells)<<flagBits | c.fate.flags() |
 		bitOf(flagChecked, c.checked) | bitOf(flagUnsound, c.unsound) | bitOf(flagMessage, c.message) | bitOf(flagOfUser, c.ofUser) |
-		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagOwn, c.from == nil) |
+		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagOwn, c.Source == nil) |
 		bitOf(flagOutdated, c.outdated) | bitOf(flagThought, c.thought) | bitOf(flagCarries, c.carries) |
 		bitOf(flagSealed, c.sealed) | bitOf(flagNative, c.native) | bitOf(flagBilled, c.billed)
 }
@@ -179,15 +180,15 @@ func (l *log) addRead(item contextItem, flags uint32, shown string) {
 	l.items = append(l.items, item)
 }
 
-func (c *itemColumns) item(i int32, from *backing) contextItem {
+func (c *itemColumns) item(i int32, from *lineref.Source) contextItem {
 	flags := c.Flags[i]
-	what := stored{line: c.Line[i], part: c.Part[i], from: from}
+	what := lineref.Ref{Line: c.Line[i], Part: c.Part[i], Source: from}
 	if flags&flagOwn != 0 {
-		what.from, what.raw = nil, c.Raw[i]
+		what.Source, what.Raw = nil, c.Raw[i]
 	}
 	const bits = 1<<flagBits - 1
 	return contextItem{
-		ordinal: c.Ordinal[i], stored: what, pair: c.Pair[i], turnID: c.Turns[c.Turn[i]], callID: c.Calls[i],
+		ordinal: c.Ordinal[i], Ref: what, pair: c.Pair[i], turnID: c.Turns[c.Turn[i]], callID: c.Calls[i],
 		role: pairRole(flags & bits), tells: subject(flags >> flagBits & bits),
 		checked: flags&flagChecked != 0, unsound: flags&flagUnsound != 0,
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0, thought: flags&flagThought != 0, carries: flags&flagCarries != 0,

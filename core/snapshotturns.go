@@ -4,6 +4,7 @@ import (
 	"encoding/gob"
 	"slices"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -61,9 +62,9 @@ func (c *turnColumns) add(at int32, t *turnRecord) error {
 	c.Records = append(c.Records, int32(len(t.items)))
 	for _, r := range t.items {
 		for _, part := range r.more {
-			c.More[int32(len(c.Line))] = append(c.More[int32(len(c.Line))], part.line)
+			c.More[int32(len(c.Line))] = append(c.More[int32(len(c.Line))], part.Line)
 		}
-		c.Line, c.Says, c.Number = append(c.Line, r.line), append(c.Says, uint8(r.says)), append(c.Number, r.number)
+		c.Line, c.Says, c.Number = append(c.Line, r.Line), append(c.Says, uint8(r.says)), append(c.Number, r.number)
 	}
 	if t.err == nil {
 		return nil
@@ -111,10 +112,10 @@ func (l *log) readTurns(in *gob.Decoder) error {
 	return nil
 }
 
-func (c *turnColumns) record(i int, from *backing) itemRecord {
-	r := itemRecord{stored: stored{from: from, line: c.Line[i], part: none}, says: speaker(c.Says[i]), number: c.Number[i]}
+func (c *turnColumns) record(i int, from *lineref.Source) itemRecord {
+	r := itemRecord{Ref: lineref.Ref{Source: from, Line: c.Line[i], Part: none}, says: speaker(c.Says[i]), number: c.Number[i]}
 	for _, line := range c.More[int32(i)] {
-		r.more = append(r.more, stored{from: from, line: line, part: none})
+		r.more = append(r.more, lineref.Ref{Source: from, Line: line, Part: none})
 	}
 	return r
 }

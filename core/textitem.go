@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -73,7 +74,7 @@ func (l *log) applyUserText(ordinal int64, payload json.RawMessage) {
 func (l *log) applyThought(ordinal int64, payload json.RawMessage) {
 	t := l.openTurn(ordinal)
 	if n := len(t.items); n > 0 && !t.whole && t.items[n-1].says == theThoughts {
-		t.items[n-1].think(l.stored(none, payload))
+		t.items[n-1].think(l.ref(none, payload))
 		return
 	}
 	l.addNumbered(ordinal, t, theThoughts, payload)
@@ -86,20 +87,20 @@ func (l *log) addNumbered(ordinal int64, t *turnRecord, says speaker, payload js
 		return
 	}
 	l.numbered++
-	r := itemRecord{stored: l.stored(none, payload), says: says, number: l.numbered}
-	r.leave()
+	r := itemRecord{Ref: l.ref(none, payload), says: says, number: l.numbered}
+	r.Evict()
 	l.addItem(ordinal, t, r)
 }
 
 func itemName(number int64) string { return fmt.Sprintf("item-%d", number) }
 
 // think adds a part of reasoning.
-func (r *itemRecord) think(part stored) {
+func (r *itemRecord) think(part lineref.Ref) {
 	if v, decoded := r.item.ThreadItemVariant.(*protocol.ReasoningItem); decoded {
-		think(v, part.raw)
+		think(v, part.Raw)
 		return
 	}
-	part.leave()
+	part.Evict()
 	r.more = append(r.more, part)
 }
 
@@ -136,7 +137,7 @@ func (r *itemRecord) reasoning(id string, payload json.RawMessage) *protocol.Rea
 	v := &protocol.ReasoningItem{ID: id, Summary: []string{}, Content: []string{}}
 	think(v, payload)
 	for i := range r.more {
-		part, _ := r.more[i].text()
+		part, _ := r.more[i].Payload()
 		think(v, part)
 	}
 	return v

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -84,10 +85,10 @@ type Loading struct {
 
 // BeginLoad begins as Load does. A thread whose lines can be read again holds no items
 // in memory that need not be there; nil is for lines that stay in memory.
-func BeginLoad(id string, defaults Settings, lines Lines) *Loading {
+func BeginLoad(id string, defaults Settings, lines lineref.Lines) *Loading {
 	t := &Thread{log: log{id: id, settings: defaults}}
 	if lines != nil {
-		t.from = &backing{lines: lines}
+		t.from = lineref.NewSource(lines)
 	}
 	return &Loading{t, defaults}
 }

@@ -371,7 +371,7 @@ func (a *actor) evictLines(told, kept []protocol.RolloutLine) {
 		a.lineReader = text
 	}
 	first := text.Lines() - len(kept)
-	a.thread.Leave(text, first, func(n int) bool {
+	a.thread.Evict(text, first, func(n int) bool {
 		payload := kept[n-first].Payload
 		return len(payload) >= minEvictBytes && bytes.Equal(told[n-first].Payload, payload)
 	})
