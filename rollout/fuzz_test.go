@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"appserver/protocol"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -93,7 +95,7 @@ func FuzzAppendAfterRead(f *testing.F) {
 		}
 		require.NoError(t, err)
 		require.Len(t, after.Lines, len(before.Lines)+1)
-		require.JSONEq(t, string(payload), string(after.Lines[len(before.Lines)].Payload))
+		require.JSONEq(t, string(protocol.ToWellFormed(payload)), string(after.Lines[len(before.Lines)].Payload))
 		require.Len(t, after.Damage, len(before.Damage)+count(before.Torn))
 		require.False(t, after.Torn)
 	})
