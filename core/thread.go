@@ -311,5 +311,3 @@ func (s *step) newEffect() EffectID {
 
 // Timestamp is how rollouts write a time.
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func pointer[T any](v T) *T { return &v }
