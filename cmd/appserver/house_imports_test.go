@@ -177,6 +177,7 @@ func libraries() []library {
 		{"golang.org/x/sys", []string{"cmd/appserver", "core/codeindex", "core/host", "core/sandbox", "core/tool", "core/worktree"}, "they watch over processes, open folders one name at a time, or ask when a file was made"},
 		{"modernc.org/sqlite", []string{"rollout/database"}, "one opener of databases"},
 		{"mvdan.cc/sh/v3", []string{"core/command"}, "one reader of shell text"},
+		{"golang.org/x/tools", nil, "for tests"},
 		{"pgregory.net/rapid", nil, "for tests"},
 	}
 }

@@ -30,6 +30,8 @@ func houseRules() []houseRule {
 		{"decoders", findDecoders},
 		{"variables", findVariables},
 		{"goroutines", findGoroutines},
+		{"unclear comments", findUnclearComments},
+		{"line width", findLongLines},
 		{"gofmt", findUnformatted},
 		{"top level", findTopLevel},
 		{"documents", findDocuments},

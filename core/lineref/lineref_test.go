@@ -34,7 +34,10 @@ func ExampleRef() {
 }
 
 func TestPartsOfCompactedLinesAreReadAgain(t *testing.T) {
-	lines := disk{1: `{"message":"s","replacement_history":[{"a":1},{"a":2}]}`, 2: `{"message":"s","replacement_history":[{"a":3}]}`}
+	lines := disk{
+		1: `{"message":"s","replacement_history":[{"a":1},{"a":2}]}`,
+		2: `{"message":"s","replacement_history":[{"a":3}]}`,
+	}
 	source := lineref.NewSource(lines)
 	for _, c := range []struct {
 		line, part int32
