@@ -1,6 +1,9 @@
 package core
 
-import "appserver/protocol"
+import (
+	"appserver/core/history"
+	"appserver/protocol"
+)
 
 // AnnounceTurn tells the user's own program that a turn is completed. Nothing comes back.
 type AnnounceTurn struct {
@@ -18,9 +21,9 @@ func (s *step) announce(t *turn) {
 		return
 	}
 	e := AnnounceTurn{TurnID: t.id, Cwd: s.settings.Cwd, Input: []string{}}
-	for place := range s.items {
-		if s.inPrompt(place) && s.isWord(place) {
-			e.Input = append(e.Input, textOf(s.items[place].decoded()))
+	for place := range s.context.Len() {
+		if s.context.InPrompt(place) && s.isWord(place) {
+			e.Input = append(e.Input, history.TextOf(s.context.Item(place).Decode()))
 		}
 	}
 	if t.last != nil {

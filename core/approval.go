@@ -279,8 +279,8 @@ func (t *turn) openItems() (items []protocol.ThreadItem) {
 func (l *log) openCalls() []int {
 	var open []int
 	last := l.currentTurn()
-	for i := len(l.items) - 1; i >= 0 && l.items[i].turnID == last; i-- {
-		if c := &l.items[i]; c.role == aCall && c.callID != "" && c.pair == none && !c.fate.hidden {
+	for i := l.context.Len() - 1; i >= 0 && l.context.Item(i).TurnID() == last; i-- {
+		if c := l.context.Item(i); c.IsCall() && c.CallID() != "" && c.Pair() == none && !c.Hidden() {
 			open = append(open, i)
 		}
 	}
@@ -291,10 +291,10 @@ func (l *log) openCalls() []int {
 // completeOpenCalls answers the calls that nothing else will.
 func (s *step) completeOpenCalls() {
 	for _, call := range s.openCalls() {
-		if held := s.heldOutput(s.items[call].callID); held != nil {
+		if held := s.heldOutput(s.context.Item(call).CallID()); held != nil {
 			s.item(held)
 			continue
 		}
-		s.item(output(&s.items[call], abortedOutputText).ResponseItemVariant)
+		s.item(s.context.Item(call).Answer(abortedOutputText).ResponseItemVariant)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"appserver/core/digest"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -137,12 +138,12 @@ func (s *step) surelyWithin(limit int64, window *int64) bool {
 		least = *window
 	}
 	bytes := int64(frameBytes)
-	for i := range s.items {
-		if !s.items[i].fate.hidden {
-			bytes += s.items[i].atMost()
+	for i := range s.context.Len() {
+		if !s.context.Item(i).Hidden() {
+			bytes += s.context.Item(i).MaxTokens()
 		}
 	}
-	return scaled(bytes+int64(len(s.systemPrompt())), max(s.scale(), 1)) <= least
+	return int64(float64(bytes+int64(len(s.systemPrompt())))*max(s.context.Scale(), 1)+0.5) <= least
 }
 
 // frameBytes are about those of the tools.
@@ -151,8 +152,8 @@ const frameBytes = 8 << 10
 // tooLong says which item is in the way.
 func (s *step) tooLong(tokens, window int64) *protocol.TurnError {
 	largest, most := none, int64(0)
-	for i := range s.items {
-		if price, _ := s.sentSize(i, s.scale()); price > most {
+	for i := range s.context.Len() {
+		if price := s.context.SentTokens(i); price > most {
 			largest, most = i, price
 		}
 	}
@@ -163,8 +164,7 @@ func (s *step) tooLong(tokens, window int64) *protocol.TurnError {
 		text += ", and automatic compaction is off: compact with thread/compact/start"
 	}
 	if largest != none {
-		about := s.describe(largest)
-		text += fmt.Sprintf(": item %s (%s) alone has %d. Take it out with context/setInclusion, or shorten it with context/replace, and go on", about.id, about.category, most)
+		text += fmt.Sprintf(": item %s (%s) alone has %d. Take it out with context/setInclusion, or shorten it with context/replace, and go on", s.context.Item(largest).ID(), s.context.Category(largest), most)
 	}
 	return &protocol.TurnError{Message: text, CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}}
 }
@@ -178,7 +178,7 @@ func (s *step) beginCompaction(strategy string, p compactPlan) {
 
 func (s *step) compaction(rules *Compaction, strategy string, p compactPlan) *compaction {
 	return &compaction{rules: rules, strategy: strategy, plan: p, stretch: s.replaced(p), began: s.Now,
-		before: s.PromptTokens(), revision: s.revision, items: len(s.items)}
+		before: s.PromptTokens(), revision: s.context.Revision(), items: s.context.Len()}
 }
 
 // compact goes the way of the strategy.
@@ -264,7 +264,7 @@ func (s *step) leaveCompaction() {
 // stays: the summary does not tell of it.
 func (s *step) pointOf(c *compaction, text string) protocol.StoredTrimPoint {
 	from := c.plan.from
-	if from == none && c.items < len(s.items) {
+	if from == none && c.items < s.context.Len() {
 		from = c.items
 	}
 	p := s.cutAt(from, protocol.TrimCompaction, c.plan.words...)
@@ -276,7 +276,7 @@ func (s *step) pointOf(c *compaction, text string) protocol.StoredTrimPoint {
 // that of the provider session that begins with it.
 func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string, took time.Duration) *aCut {
 	cut := s.beginCut()
-	s.record(protocol.LineCompacted, protocol.Compacted{Message: summaryHead + text, TrimPoint: &p, Strategy: strategy})
+	s.record(protocol.LineCompacted, protocol.Compacted{Message: history.SummaryHead + text, TrimPoint: &p, Strategy: strategy})
 	s.out.Sync = true
 	s.endCut(cut, new(took.Milliseconds()))
 	return cut
@@ -310,7 +310,7 @@ func (s *step) mask(c *compaction) bool {
 		return false
 	}
 	s.active.compaction = nil
-	changes := s.commit(s.line(plan{op: protocol.EditMask, places: places}))
+	changes := s.commit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places}))
 	s.tellSize()
 	s.completed(c.item, nil)
 	s.tellCompacted(c.before, protocol.CompactMask)
@@ -321,9 +321,9 @@ func (s *step) mask(c *compaction) bool {
 
 // maskable are the outputs that a plan takes out, in the order of their places.
 func (t *Thread) maskable(p compactPlan) (places []int) {
-	for _, i := range t.before(p.from) {
-		c := &t.items[i]
-		if c.role == anOutput && c.kept() && c.aside == 0 && t.called(c) && !t.isPinned(c) && !t.items[c.pair].fate.pinned && t.describe(i).tokens > placeholderTokens {
+	for _, i := range t.context.Before(p.from) {
+		c := t.context.Item(i)
+		if c.IsOutput() && c.Kept() && c.InForm() && t.context.CallSent(c) && !t.context.IsPinned(c) && !t.context.Item(c.Pair()).Pinned() && t.context.ExceedsPlaceholder(i) {
 			places = append(places, i)
 		}
 	}

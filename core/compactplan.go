@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"appserver/core/digest"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -31,29 +32,29 @@ type layout struct {
 func (t *Thread) measure() *layout {
 	m := &layout{frame: t.PromptTokens()}
 	stays := map[int]bool{}
-	for _, i := range t.survivors(none) {
+	for _, i := range t.context.Retained(none) {
 		stays[i] = true
 	}
 	var cost, stay, word, mask int64
 	work := 0
-	for place := range t.inOrder() {
+	for place := range t.context.InOrder() {
 		m.places = append(m.places, place)
 		m.costs, m.stays, m.words, m.masks = append(m.costs, cost), append(m.stays, stay), append(m.words, word), append(m.masks, mask)
 		m.work = append(m.work, work)
-		c := &t.items[place]
-		price, _ := t.sentSize(place, t.scale())
+		c := t.context.Item(place)
+		price := t.context.SentTokens(place)
 		cost += price
 		switch {
-		case price == 0, c.summary:
+		case price == 0, c.IsSummary():
 		case stays[place], t.isRequest(place):
 			stay += price
 		case t.isWord(place):
 			word += price
-		case t.describe(place).category == protocol.CategoryOther: // notes of this server's
+		case t.context.Category(place) == protocol.CategoryOther: // notes of this server's
 		default:
 			work++
-			if c.role == anOutput && c.kept() {
-				mask += max(price-t.scaled(placeholderTokens), 0)
+			if c.IsOutput() && c.Kept() {
+				mask += max(price-t.context.Scaled(history.PlaceholderTokens), 0)
 			}
 		}
 	}
@@ -66,13 +67,13 @@ func (t *Thread) measure() *layout {
 
 // isWord tells whether the item is a message that the user typed.
 func (t *Thread) isWord(place int) bool {
-	return t.items[place].message && t.describe(place).category == protocol.CategoryUserMessage
+	return t.context.Item(place).IsMessage() && t.context.Category(place) == protocol.CategoryUserMessage
 }
 
 // isRequest tells whether the item is what the user wants of the turn under way: it stays
 // while the agent works on it.
 func (t *Thread) isRequest(place int) bool {
-	return t.active != nil && t.items[place].turnID == t.active.id && t.isWord(place)
+	return t.active != nil && t.context.Item(place).TurnID() == t.active.id && t.isWord(place)
 }
 
 // rank is that of a place; none is behind all.
@@ -97,25 +98,25 @@ func (m *layout) masked(rank int) int64 { return m.frame + m.costs[len(m.costs)-
 // the last turns, at most keep of them, and then within the last one, where no call is
 // parted from its output.
 func (t *Thread) cuts(m *layout, keep int) (ranks []int) {
-	turns := t.activeTurns()
+	turns := t.context.ActiveTurns()
 	for n := min(keep, len(turns)); n > 0; n-- {
-		ranks = append(ranks, m.rank(t.firstOf(turns[len(turns)-n])))
+		ranks = append(ranks, m.rank(t.context.FirstOfTurn(turns[len(turns)-n])))
 	}
 	if len(turns) == 0 {
 		return ranks
 	}
 	open := map[int]bool{}
-	for rank := m.rank(t.firstOf(turns[len(turns)-1])); rank < len(m.places)-1; rank++ {
+	for rank := m.rank(t.context.FirstOfTurn(turns[len(turns)-1])); rank < len(m.places)-1; rank++ {
 		place := m.places[rank]
-		c := &t.items[place]
-		if c.role == anOutput {
-			delete(open, int(c.pair))
+		c := t.context.Item(place)
+		if c.IsOutput() {
+			delete(open, c.Pair())
 			continue
 		}
-		if len(open) == 0 && !c.fate.hidden && c.aside == 0 {
+		if len(open) == 0 && !c.Hidden() && c.InForm() {
 			ranks = append(ranks, rank)
 		}
-		if c.role == aCall && c.pair != none {
+		if c.IsCall() && c.Pair() != none {
 			open[place] = true
 		}
 	}
@@ -163,7 +164,7 @@ func (t *Thread) planCompaction(r *Compaction, keep int, target int64) (p compac
 // planWhole is the compaction of all but the last turns; of everything where there are no
 // more turns than that, but not of what a compaction has just kept.
 func (t *Thread) planWhole(r *Compaction, keep int) (p compactPlan, found bool) {
-	if len(t.activeTurns()) <= keep {
+	if len(t.context.ActiveTurns()) <= keep {
 		if !t.saidSinceCompaction() {
 			return p, false
 		}
@@ -176,7 +177,7 @@ func (t *Thread) planWhole(r *Compaction, keep int) (p compactPlan, found bool) 
 // are 0.
 func (t *Thread) planKeeping(r *Compaction, keep int) (p compactPlan, found bool) {
 	_, words := r.budgets(r.Target)
-	p.from = t.lastTurns(keep)
+	p.from = t.context.LastTurns(keep)
 	m := t.measure()
 	rank := m.rank(p.from)
 	p.words = t.wordsBefore(p.from, words)
@@ -186,10 +187,16 @@ func (t *Thread) planKeeping(r *Compaction, keep int) (p compactPlan, found bool
 // saidSinceCompaction tells whether anything joined since the context was compacted, or it
 // never was.
 func (t *Thread) saidSinceCompaction() bool {
-	last := t.lastCut()
-	return last == nil || last.Op != protocol.EditCompact || slices.ContainsFunc(t.items, func(c contextItem) bool {
-		return c.ordinal > last.ordinal && c.tells == nothing && !c.summary && c.kept()
-	})
+	last := t.context.LastTrim()
+	if last == nil || last.Op != protocol.EditCompact {
+		return true
+	}
+	for i := range t.context.Len() {
+		if c := t.context.Item(i); c.Ordinal() > last.Ordinal() && !c.IsNotice() && !c.IsSummary() && c.Kept() {
+			return true
+		}
+	}
+	return false
 }
 
 // wordsBefore are the messages of the user before a place that stay word for word: those
@@ -197,16 +204,16 @@ func (t *Thread) saidSinceCompaction() bool {
 // within the budget.
 func (t *Thread) wordsBefore(place int, budget int64) (kept []int) {
 	var all []int
-	for _, i := range t.before(place) {
+	for _, i := range t.context.Before(place) {
 		switch {
-		case !t.inPrompt(i) || !t.isWord(i):
+		case !t.context.InPrompt(i) || !t.isWord(i):
 		case t.isRequest(i):
 			kept = append(kept, i)
 		default:
 			all = append(all, i)
 		}
 	}
-	price := func(i int) int64 { return t.describe(i).price(t.scale()) }
+	price := func(i int) int64 { return t.context.Cost(i) }
 	if len(all) > 0 && price(all[0]) <= budget/2 {
 		budget -= price(all[0])
 		kept, all = append(kept, all[0]), all[1:]
@@ -232,26 +239,26 @@ type stretch struct {
 
 func (t *Thread) replaced(p compactPlan) (s stretch) {
 	stays := map[int]bool{}
-	for _, i := range append(t.survivors(p.from), p.words...) {
+	for _, i := range append(t.context.Retained(p.from), p.words...) {
 		stays[i] = true
 	}
-	for _, i := range t.before(p.from) {
-		c := &t.items[i]
+	for _, i := range t.context.Before(p.from) {
+		c := t.context.Item(i)
 		switch {
-		case c.fate.hidden, c.aside == originalsSent:
-		case c.ordinal == t.opened && c.Part != none: // what it stands for is readable
+		case c.Hidden(), c.IsUnsentCompaction():
+		case c.Ordinal() == t.context.SentCompaction() && c.IsPart(): // what it stands for is readable
 			s.places = append(s.places, i)
 		case stays[i]:
-			if c.kept() && c.tells == nothing {
-				s.shown = append(s.shown, c.sent())
+			if c.Kept() && !c.IsNotice() {
+				s.shown = append(s.shown, c.Sent())
 			}
-		case !c.kept():
+		case !c.Kept():
 			s.places = append(s.places, i)
-		case c.summary:
-			s.former, s.places = strings.TrimSpace(s.former+"\n\n"+summaryText(c.sent())), append(s.places, i)
+		case c.IsSummary():
+			s.former, s.places = strings.TrimSpace(s.former+"\n\n"+summaryText(c.Sent())), append(s.places, i)
 			s.earlier, s.shown = append(s.earlier, s.shown...), nil
 		default:
-			s.places, s.items, s.shown = append(s.places, i), append(s.items, c.sent()), append(s.shown, c.sent())
+			s.places, s.items, s.shown = append(s.places, i), append(s.items, c.Sent()), append(s.shown, c.Sent())
 		}
 	}
 	return s
@@ -266,7 +273,7 @@ func (s *stretch) losses(summary string) protocol.CompactionLosses {
 func (s *stretch) messages() (texts []string) {
 	for _, item := range s.items {
 		if m, ok := item.ResponseItemVariant.(*protocol.Message); ok && m.Role == protocol.RoleUser {
-			texts = append(texts, textOf(item))
+			texts = append(texts, history.TextOf(item))
 		}
 	}
 	return texts

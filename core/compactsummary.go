@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"appserver/core/digest"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -40,10 +41,10 @@ func (t *Thread) summaryPrompt(c *compaction, window *int64) *Prompt {
 	}
 	room := int64(defaultTranscript)
 	if window != nil {
-		room = max(*window*8/10-t.scaled(t.count(content{text: p.Instructions})), leastTranscript)
+		room = max(*window*8/10-t.context.Scaled(t.context.Count(p.Instructions)), leastTranscript)
 	}
 	text := t.transcript(&c.stretch, room)
-	p.Items = []protocol.ResponseItem{{ResponseItemVariant: userText(text)}}
+	p.Items = []protocol.ResponseItem{{ResponseItemVariant: history.UserMessage(text)}}
 	return p
 }
 
@@ -65,11 +66,10 @@ func (t *Thread) transcript(stretch *stretch, room int64) string {
 	if stretch.former != "" {
 		head += "# Summary of what was before\n\n" + stretch.former + "\n\n"
 	}
-	t.recount()
 	limit := int(room) * 8 // more than texts have for so many tokens, mostly
 	for {
 		text := head + "# Conversation\n\n" + digest.Transcript(stretch.shown, max(limit-len(head), 0))
-		tokens := t.scaled(t.count(content{text: text}))
+		tokens := t.context.Scaled(t.context.Count(text))
 		if tokens <= room || limit < 2 {
 			return text
 		}
@@ -94,7 +94,7 @@ func (s *step) summaryDone(m *sampling, in SampleDone) {
 	s.out.Sync = true
 	text, flaw := t.compaction.taken(m.answer.String(), in.Answer.Cut)
 	switch {
-	case s.revision != t.compaction.revision:
+	case s.context.Revision() != t.compaction.revision:
 		s.compactAnew()
 	case flaw != "":
 		s.withoutModel(flaw)
@@ -211,7 +211,7 @@ func noSummary(why string) string {
 
 // summaryText is the text of a summary without what introduces it.
 func summaryText(item protocol.ResponseItem) string {
-	return strings.TrimPrefix(textOf(item), summaryHead)
+	return strings.TrimPrefix(history.TextOf(item), history.SummaryHead)
 }
 
 func sorted(places []int) []int {

@@ -1,8 +1,7 @@
 package core
 
 import (
-	"slices"
-
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -36,30 +35,20 @@ func (in UndoContext) apply(s *step)    { s.undoContext(in) }
 func (in RedoContext) apply(s *step)    { s.redoContext(in) }
 func (in RestoreContext) apply(s *step) { s.restoreContext(in) }
 
-// ContextChanged tells every subscriber that the list of context items is another one.
-// What they are told is ContextItems or ContextChanges, made before the next step.
-type ContextChanged struct {
-	// Places are of the items that changed, in order; those from New on are new. Removed
-	// are the ids of items that left the list.
-	Places  []int
-	Removed []string
-	New     int
-	// All is set where every item may have changed. Then the others are empty.
-	All bool
-	// to is the destination of the thread; the step may go on with another.
-	to destination
-}
+// ContextChanged notifies every subscriber that the list of context items changed. The notification is
+// built by [Thread.ContextItems] or [Thread.ContextChanges], before the next step.
+type ContextChanged struct{ history.Update }
 
 func (ContextChanged) message() {}
 
 // stale refuses an edit that was meant for another revision.
 func (s *step) stale(to protocol.Caller, expected *int64) bool {
-	if expected == nil || *expected == s.revision {
+	if expected == nil || *expected == s.context.Revision() {
 		return false
 	}
 	err := protocol.Refuse(protocol.KindStaleRevision, "the context has revision %d, not %d: read it again, and repeat the edit if it still makes sense",
-		s.revision, *expected)
-	err.Data.Revision = new(s.revision)
+		s.context.Revision(), *expected)
+	err.Data.Revision = new(s.context.Revision())
 	s.refuse(to, err)
 	return true
 }
@@ -68,17 +57,17 @@ func (s *step) editContext(in EditContext) {
 	if s.stale(in.To, in.Expected) {
 		return
 	}
-	p, err := s.plan(in.Operation)
+	p, err := s.context.Plan(in.Operation, s.selectTurns)
 	if err != nil {
 		s.refuse(in.To, err)
 		return
 	}
-	var changes []change
-	if len(p.places) > 0 {
+	var changes []history.Change
+	if len(p.Places) > 0 {
 		s.settleLastTurn() // before the line: calls may get outputs
-		changes = s.commit(s.line(p))
+		changes = s.commit(s.context.Encode(p))
 	}
-	s.reply(in.To, s.edited(in.Operation, len(changes), p.ignored))
+	s.reply(in.To, s.edited(in.Operation, len(changes), p.Ignored))
 	s.tellContext(changes)
 }
 
@@ -86,46 +75,31 @@ func (s *step) editContext(in EditContext) {
 func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignored int) any {
 	switch operation.(type) {
 	case *protocol.SetInclusion:
-		return protocol.ContextSetInclusionResponse{Revision: s.revision, Changed: changed, Ignored: ignored, Usage: s.contextUsage()}
+		return protocol.ContextSetInclusionResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored, Usage: s.contextUsage()}
 	case *protocol.PruneByIndices:
-		return protocol.ContextPruneByIndicesResponse{Revision: s.revision, Removed: changed, Ignored: ignored, Usage: s.contextUsage()}
+		return protocol.ContextPruneByIndicesResponse{Revision: s.context.Revision(), Removed: changed, Ignored: ignored, Usage: s.contextUsage()}
 	case *protocol.Prune:
-		return protocol.ContextPruneResponse{Revision: s.revision, Changed: changed, Usage: s.contextUsage()}
+		return protocol.ContextPruneResponse{Revision: s.context.Revision(), Changed: changed, Usage: s.contextUsage()}
 	case *protocol.Pin:
-		return protocol.ContextPinResponse{Revision: s.revision, Changed: changed, Ignored: ignored}
+		return protocol.ContextPinResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored}
 	}
-	return protocol.ContextReplaceResponse{Revision: s.revision, Usage: s.contextUsage()}
+	return protocol.ContextReplaceResponse{Revision: s.context.Revision(), Usage: s.contextUsage()}
 }
 
 // commit writes an edit, which makes it, and gives what it changed.
-func (s *step) commit(e protocol.StoredContextEdit) []change {
-	e.SavedTokens = s.savedBy(s.changesOf(&e))
-	e.Revision = s.revision + 1
+func (s *step) commit(e protocol.StoredContextEdit) []history.Change {
+	e.SavedTokens = s.context.SavedBy(s.context.ChangesOf(&e))
+	e.Revision = s.context.Revision() + 1
 	s.record(protocol.LineContextEdit, e)
 	s.out.Sync = true
-	return s.journal[len(s.journal)-1].changes
-}
-
-// placesOf are the places of changed items, of the other halves of their pairs, and of the
-// reasoning that goes with them, in order.
-func (h *history) placesOf(changes []change) []int {
-	var places []int
-	for _, c := range changes {
-		places = append(places, int(c.place))
-		if pair := h.items[c.place].pair; pair != none {
-			places = append(places, int(pair))
-		}
-		places = append(places, h.thoughts(int(c.place))...)
-	}
-	slices.Sort(places)
-	return slices.Compact(places)
+	return s.context.LastEdit().Changes()
 }
 
 func (s *step) undoContext(in UndoContext) {
 	if s.stale(in.To, in.Expected) {
 		return
 	}
-	e := s.undoable()
+	e := s.context.Undoable()
 	if e == nil {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToUndo, "there is no edit of the context to undo"))
 		return
@@ -133,16 +107,16 @@ func (s *step) undoContext(in UndoContext) {
 	c := s.beginCut()
 	s.retrace(protocol.EditUndo, e)
 	s.endCut(c, nil)
-	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.revision, Undone: e.ContextEdit, Usage: s.contextUsage()})
+	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit, Usage: s.contextUsage()})
 	s.tellCut(c)
-	s.tellContext(e.changes)
+	s.tellContext(e.Changes())
 }
 
 func (s *step) redoContext(in RedoContext) {
 	if s.stale(in.To, in.Expected) {
 		return
 	}
-	e := s.redoable()
+	e := s.context.Redoable()
 	if e == nil {
 		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToRedo, "there is no undone edit of the context to redo"))
 		return
@@ -150,15 +124,15 @@ func (s *step) redoContext(in RedoContext) {
 	c := s.beginCut()
 	s.retrace(protocol.EditRedo, e)
 	s.endCut(c, nil)
-	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.revision, Redone: e.ContextEdit, Usage: s.contextUsage()})
+	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit, Usage: s.contextUsage()})
 	s.tellCut(c)
-	s.tellContext(e.changes)
+	s.tellContext(e.Changes())
 }
 
 // retrace writes that an edit is undone or redone, which does it.
-func (s *step) retrace(op string, e *edit) {
+func (s *step) retrace(op string, e *history.Edit) {
 	s.settleLastTurn()
-	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.revision + 1, Target: e.ordinal})
+	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.context.Revision() + 1, Target: e.Ordinal()})
 	s.out.Sync = true
 }
 
@@ -166,63 +140,30 @@ func (s *step) restoreContext(in RestoreContext) {
 	if s.stale(in.To, in.Expected) {
 		return
 	}
-	c, changes := s.beginCut(), s.restoring()
-	restored := countListed(changes)
-	if points, lasting := s.foldPoints(); len(changes) > 0 || len(points) > lasting {
+	c, changes := s.beginCut(), s.context.Restorable()
+	restored := history.CountShown(changes)
+	if len(changes) > 0 || s.context.RestoresPoints() {
 		s.settleLastTurn()
 		changes = s.commit(protocol.StoredContextEdit{Op: protocol.EditRestore})
 	}
 	s.endCut(c, nil)
-	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.revision, Restored: restored, Usage: s.contextUsage()})
+	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored, Usage: s.contextUsage()})
 	s.tellCut(c)
 	s.tellContext(changes)
-}
-
-// countListed counts the items that are listed after changes.
-func countListed(changes []change) (n int) {
-	for _, c := range changes {
-		if !c.after.hidden {
-			n++
-		}
-	}
-	return n
 }
 
 // tellContext has the step end with telling that the list is another one: items changed,
 // or came. It is told of every edit, those that changed nothing too, so that clients can
 // wait for it, and once a step, because what is told is the list as the step leaves it.
-func (s *step) tellContext(changes []change) {
+func (s *step) tellContext(changes []history.Change) {
 	s.tells, s.changes = true, append(s.changes, changes...)
 }
 
-// endStep tells what tellContext gathered.
+// endStep sends what tellContext gathered.
 func (s *step) endStep() {
 	if !s.tells {
 		return
 	}
-	told := ContextChanged{New: s.toldItems, to: s.destination()}
-	told.All = s.allChanged || s.reordered || hides(s.changes) || s.toldItems > 0 && s.toldFor != s.destination() // hiding changes pairs, too
-	if !told.All {
-		told.Places, told.Removed = s.placesOf(s.changes), s.removedBy(s.changes)
-	}
-	s.say(told)
+	s.say(ContextChanged{s.context.TakeUpdate(s.changes)})
 	s.rememberGone(s.changes)
-	s.toldItems, s.toldFor, s.allChanged, s.reordered = len(s.items), s.destination(), false, false
-}
-
-// removedBy are the ids of the items that left the list with changes, or with their
-// being taken back.
-func (s *step) removedBy(changes []change) (ids []string) {
-	gone := map[int32]bool{}
-	for _, c := range changes {
-		was, item := c.before, &s.items[c.place]
-		if was == item.fate {
-			was = c.after
-		}
-		if !was.hidden && !was.deleted && !item.listed() && int(c.place) < s.toldItems && !gone[c.place] {
-			gone[c.place] = true
-			ids = append(ids, item.id())
-		}
-	}
-	return ids
 }

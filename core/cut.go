@@ -12,8 +12,8 @@ import (
 // items before it are kept too.
 func (s *step) cutAt(place int, reason string, kept ...int) protocol.StoredTrimPoint {
 	p := protocol.StoredTrimPoint{ID: s.NewID(), Reason: reason, Boundary: s.next}
-	for _, i := range slices.Compact(sorted(append(s.survivors(place), kept...))) {
-		p.Kept = append(p.Kept, s.items[i].id())
+	for _, i := range slices.Compact(sorted(append(s.context.Retained(place), kept...))) {
+		p.Kept = append(p.Kept, s.context.Item(i).ID())
 	}
 	turn := len(s.turns)
 	if last := s.lastTurn(); last != nil && last.id == s.ActiveTurn() { // it compacts
@@ -21,10 +21,10 @@ func (s *step) cutAt(place int, reason string, kept ...int) protocol.StoredTrimP
 		p.Boundary = max(s.beginOf(turn), s.lastBoundary())
 	}
 	if place != none {
-		p.KeepFrom = s.items[place].id()
+		p.KeepFrom = s.context.Item(place).ID()
 		turn, p.Boundary = s.boundaryAt(place)
 	}
-	pruned := s.prunedTurns()
+	pruned := s.context.TrimmedTurns()
 	p.PrunedTurnIDs = []string{}
 	for _, t := range s.turns[:turn] {
 		if !pruned[t.id] {
@@ -33,145 +33,48 @@ func (s *step) cutAt(place int, reason string, kept ...int) protocol.StoredTrimP
 	}
 	p.BeforeEntryID, p.FirstKeptItemID = s.itemsAround(p.Boundary)
 	p.PrunedMessageCount = max(s.messagesBefore(p.Boundary)-s.messagesBefore(s.lastBoundary())-s.messagesAmong(p.Kept), 0)
-	p.Revision = s.revision + 1
-	p.SavedTokens = s.savedBy(s.hiding(&p))
+	p.Revision = s.context.Revision() + 1
+	p.SavedTokens = s.context.SavedBy(s.context.TrimChanges(&p))
 	return p
 }
 
-// messagesAmong counts the messages of the user and the agent among items that a cut keeps,
-// but for those that an earlier one kept already.
+// messagesAmong counts the messages of the user and the agent among the items that a trim keeps. It skips
+// those that an earlier trim kept.
 func (s *step) messagesAmong(ids []string) (n int) {
 	for _, id := range ids {
-		place, _ := s.find(id)
-		switch c := &s.items[place]; {
-		case c.ordinal < s.lastBoundary() || !c.message:
-		case s.describe(place).category == protocol.CategoryUserMessage, s.describe(place).category == protocol.CategoryAssistantMessage:
+		place, _ := s.context.Find(id)
+		c := s.context.Item(place)
+		if c.Ordinal() < s.lastBoundary() || !c.IsMessage() {
+			continue
+		}
+		switch s.context.Category(place) {
+		case protocol.CategoryUserMessage, protocol.CategoryAssistantMessage:
 			n++
 		}
 	}
 	return n
 }
 
-// boundaryAt is the boundary before an item: the turn that it cuts off, and the ordinal of
-// the first line behind it.
+// boundaryAt returns the trim boundary before an item: the turn that it trims to, and the ordinal of the
+// first line after it.
 func (l *log) boundaryAt(place int) (turn int, boundary int64) {
-	c := &l.items[place]
-	turn = l.turnNumber(c.turnID)
-	if turn < 0 || l.prunedTurns()[c.turnID] { // a summary, or what is kept before it
+	c := l.context.Item(place)
+	turn = l.turnNumber(c.TurnID())
+	if turn < 0 || l.context.TrimmedTurns()[c.TurnID()] { // a summary, or an item that is kept before it
 		return 0, l.lastBoundary()
 	}
 	start := l.beginOf(turn)
-	for i := range l.inOrder() {
-		if i == place {
-			break
-		}
-		if before := &l.items[i]; before.turnID == c.turnID && !before.fate.hidden && before.aside == 0 && before.tells == nothing {
-			return turn, c.ordinal
-		}
+	if !l.context.BeginsTurn(place) || start == none {
+		return turn, c.Ordinal()
 	}
-	if start == none {
-		return turn, c.ordinal
-	}
-	return turn, max(start, l.lastBoundary()) // a cut within the turn may have come before
+	return turn, max(start, l.lastBoundary()) // an earlier trim may be within the turn
 }
 
 func (l *log) lastBoundary() int64 {
-	if p := l.lastPoint(); p != nil {
-		return p.position
+	if p := l.context.LastTrimPoint(); p != nil {
+		return p.Position
 	}
 	return 0
-}
-
-// prunedTurns are the turns before the latest trim point.
-func (h *history) prunedTurns() map[string]bool {
-	turns := map[string]bool{}
-	for _, p := range h.trimPoints() {
-		for _, id := range p.PrunedTurnIDs {
-			turns[id] = true
-		}
-	}
-	return turns
-}
-
-// survivors are the items before a place that stay when all before it goes: those that are
-// pinned, with the other halves of their pairs, and what the model was told last of its
-// surroundings.
-func (l *log) survivors(place int) (places []int) {
-	told := map[subject]int{}
-	for i := range l.inOrder() {
-		if c := &l.items[i]; c.listed() && c.aside == 0 && c.tells != nothing {
-			told[c.tells] = i
-		}
-	}
-	for _, i := range l.before(place) {
-		c := &l.items[i]
-		last, tells := told[c.tells]
-		switch {
-		case c.fate.hidden:
-		case c.fate.pinned, c.pair != none && l.items[c.pair].fate.pinned, c.aside == 0 && tells && last == i:
-			places = append(places, i)
-		}
-	}
-	return places
-}
-
-// activeTurns are the turns behind the latest trim point that the context holds something
-// of, oldest first.
-func (l *log) activeTurns() (ids []string) {
-	seen := l.prunedTurns()
-	for i := range l.inOrder() {
-		c := &l.items[i]
-		if c.turnID == "" || !c.listed() || c.aside != 0 || c.tells != nothing || seen[c.turnID] {
-			continue
-		}
-		seen[c.turnID] = true
-		ids = append(ids, c.turnID)
-	}
-	return ids
-}
-
-// firstOf is the place of the first item of a turn that is not hidden, none where there is
-// none. A reminder came with the turn, but stands before the conversation.
-func (h *history) firstOf(turn string) int {
-	for i := range h.inOrder() {
-		if c := &h.items[i]; !c.fate.hidden && c.aside == 0 && c.turnID == turn && c.tells != theReminder {
-			return i
-		}
-	}
-	return none
-}
-
-// behindSummaries is the place of the first thing said behind the summaries that trim points
-// put into the context, none where there is none; and all before it but these.
-func (l *log) behindSummaries() (place int, before []int) {
-	place = none
-	var since []int
-	for i := range l.inOrder() {
-		switch c := &l.items[i]; {
-		case c.fate.hidden:
-		case c.ofPoint:
-			before, since, place = append(before, since...), nil, none
-		default:
-			since = append(since, i)
-			if place == none && c.aside == 0 && c.tells == nothing {
-				place = i
-			}
-		}
-	}
-	if at := slices.Index(since, place); at >= 0 {
-		since = since[:at]
-	}
-	return place, append(before, since...)
-}
-
-// lastTurns is the place from which the last n of the active turns begin, of which there
-// are more; none where n is 0.
-func (l *log) lastTurns(n int) int {
-	if n == 0 {
-		return none
-	}
-	turns := l.activeTurns()
-	return l.firstOf(turns[len(turns)-n])
 }
 
 // itemsAround are the ids of the last thread item before a boundary and of the first one

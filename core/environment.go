@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -18,11 +19,11 @@ func (s *step) describeWorld(w World) {
 // news are the environment and the user's instructions, where they are not what the model
 // was last told.
 func (t *Thread) news(w World) (messages []*protocol.Message) {
-	if text := t.environmentText(w); text != t.environment {
-		messages = append(messages, userText(text))
+	if text := t.environmentText(w); text != t.context.Environment() {
+		messages = append(messages, history.UserMessage(text))
 	}
 	if text := t.instructionsNews(w.Instructions); text != "" {
-		messages = append(messages, userText(text))
+		messages = append(messages, history.UserMessage(text))
 	}
 	return messages
 }
@@ -31,7 +32,7 @@ const (
 	// instructionsReplace begins instructions that differ from earlier ones in the context.
 	instructionsReplace = "These instructions replace all earlier ones from AGENTS.md files.\n\n"
 	// instructionsGone ends the earlier instructions if the working directory has none.
-	instructionsGone = instructionsTag + "\nThe earlier instructions from AGENTS.md files no longer apply.\n</user_instructions>"
+	instructionsGone = history.InstructionsTag + "\nThe earlier instructions from AGENTS.md files no longer apply.\n</user_instructions>"
 	// foreignGone is the body by which the reference implementation ends instructions.
 	foreignGone = "The previously provided AGENTS.md instructions no longer apply."
 	// foreignReplace begins the body of its instructions that differ from earlier ones.
@@ -42,13 +43,13 @@ const (
 // they are in force.
 func (t *Thread) instructionsNews(files []InstructionFile) string {
 	text := instructionsText(files, "")
-	none := t.instructions == "" || t.instructions == instructionsGone || strings.Contains(t.instructions, foreignGone)
+	none := t.context.Instructions() == "" || t.context.Instructions() == instructionsGone || strings.Contains(t.context.Instructions(), foreignGone)
 	switch replacing := instructionsText(files, instructionsReplace); {
 	case none:
 		return text
 	case text == "":
 		return instructionsGone
-	case t.instructions == text, t.instructions == replacing, isForeignFor(t.instructions, t.settings.Cwd, files):
+	case t.context.Instructions() == text, t.context.Instructions() == replacing, isForeignFor(t.context.Instructions(), t.settings.Cwd, files):
 		return ""
 	default:
 		return replacing
@@ -57,9 +58,9 @@ func (t *Thread) instructionsNews(files []InstructionFile) string {
 
 // surroundings are the environment and the user's instructions, whatever the model was told.
 func (t *Thread) surroundings(w World) []*protocol.Message {
-	messages := []*protocol.Message{userText(t.environmentText(w))}
+	messages := []*protocol.Message{history.UserMessage(t.environmentText(w))}
 	if text := instructionsText(w.Instructions, ""); text != "" {
-		messages = append(messages, userText(text))
+		messages = append(messages, history.UserMessage(text))
 	}
 	return messages
 }
@@ -68,7 +69,7 @@ func (t *Thread) surroundings(w World) []*protocol.Message {
 // nothing else, for the working directory.
 func isForeignFor(text, cwd string, files []InstructionFile) bool {
 	head, body, found := strings.Cut(text, "<INSTRUCTIONS>")
-	if !found || !strings.HasPrefix(head, instructionsHead) {
+	if !found || !strings.HasPrefix(head, history.InstructionsHead) {
 		return false
 	}
 	if _, dir, named := strings.Cut(head, " for "); named && strings.TrimSpace(dir) != cwd {
@@ -124,7 +125,7 @@ func instructionsText(files []InstructionFile, opening string) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(instructionsTag + "\n" + opening)
+	b.WriteString(history.InstructionsTag + "\n" + opening)
 	for _, f := range files {
 		b.WriteString("# " + f.Path + "\n\n" + strings.TrimSpace(f.Text) + "\n\n")
 	}

@@ -168,11 +168,19 @@ func (l *log) applyAborted(ordinal int64, payload json.RawMessage) {
 func (l *log) applyUsage(payload json.RawMessage) {
 	var e protocol.TokenCount
 	if protocol.Unmarshal(payload, &e) == nil && e.Info != nil {
-		l.calibrate(l.settings.Model, e.Info)
-		l.applyPrices(e.Info)
+		l.context.Calibrate(l.settings.Model, e.Info)
+		l.priceReasoning(e.Info)
 		l.usage.Total = e.Info.TotalTokenUsage.Breakdown()
 		l.usage.Last = e.Info.LastTokenUsage.Breakdown()
 		l.usage.ModelContextWindow = e.Info.ModelContextWindow
+	}
+}
+
+// priceReasoning applies a report of reasoning tokens. It skips events that repeat a report.
+func (l *log) priceReasoning(info *protocol.TokenCountInfo) {
+	reported := info.LastTokenUsage.ReasoningOutputTokens
+	if total := info.TotalTokenUsage.Breakdown(); reported > 0 && total != l.usage.Total {
+		l.context.PriceReasoning(reported)
 	}
 }
 
@@ -187,8 +195,8 @@ func (l *log) applyItem(ordinal int64, payload json.RawMessage) {
 	switch kind {
 	case storedUserMessage:
 		r.says = theUser
-		if last := len(l.items) - 1; last >= 0 && l.items[last].turnID == t.id { // what a reviewer is told is in no history
-			l.showUser(peek(payload, "item.id"))
+		if last := l.context.Len() - 1; last >= 0 && l.context.Item(last).TurnID() == t.id { // what a reviewer is told is in no history
+			l.context.ShowUserMessage(peek(payload, "item.id"))
 		}
 		l.notePreview(payload)
 	case storedAgentMessage:

@@ -2,10 +2,10 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -108,7 +108,7 @@ func (s *step) recordEnd(t *turn) {
 	duration := s.Now.Sub(t.startedAt).Milliseconds()
 	if t.outcome.status == protocol.TurnInterrupted {
 		if t.kind() == "" { // of others the model does not hear, or has heard
-			s.item(userText(s.abortedNote()))
+			s.item(history.UserMessage(s.abortedNote()))
 		}
 		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",
 			StartedAt: &started, CompletedAt: &now, DurationMs: &duration})
@@ -127,11 +127,10 @@ func (s *step) recordEnd(t *turn) {
 	s.event(end)
 }
 
-// abortedTag begins abortedText.
-const abortedTag = "<turn_aborted>"
+// history.AbortedTag begins abortedText.
 
 // abortedText tells the model that the turn before was not finished.
-const abortedText = abortedTag + "\nThe user interrupted the previous turn. Commands that were running were ended; they may have taken effect in part.\n</turn_aborted>"
+const abortedText = history.AbortedTag + "\nThe user interrupted the previous turn. Commands that were running were ended; they may have taken effect in part.\n</turn_aborted>"
 
 // abortedNote is abortedText, with what goes on.
 func (s *step) abortedNote() string {
@@ -165,8 +164,8 @@ func (s *step) settleLastTurn() {
 		s.event(protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: storedError(&s.told.err)})
 		return
 	}
-	if slices.ContainsFunc(s.items, func(c contextItem) bool { return c.turnID == last.id }) { // the model heard of it
-		s.item(userText(abortedText))
+	if s.context.HasTurn(last.id) { // the model heard of it
+		s.item(history.UserMessage(abortedText))
 	}
 	s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: last.id, Reason: "interrupted", StartedAt: last.startedAt})
 }

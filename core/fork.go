@@ -24,7 +24,7 @@ type Fork struct {
 func (in Fork) apply(s *step) { s.fork(in) }
 
 func (s *step) fork(in Fork) {
-	s.options = in.Options
+	s.setOptions(in.Options)
 	s.goBy(in.World)
 	s.settleLastTurn()
 	s.changeSettings(in.Settings, "")
@@ -104,10 +104,10 @@ func (l *log) startOf(turn int) int64 {
 		return l.next
 	}
 	begin := l.beginOf(turn)
-	place, _ := l.search(begin, none)
+	place := l.context.FindOrdinal(begin)
 	items := l.turns[turn].items
-	if place > 0 && len(items) > 0 && items[0].number != none && l.shownAs[int32(place-1)] == items[0].id() {
-		return l.items[place-1].ordinal
+	if place > 0 && len(items) > 0 && items[0].number != none && l.context.UserItemID(place-1) == items[0].id() {
+		return l.context.Item(place - 1).Ordinal()
 	}
 	return begin
 }

@@ -17,8 +17,8 @@ func (t *Thread) Evict(lines lineref.Lines, first int, worth func(line int) bool
 		t.appended = lineref.NewSource(lines)
 	}
 	since := t.next - int64(t.Lines()-first)
-	for i := len(t.items) - 1; i >= 0 && t.items[i].ordinal >= since; i-- {
-		if c := &t.items[i]; c.Part == none && worth(int(c.Line)) {
+	for i := t.context.Len() - 1; i >= 0 && t.context.Item(i).Ordinal() >= since; i-- {
+		if c := t.context.Item(i); !c.IsPart() && worth(int(c.Line)) {
 			c.Source, c.Raw = t.appended, nil
 		}
 	}
@@ -39,9 +39,7 @@ func (l *log) ref(part int, raw json.RawMessage) lineref.Ref {
 }
 
 // evictLine removes the payloads of the items that the last line added, from a place on.
-func (l *log) evictLine(items int) {
-	for i := items; i < len(l.items); i++ {
-		l.items[i].Evict()
-	}
+func (l *log) evictLine(place int) {
+	l.context.Evict(place)
 	l.line++
 }

@@ -1,10 +1,9 @@
 package core
 
 import (
-	"bytes"
 	"encoding/json"
-	"strings"
 
+	"appserver/core/history"
 	"appserver/core/lineref"
 	"appserver/protocol"
 )
@@ -23,9 +22,9 @@ type log struct {
 	session  string // the provider session, "" for the first one
 	// disordered is set where lines have other ordinals than they are counted with.
 	disordered bool
-	history
-	turns  []turnRecord
-	turnAt map[string]int // the places of turns, by id
+	context    history.History
+	turns      []turnRecord
+	turnAt     map[string]int // the places of turns, by id
 	chronicle
 	// providerRecorded is set once a line names the provider of the model.
 	providerRecorded bool
@@ -37,7 +36,6 @@ type log struct {
 	// modelRecorded is set once a line gives the model.
 	modelRecorded bool
 	written       string // the timestamp of the last line that has one
-	surroundings
 	worktreeLog
 	// from is set while lines are applied that can be read again, line is their count.
 	from *lineref.Source
@@ -49,10 +47,9 @@ type log struct {
 // maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.
 const maxOrdinal = 1 << 53
 
-// apply changes the state as a line says. Lines that make no sense change nothing
-// but the count of lines.
+// apply changes the state by a line. An unreadable line only counts.
 func (l *log) apply(line *protocol.RolloutLine) {
-	defer l.evictLine(len(l.items))
+	defer l.evictLine(l.context.Len())
 	if line.Ordinal != nil && *line.Ordinal >= l.next && *line.Ordinal < maxOrdinal {
 		l.next = *line.Ordinal
 	}
@@ -72,16 +69,10 @@ func (l *log) apply(line *protocol.RolloutLine) {
 		l.applyMetadata(line.Payload)
 	case protocol.LineTurnContext:
 		l.applyTurnContext(line.Payload)
-	case protocol.LineResponseItem:
-		l.remember(ordinal, l.ref(none, line.Payload))
-	case protocol.LineCompacted:
-		l.applyCompacted(ordinal, line)
-	case protocol.LineTrimPoint:
-		l.applyTrimPoint(ordinal, line)
+	case protocol.LineResponseItem, protocol.LineCompacted, protocol.LineTrimPoint, protocol.LineContextEdit:
+		l.applyToContext(ordinal, line)
 	case protocol.LineProviderSession:
 		l.session = peek(line.Payload, "id")
-	case protocol.LineContextEdit:
-		l.applyContextEdit(ordinal, line)
 	case protocol.LineEventMsg:
 		l.applyEvent(ordinal, line)
 	case protocol.LineCheckpoint:
@@ -91,6 +82,31 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineMemoryMode:
 		l.forgetful = peek(line.Payload, "mode") == protocol.MemoryDisabled
 	}
+}
+
+// applyToContext applies a line that changes the model's history.
+func (l *log) applyToContext(ordinal int64, line *protocol.RolloutLine) {
+	l.setModel()
+	at := l.historyLine(ordinal, line)
+	switch line.Type {
+	case protocol.LineResponseItem:
+		l.context.Add(&at)
+	case protocol.LineCompacted:
+		l.context.ApplyCompacted(&at)
+	case protocol.LineTrimPoint:
+		l.context.ApplyTrimPoint(&at)
+	case protocol.LineContextEdit:
+		l.context.ApplyEdit(&at)
+	}
+}
+
+// setModel informs the history of the model for which the next request is.
+func (l *log) setModel() {
+	l.context.SetModel(history.Model{Provider: l.settings.Provider, Name: l.settings.Model})
+}
+
+func (l *log) historyLine(ordinal int64, line *protocol.RolloutLine) history.Line {
+	return history.Line{RolloutLine: *line, Ordinal: ordinal, TurnID: l.currentTurn(), Source: l.from, Number: l.line}
 }
 
 // applyMeta keeps the first session_meta: forks carry those of their parents too.
@@ -183,118 +199,9 @@ func (l *log) applyTurnContext(payload json.RawMessage) {
 	}
 }
 
-var (
-	environmentMark  = []byte(`"<environment_context>`)
-	instructionsMark = []byte(`"<user_instructions>`)
-	foreignMark      = []byte(`"` + instructionsHead)
-	reminderMark     = []byte(`"` + protocol.ReminderHead)
-	idMark           = []byte(`"id":`)
-)
-
-// remember adds an item to the history. Items stay undecoded, but for those the
-// state depends on. What this server tells of the world carries no id, so that it
-// cannot be taken for words of the user that look like it; the reference implementation
-// gives AGENTS.md a heading.
-func (l *log) remember(ordinal int64, what lineref.Ref) {
-	l.join(contextItem{ordinal: ordinal, turnID: l.currentTurn(), Ref: what})
-	if added := &l.items[len(l.items)-1]; added.thought || added.native {
-		added.maker = l.makerOf(maker{l.settings.Provider, l.settings.Model})
-	}
-	if added := &l.items[len(l.items)-1]; added.ofUser {
-		added.tells = subjectOf(what.Raw[:min(len(what.Raw), 512)])
-		if added.tells == theReminder {
-			l.remind()
-		}
-		l.hear(&l.items[len(l.items)-1])
-	}
-	if !l.conversing {
-		l.placeReminder()
-	}
-}
-
-// subjectOf is what a message in the role of the user tells of, by its first bytes.
-func subjectOf(head []byte) subject {
-	switch {
-	case opens(head, foreignMark):
-		return theInstructions
-	case bytes.Contains(head[:min(len(head), 64)], idMark):
-		return nothing
-	case opens(head, environmentMark):
-		return theEnvironment
-	case opens(head, instructionsMark):
-		return theInstructions
-	case opens(head, reminderMark):
-		return theReminder
-	}
-	return nothing
-}
-
-// opens tells whether a text of the JSON opens with a mark, which begins with a quote.
-func opens(head, mark []byte) bool {
-	at := bytes.Index(head, mark)
-	return at == 0 || at > 0 && head[at-1] != '\\'
-}
-
-// hear notes what an item tells the model of its surroundings.
-func (l *log) hear(c *contextItem) {
-	switch c.tells {
-	case theEnvironment:
-		l.environment = textOf(c.Item())
-	case theInstructions:
-		l.instructions = textOf(c.Item())
-	case theReminder:
-		l.reminder = textOf(c.Item())
-	}
-}
-
-// hearAgain finds what the model was told last, where compactions hide other items
-// than before.
-func (l *log) hearAgain() {
-	l.surroundings = surroundings{}
-	l.remindAgain()
-	for i := range l.items {
-		if c := &l.items[i]; !c.fate.hidden && c.aside == 0 {
-			l.hear(&l.items[i])
-		}
-	}
-}
-
 func (l *log) currentTurn() string {
 	if len(l.turns) == 0 {
 		return ""
 	}
 	return l.turns[len(l.turns)-1].id
-}
-
-func appendJSON(list []json.RawMessage, v any) []json.RawMessage {
-	raw, err := protocol.Marshal(v)
-	if err != nil {
-		return list
-	}
-	return append(list, raw)
-}
-
-func userText(text string) *protocol.Message {
-	return &protocol.Message{Role: protocol.RoleUser,
-		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}
-}
-
-func containsText(item protocol.ResponseItem, text string) bool {
-	return strings.Contains(textOf(item), text)
-}
-
-// textOf is the text of a message, "" for other items.
-func textOf(item protocol.ResponseItem) string {
-	m, ok := item.ResponseItemVariant.(*protocol.Message)
-	if !ok {
-		return ""
-	}
-	if len(m.Content) == 1 {
-		return m.Content[0].Text
-	}
-	var b strings.Builder
-	for _, c := range m.Content {
-		b.WriteString(c.Text)
-	}
-	return b.String()
 }

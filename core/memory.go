@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"appserver/core/excerpt"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -109,7 +110,7 @@ func (t *Thread) recalls() bool { return t.memory.Tool && !t.forgetful }
 const leastRemembered = 20
 
 // rememberGone has a summary made of the items that left the context with changes.
-func (s *step) rememberGone(changes []change) {
+func (s *step) rememberGone(changes []history.Change) {
 	if !s.memory.Summarize || s.forgetful || s.discards {
 		return
 	}
@@ -127,43 +128,32 @@ func (s *step) rememberGone(changes []change) {
 // is next to that cut, where a part of one may stand, is far within what the other leaves out.
 const goneLimit, itemLimit, heldLimit = 4 << 20, 16 << 10, 64 << 10
 
-// gone are the items that left the context with changes, turn by turn: the newest, where
-// they are many. Summaries, and what this server tells the model, are none of them.
-func (t *Thread) gone(changes []change) (spans []Span) {
-	size, seen := 0, map[int32]bool{}
-	for _, c := range slices.Backward(changes) {
-		item, was := &t.items[c.place], c.before
-		if item.fate == c.before {
-			was = c.after // it was taken back
-		}
-		if seen[c.place] || item.kept() || item.aside == originalsSent || was.hidden || was.deleted || was.excluded || item.summary || item.tells != nothing {
-			continue
-		}
-		seen[c.place] = true
-		entry := item.decoded()
-		if was.text != nil {
-			entry.ResponseItemVariant = replaced(entry.ResponseItemVariant, *was.text)
-		}
-		entry = shortened(entry, heldLimit)
-		if size += len(contentOfItem(shortened(entry, itemLimit)).text); size > goneLimit {
+// gone returns the items that left the prompt with changes, by turn. If they are many, it returns the
+// newest ones.
+func (t *Thread) gone(changes []history.Change) (spans []Span) {
+	size := 0
+	for r := range t.context.RemovedBy(changes) {
+		entry := shortened(r.Item, heldLimit)
+		if size += len(history.ContentText(shortened(entry, itemLimit))); size > goneLimit {
 			break
 		}
-		if n := len(spans); n == 0 || spans[n-1].TurnID != item.turnID {
-			spans = append(spans, Span{TurnID: item.turnID})
+		c := t.context.Item(r.Place)
+		if n := len(spans); n == 0 || spans[n-1].TurnID != c.TurnID() {
+			spans = append(spans, Span{TurnID: c.TurnID()})
 		}
 		last := &spans[len(spans)-1]
-		last.IDs, last.Items = append(last.IDs, item.id()), append(last.Items, entry)
+		last.IDs, last.Items = append(last.IDs, c.ID()), append(last.Items, entry)
 	}
 	if size < leastRemembered {
 		return nil
 	}
-	requests := t.requests()
+	requests := t.context.UserMessages()
 	slices.Reverse(spans)
 	for i := range spans {
 		slices.Reverse(spans[i].IDs)
 		slices.Reverse(spans[i].Items)
 		if place, known := requests[spans[i].TurnID]; known {
-			spans[i].Request, _ = beginOf(textOf(t.items[place].decoded()), itemLimit)
+			spans[i].Request, _ = beginOf(history.TextOf(t.context.Item(place).Decode()), itemLimit)
 		}
 	}
 	return spans
@@ -181,24 +171,12 @@ func (s Span) Shortened() Span {
 
 // shortened is an entry with a long text replaced by its ends.
 func shortened(entry protocol.ResponseItem, limit int) protocol.ResponseItem {
-	if whole := contentOfItem(entry).text; len(whole) > limit {
+	if whole := history.ContentText(entry); len(whole) > limit {
 		cut := excerpt.Text{Limit: limit}
 		cut.Write(strings.ToValidUTF8(whole, "\ufffd"))
-		entry.ResponseItemVariant = replaced(entry.ResponseItemVariant, cut.String())
+		entry = history.WithText(entry, cut.String())
 	}
 	return entry
-}
-
-// requests are the places of the user's first messages, by turn.
-func (t *Thread) requests() map[string]int32 {
-	first := map[string]int32{}
-	for place := range t.shownAs {
-		turn := t.items[place].turnID
-		if known, ok := first[turn]; !ok || place < known {
-			first[turn] = place
-		}
-	}
-	return first
 }
 
 func (s *step) remembered(in Remembered) {
@@ -252,9 +230,9 @@ func (s *step) recalled(in Recalled) {
 		s.finishWhenDone()
 		return
 	}
-	if text := s.reminderText(in, s.active.query); text != "" && text != s.reminder {
-		s.itemOfThread(userText(text))
-		s.allChanged = true
+	if text := s.reminderText(in, s.active.query); text != "" && text != s.context.Reminder() {
+		s.itemOfThread(history.UserMessage(text))
+		s.context.MarkStale()
 	}
 	s.sampleWhenReady()
 }

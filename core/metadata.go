@@ -70,7 +70,7 @@ func (l *log) applyMetadata(payload json.RawMessage) {
 // prompts of the reference implementation.
 func (s *step) injectItems(in InjectItems) {
 	s.settleLastTurn()
-	if in.World != nil && s.environment == "" {
+	if in.World != nil && s.context.Environment() == "" {
 		s.describeWorld(*in.World)
 	}
 	s.addItems(in.Items)

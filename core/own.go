@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"appserver/core/command"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -110,7 +111,7 @@ func (s *step) ownDone(o *ownCommand, r ToolResult) {
 	endItem(&item, r)
 	o.item.ThreadItemVariant = &item
 	s.completed(o.item, o.command.argv)
-	told := userText(ownText(o.command.script, r))
+	told := history.UserMessage(ownText(o.command.script, r))
 	told.ID = "msg_" + s.NewID()
 	s.itemOfThread(told)
 	switch {
@@ -125,8 +126,7 @@ func (s *step) ownDone(o *ownCommand, r ToolResult) {
 	}
 }
 
-// ownTag begins what the model reads of a command of the user's own.
-const ownTag = "<user_shell_command>"
+// history.ShellTag begins what the model reads of a command of the user's own.
 
 // ownText is what the model reads of a command of the user's own, in the form of the
 // reference implementation.
@@ -138,6 +138,6 @@ func ownText(script string, r ToolResult) string {
 	case r.ExitCode != nil:
 		how = fmt.Sprintf("Exit code: %d", *r.ExitCode)
 	}
-	return fmt.Sprintf(ownTag+"\n<command>\n%s\n</command>\n<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
+	return fmt.Sprintf(history.ShellTag+"\n<command>\n%s\n</command>\n<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
 		script, how, r.Duration.Seconds(), r.Output)
 }

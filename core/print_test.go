@@ -106,7 +106,7 @@ func eventText(p gjson.Result) string {
 // contextText tells by their places which context items are told to be changed, and from
 // where on they are new.
 func contextText(c core.ContextChanged) string {
-	text := fmt.Sprintf("context items from %d on", c.New)
+	text := fmt.Sprintf("context items from %d on", c.Added)
 	if len(c.Places) > 0 {
 		text += fmt.Sprintf(", changed %v", c.Places)
 	}

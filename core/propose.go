@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -75,7 +76,7 @@ func (t *Thread) planRange(r *Compaction, turns *protocol.PruneRange) (p compact
 		p, found = t.planWhole(r, r.KeepTurns)
 		return p, found, nil
 	}
-	active := t.activeTurns()
+	active := t.context.ActiveTurns()
 	keep := 0
 	switch turns.Word {
 	case protocol.RangeFirstTurns:
@@ -144,7 +145,7 @@ func (s *step) showDraft(warning string) {
 	}
 	s.reply(d.to, protocol.ThreadCompactProposeResponse{
 		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
-		TokensBefore: d.before, TokensAfter: d.before - s.draftSaves(d), Losses: s.losses(d), Warning: present(&warning),
+		TokensBefore: d.before, TokensAfter: d.before - s.draftSaves(d), Losses: s.losses(d), Warning: optional(warning),
 	})
 }
 
@@ -157,13 +158,13 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 	}
 	seen := map[string]bool{"": true}
 	for _, i := range places {
-		c := &s.items[i]
-		v.ItemIDs = append(v.ItemIDs, c.id())
-		if !seen[c.turnID] {
-			seen[c.turnID] = true
-			v.TurnIDs = append(v.TurnIDs, c.turnID)
+		c := s.context.Item(i)
+		v.ItemIDs = append(v.ItemIDs, c.ID())
+		if !seen[c.TurnID()] {
+			seen[c.TurnID()] = true
+			v.TurnIDs = append(v.TurnIDs, c.TurnID())
 		}
-		if c.message && !c.summary {
+		if c.IsMessage() && !c.IsSummary() {
 			v.MessageCount++
 		}
 	}
@@ -173,8 +174,8 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 // draftSaves is what the draft saves of a request, in tokens.
 func (s *step) draftSaves(d *draft) int64 {
 	if d.strategy == protocol.CompactMask {
-		line := s.line(plan{op: protocol.EditMask, places: s.maskable(d.plan)})
-		return s.savedBy(s.changesOf(&line))
+		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.maskable(d.plan)})
+		return s.context.SavedBy(s.context.ChangesOf(&line))
 	}
 	return s.pointOf(d.compaction, d.text).SavedTokens
 }
@@ -190,7 +191,7 @@ func (s *step) losses(d *draft) protocol.CompactionLosses {
 
 // expired tells whether the context is not the one that the draft was made for.
 func (s *step) expired(d *draft) bool {
-	return d.revision != s.revision || d.items != len(s.items) || s.active != nil
+	return d.revision != s.context.Revision() || d.items != s.context.Len() || s.active != nil
 }
 
 func errDraftExpired() *protocol.Error {
@@ -224,7 +225,7 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 	s.draft = nil
 	set(&d.text, in.Text)
 	if d.strategy == protocol.CompactMask {
-		changes := s.commit(s.line(plan{op: protocol.EditMask, places: s.maskable(d.plan)}))
+		changes := s.commit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.maskable(d.plan)}))
 		s.reply(in.To, s.committed(nil))
 		s.tellSize()
 		s.tellCompacted(d.before, d.strategy)
@@ -232,7 +233,7 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 		return
 	}
 	cut := s.writeCompaction(s.pointOf(d.compaction, d.text), d.text, d.strategy, d.took)
-	s.reply(in.To, s.committed(&s.lastPoint().TrimPoint))
+	s.reply(in.To, s.committed(&s.context.LastTrimPoint().TrimPoint))
 	s.tellSize()
 	s.tellCompacted(d.before, d.strategy)
 	s.tellCut(cut)
@@ -240,5 +241,5 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 }
 
 func (s *step) committed(point *protocol.TrimPoint) protocol.ThreadCompactCommitResponse {
-	return protocol.ThreadCompactCommitResponse{Revision: s.revision, TrimPoint: point, SessionID: s.sessionID(), Usage: s.contextUsage()}
+	return protocol.ThreadCompactCommitResponse{Revision: s.context.Revision(), TrimPoint: point, SessionID: s.sessionID(), Usage: s.contextUsage()}
 }

@@ -12,6 +12,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/filechanges"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -71,7 +72,7 @@ type explorer struct{ *machine }
 func newExplorer(t *rapid.T) *explorer {
 	e := &explorer{newMachine(t.Fatalf)}
 	e.options.CompletedFloor = rapid.SampledFrom([]time.Duration{0, 50 * time.Millisecond}).Draw(t, "floor")
-	e.options.Tokens = rapid.SampledFrom([]core.Tokenizer{nil, guess(1), guess(3)}).Draw(t, "tokens")
+	e.options.Tokens = rapid.SampledFrom([]history.Tokenizer{nil, guess(1), guess(3)}).Draw(t, "tokens")
 	e.settings.ApprovalPolicy.Mode = policies.Draw(t, "policy")
 	e.settings.Sandbox = sandboxes.Draw(t, "sandbox").Policy()
 	start := e.start(rapid.SampledFrom([]string{protocol.HistoryPaginated, "legacy"}).Draw(t, "history mode"))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"appserver/core/digest"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -100,11 +101,11 @@ func (s *step) bringBack(ids []string) string {
 	var places []int
 	var said []string
 	for _, id := range ids {
-		place, found := s.find(id)
+		place, found := s.context.Find(id)
 		switch {
-		case !found || !s.items[place].listed():
+		case !found || !s.context.Item(place).Listed():
 			said = append(said, fmt.Sprintf("%s cannot be brought back: only items that are listed as excluded can.", id))
-		case !s.items[place].fate.excluded:
+		case !s.context.Item(place).Excluded():
 			said = append(said, id+" is in the conversation.")
 		default:
 			places = append(places, place)
@@ -112,7 +113,7 @@ func (s *step) bringBack(ids []string) string {
 		}
 	}
 	if places = slices.Compact(sorted(places)); len(places) > 0 {
-		s.tellContext(s.commit(s.line(plan{op: protocol.EditInclude, places: places})))
+		s.tellContext(s.commit(s.context.Encode(history.Plan{Op: protocol.EditInclude, Places: places})))
 	}
 	return strings.Join(said, "\n")
 }
@@ -125,25 +126,25 @@ type goneHit struct{ place, score int }
 func (s *step) searchGone(query string) (found []string) {
 	var hits []goneHit
 	size := 0
-	for i := len(s.items) - 1; i >= 0 && size < recallDepth; i-- {
-		c := &s.items[i]
-		reverted := c.turnID != "" && s.turnNumber(c.turnID) < 0
-		if c.fate.deleted || c.kept() || c.tells != nothing || c.summary || c.role == aCall || reverted {
+	for i := s.context.Len() - 1; i >= 0 && size < recallDepth; i-- {
+		c := s.context.Item(i)
+		reverted := c.TurnID() != "" && s.turnNumber(c.TurnID()) < 0
+		if c.Deleted() || c.Kept() || c.IsNotice() || c.IsSummary() || c.IsCall() || reverted {
 			continue
 		}
-		size += int(c.size)
-		if score := digest.Shared(contentOfItem(c.decoded()).text, query); score > 0 {
+		size += int(c.Size())
+		if score := digest.Shared(history.ContentText(c.Decode()), query); score > 0 {
 			hits = append(hits, goneHit{i, score})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b goneHit) int { return cmp.Compare(b.score, a.score) })
 	for _, h := range hits[:min(len(hits), recallHits)] {
-		c, how := &s.items[h.place], "left out with an earlier part of the conversation"
-		if c.listed() {
+		c, how := s.context.Item(h.place), "left out with an earlier part of the conversation"
+		if c.Listed() {
 			how = "excluded"
 		}
-		about := digest.About(contentOfItem(c.decoded()).text, query, recallExcerpt)
-		found = append(found, fmt.Sprintf("%s (%s): %s", c.id(), how, strings.Join(about, " ")))
+		about := digest.About(history.ContentText(c.Decode()), query, recallExcerpt)
+		found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, strings.Join(about, " ")))
 	}
 	return found
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"appserver/core/digest"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -79,7 +80,7 @@ func (t *Thread) holds(m Memory) bool {
 		return false
 	}
 	for _, id := range m.Items {
-		if place, found := t.find(id); !found || !t.inPrompt(place) {
+		if place, found := t.context.Find(id); !found || !t.context.InPrompt(place) {
 			return false
 		}
 	}
@@ -93,60 +94,11 @@ func (t *Thread) heldText(found []Memory) string {
 		return ""
 	}
 	var b strings.Builder
-	for i := range t.items {
-		if c := &t.items[i]; c.message && c.tells == nothing && t.inPrompt(i) {
-			b.WriteString(strings.Join(strings.Fields(textOf(c.decoded())), " "))
+	for i := range t.context.Len() {
+		if c := t.context.Item(i); c.IsMessage() && !c.IsNotice() && t.context.InPrompt(i) {
+			b.WriteString(strings.Join(strings.Fields(history.TextOf(c.Decode())), " "))
 			b.WriteByte('\n')
 		}
 	}
 	return b.String()
-}
-
-// remind makes the item that joined last the one reminder. The model is never reminded of more
-// than the rules allow.
-func (h *history) remind() {
-	h.remindOf(int32(len(h.items) - 1))
-	before := h.reordered
-	h.placeReminder()
-	h.reordered = before // a new item has no place yet
-}
-
-// placeReminder moves the reminder directly before the conversation: before the first item kept
-// that tells nothing of the surroundings, or to the end without one. The place depends on the kept
-// items alone, so that undo and a reload give the same order.
-func (h *history) placeReminder() {
-	if h.reminded == 0 {
-		return
-	}
-	first := int32(none)
-	for i := range h.inOrder() {
-		if c := &h.items[i]; c.kept() && c.tells == nothing {
-			first = int32(i)
-			break
-		}
-	}
-	h.conversing = first != none
-	if h.move(h.reminded-1, first) {
-		h.reordered = true
-	}
-}
-
-// remindOf puts one reminder in the place of the one that counts.
-func (h *history) remindOf(place int32) {
-	if h.reminded > 0 {
-		h.items[h.reminded-1].outdated = true
-	}
-	h.reminded = place + 1
-	h.items[place].outdated = false
-}
-
-// remindAgain has the last reminder count that is not hidden: where a revert took out the
-// turn that another one came with, the one before is back.
-func (h *history) remindAgain() {
-	for i := len(h.items) - 1; i >= 0; i-- {
-		if c := &h.items[i]; c.tells == theReminder && !c.fate.hidden {
-			h.remindOf(int32(i))
-			return
-		}
-	}
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"slices"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -35,7 +36,7 @@ func (s *step) takeOut(n uint32) *aCut {
 	s.settleLastTurn()
 	c := s.beginCut()
 	if n > 0 {
-		s.event(protocol.ThreadRolledBack{Type: protocol.EventRolledBack, NumTurns: n, Revision: s.revision + 1})
+		s.event(protocol.ThreadRolledBack{Type: protocol.EventRolledBack, NumTurns: n, Revision: s.context.Revision() + 1})
 		s.out.Sync = true
 	}
 	s.endCut(c, nil)
@@ -71,77 +72,25 @@ func (s *step) replyToRevert(in Revert) {
 	s.reply(in.To, answer)
 }
 
-// lastRevert is what the last edit changed, where it was a revert.
-func (s *step) lastRevert() []change {
-	if len(s.journal) == 0 || !s.journal[len(s.journal)-1].reverts() {
-		return nil
+// lastRevert returns the changes of the last edit if it is a revert.
+func (s *step) lastRevert() []history.Change {
+	if last := s.context.LastEdit(); last != nil && last.IsRevert() {
+		return last.Changes()
 	}
-	return s.lastChanges()
+	return nil
 }
 
-// applyRolledBack takes the last turns out: what they brought into the context is hidden,
-// and what trims and compactions hid since they began is back. Other edits of what is left
-// stay. Nothing before is undone or made again from then on.
+// applyRolledBack removes the last turns and reverts their part of the context.
 func (l *log) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
 	var rolled protocol.ThreadRolledBack
 	if protocol.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || len(l.turns) == 0 {
 		return
 	}
 	first := max(len(l.turns)-int(rolled.NumTurns), 0)
-	e := edit{ordinal: ordinal, from: l.startOf(first)}
-	e.Op, e.At = protocol.EditRevert, parseTime(line.Timestamp).UnixMilli()
-	e.changes = l.reverting(e.from)
-	e.Count = len(e.changes)
-	l.voidCuts(e.from)
-	l.revise(rolled.Revision)
-	l.enter(e)
-	l.hiddenAnew(&e)
-	l.forgetTurns(first, e.from)
-}
-
-// reverts tells whether the edit took turns out.
-func (e *edit) reverts() bool { return e.Op == protocol.EditRevert }
-
-// cutsSince are the trims and compactions from a line on, and the summaries that these were
-// given, the last one first: those in force, which no restore has taken back.
-func (h *history) cutsSince(from int64) (cuts []*edit) {
-	points := h.trimPoints()
-	for i := len(h.journal) - 1; i >= 0 && h.journal[i].ordinal >= from; i-- {
-		e := &h.journal[i]
-		holds := e.Op == protocol.EditCompact || e.point != nil && indexOfPoint(points, e.point.ID) >= 0 || e.of != "" && indexOfPoint(points, e.of) >= 0
-		if holds && !e.Undone {
-			cuts = append(cuts, e)
-		}
-	}
-	return cuts
-}
-
-// reverting is what goes with the lines from one on.
-func (h *history) reverting(from int64) (changes []change) {
-	was := map[int32]bool{} // hidden, before those cuts
-	for _, e := range h.cutsSince(from) {
-		for _, c := range slices.Backward(e.changes) {
-			was[c.place] = c.before.hidden
-		}
-	}
-	for i := range h.items {
-		before := h.items[i].fate
-		after := before
-		if hidden, changed := was[int32(i)]; changed {
-			after.hidden = hidden
-		}
-		after.hidden = after.hidden || h.items[i].ordinal >= from
-		if after != before {
-			changes = append(changes, change{int32(i), before, after})
-		}
-	}
-	return changes
-}
-
-func (h *history) voidCuts(from int64) {
-	for _, e := range h.cutsSince(from) {
-		e.Undone, e.final = true, true
-	}
+	from := l.startOf(first)
+	at := l.historyLine(ordinal, line)
+	l.context.Revert(&at, from, rolled.Revision)
+	l.forgetTurns(first, from)
 }
 
 // forgetTurns takes turns out of what is shown.
@@ -156,24 +105,8 @@ func (l *log) forgetTurns(first int, from int64) {
 	if first == 0 {
 		l.preview = ""
 	}
-	l.sealed = slices.DeleteFunc(l.sealed, func(ordinal int64) bool { return ordinal >= from })
 	l.numbered = 0
 	for i := range l.turns {
 		l.numbered += int64(len(l.turns[i].items))
 	}
-}
-
-// reverted tells whether a line is of turns that were taken out, or takes them out. What
-// it says of settings and names holds on.
-func (p *projection) reverted(line *protocol.RolloutLine) bool {
-	switch line.Type {
-	case protocol.LineResponseItem, protocol.LineCompacted, protocol.LineTurnContext:
-	case protocol.LineEventMsg:
-		if kind := peek(line.Payload, "type"); kind == protocol.EventSettings || kind == protocol.EventNameUpdated {
-			return false
-		}
-	default:
-		return false
-	}
-	return slices.ContainsFunc(p.reverts, func(e *edit) bool { return *line.Ordinal >= e.from && *line.Ordinal <= e.ordinal })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -100,7 +101,7 @@ func (s *step) endReview() {
 	if shown == "" || s.active.outcome != nil {
 		result, heard, shown = nil, reviewLost, noReview
 	}
-	s.item(userText(heard))
+	s.item(history.UserMessage(heard))
 	s.exitReview(shown, result)
 	said := &protocol.AgentMessageItem{ID: "msg_" + s.NewID(), Text: shown}
 	s.item(&protocol.Message{ID: said.ID, Role: protocol.RoleAssistant,

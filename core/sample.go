@@ -52,7 +52,7 @@ func (s *step) sample() {
 		return
 	}
 	id := s.newEffect()
-	t.sample, t.calls = &sampling{effect: id, revision: s.revision, items: len(s.items)}, nil
+	t.sample, t.calls = &sampling{effect: id, revision: s.context.Revision(), items: s.context.Len()}, nil
 	t.samples = append(t.samples, id)
 	answered := t.notBefore.Add(-s.options.CompletedFloor)
 	if r != nil {
@@ -318,8 +318,8 @@ func (s *step) sampleDone(in SampleDone) {
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
 	}
-	if in.Answer.echoes() && s.toldItems > m.items { // reasoning of this answer may be told as not sent
-		s.allChanged = true
+	if in.Answer.echoes() && s.context.WasAnnounced(m.items) { // reasoning of this answer may be told as not sent
+		s.context.MarkStale()
 	}
 	s.completeReasoning(m, nil)
 	s.completeMessage(m, in.Answer.Echo, "")
@@ -341,10 +341,14 @@ func (s *step) sampleDone(in SampleDone) {
 	s.takeCalls(in.Answer.Calls)
 }
 
+// uncountedLimit is how many bytes of items may be counted within a turn: some
+// milliseconds' worth.
+const uncountedLimit = 256 << 10
+
 // countedInput is our own count of a request whose answer has come: 0 where the context
 // has changed since, and where counting would hold up the turn's end.
 func (s *step) countedInput(m *sampling) int64 {
-	if s.active.review != nil || m.revision != s.revision || s.uncounted() > uncountedLimit {
+	if s.active.review != nil || m.revision != s.context.Revision() || s.context.Uncounted() > uncountedLimit {
 		return 0
 	}
 	return s.counted(m.items)
@@ -358,14 +362,16 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 	info := &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
 		ModelContextWindow: window, CountedInputTokens: counted,
-		CountedByModel: counted > 0 && s.tokenizer().Known(s.settings.Model),
+		CountedByModel: counted > 0 && s.context.Tokenizer().Known(s.settings.Model),
 	}
 	if s.active != nil && s.active.review != nil { // the last request of the thread itself stays its last
 		info.LastTokenUsage = s.usage.Last.Stored()
 	}
-	scale, reasoning := s.scales[s.settings.Model], s.unbilled()
+	scale, reasoning := s.context.Scale(), s.context.FirstEstimated()
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
-	s.allChanged = s.allChanged || s.scales[s.settings.Model] != scale || reasoning < s.toldItems
+	if s.context.Scale() != scale || s.context.WasAnnounced(reasoning) {
+		s.context.MarkStale()
+	}
 }
 
 func (s *step) notifyUsage(turnID string) {

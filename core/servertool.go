@@ -118,7 +118,7 @@ func (t *ServerTool) names() (namespace, name string) {
 // learn takes the tools that servers have now. The client's own of the same name comes first.
 func (t *Thread) learn(tools []ServerTool) {
 	t.serverTools = slices.DeleteFunc(slices.Clone(tools), func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil })
-	t.frame.tokens = 0
+	t.overhead.tokens = 0
 }
 
 func (t *Thread) serverTool(name string) *ServerTool {

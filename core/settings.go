@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -46,7 +47,7 @@ type Options struct {
 	// turn/interrupt and the turn's turn/completed.
 	CompletedFloor time.Duration
 	// Tokens counts tokens; nil counts one for every four bytes.
-	Tokens Tokenizer
+	Tokens history.Tokenizer
 	// Offers are the tools for a model until a world tells them; nil are none.
 	Offers func(provider, model string) Offers
 	// Memory says what is remembered until a world tells it.

@@ -1,6 +1,10 @@
 package core
 
-import "strings"
+import (
+	"strings"
+
+	"appserver/core/history"
+)
 
 // Skill is a skill that the model is told of.
 type Skill struct{ Name, Description, Path string }
@@ -43,6 +47,6 @@ func SkillsText(skills []Skill) string {
 // tellSkills puts the skills that the user named into the history, behind the user's words.
 func (s *step) tellSkills(skills []SkillText) {
 	for _, skill := range skills {
-		s.item(userText(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
+		s.item(history.UserMessage(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
 	}
 }

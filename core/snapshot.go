@@ -3,6 +3,7 @@ package core
 import (
 	"bufio"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,37 +15,42 @@ import (
 const (
 	// snapshotForm changes whenever a snapshot is written otherwise, or lines are applied
 	// otherwise than before.
-	snapshotForm = 8
+	snapshotForm = 9
 	// snapshotBlock is how many entries of a list are in memory a second time.
 	snapshotBlock = 1 << 14
 )
+
+// errBlock is that of a block whose columns do not fit each other.
+var errBlock = errors.New("a block of the snapshot makes no sense")
+
+func bitOf(bit uint32, set bool) uint32 {
+	if set {
+		return bit
+	}
+	return 0
+}
 
 // snapshotHead is what a snapshot, the durable state of a thread, begins with. Then come
 // its lists, in blocks of columns. What there is one of is JSON, which tells a pointer to
 // 0 from none.
 type snapshotHead struct {
-	Form                         int
-	Defaults, One                []byte
-	Items, Turns, Edits, Moments int
-	Order                        []int32
-	Messages                     []int64
+	Form           int
+	Defaults, One  []byte
+	Turns, Moments int
+	Messages       []int64
 }
 
 // snapshotOne are the members of log and history that are no lists.
 type snapshotOne struct {
-	ID, Name, NamedAt, Preview, Applied, Session, Written, CountedFor  string
-	Environment, Instructions, Reminder                                string
-	Meta                                                               protocol.SessionMeta
-	Settings                                                           Settings
-	Usage                                                              protocol.ThreadTokenUsage
-	Next, Revision, Numbered                                           int64
-	Sealed                                                             []int64
-	Line, Reminded                                                     int32
-	Disordered, Forgetful, Conversing, ProviderRecorded, ModelRecorded bool
-	Scales                                                             map[string]float64
-	Offsets                                                            map[string]int64
-	Points                                                             []checkpoint
-	Changes                                                            []protocol.WorktreeChanges
+	ID, Name, NamedAt, Preview, Applied, Session, Written  string
+	Meta                                                   protocol.SessionMeta
+	Settings                                               Settings
+	Usage                                                  protocol.ThreadTokenUsage
+	Next, Numbered                                         int64
+	Line                                                   int32
+	Disordered, Forgetful, ProviderRecorded, ModelRecorded bool
+	Points                                                 []checkpoint
+	Changes                                                []protocol.WorktreeChanges
 }
 
 // Snapshot writes what the lines that were applied so far come to, for ContinueLoad. All of
@@ -55,8 +61,8 @@ func (l *Loading) Snapshot(to io.Writer) error {
 		return fmt.Errorf("thread %s is held in memory", t.id)
 	}
 	head := snapshotHead{
-		Form: snapshotForm, Items: len(t.items), Turns: len(t.turns), Edits: len(t.journal), Moments: len(t.moments),
-		Order: t.order, Messages: t.messages,
+		Form: snapshotForm, Turns: len(t.turns), Moments: len(t.moments),
+		Messages: t.messages,
 	}
 	var err error
 	if head.Defaults, err = protocol.Marshal(l.defaults); err != nil {
@@ -73,18 +79,11 @@ func (l *Loading) Snapshot(to io.Writer) error {
 }
 
 func (l *log) writeLists(out *gob.Encoder) error {
-	for first := 0; first < len(l.items); first += snapshotBlock {
-		if err := l.writeItems(out, first, min(first+snapshotBlock, len(l.items))); err != nil {
-			return err
-		}
+	if err := l.context.WriteSnapshot(out); err != nil {
+		return err
 	}
 	for turns := range slices.Chunk(l.turns, snapshotBlock/8) {
 		if err := writeTurns(out, turns); err != nil {
-			return err
-		}
-	}
-	for i := range l.journal {
-		if err := writeEdit(out, &l.journal[i]); err != nil {
 			return err
 		}
 	}
@@ -121,21 +120,13 @@ func (l *log) readSnapshot(in *gob.Decoder, head *snapshotHead) error {
 		return err
 	}
 	l.setOne(&one)
-	l.order, l.messages = head.Order, head.Messages
-	l.items = make([]contextItem, 0, head.Items)
-	for len(l.items) < head.Items {
-		if err := l.readItems(in); err != nil {
-			return err
-		}
+	l.messages = head.Messages
+	if err := l.context.ReadSnapshot(in, l.from); err != nil {
+		return err
 	}
 	l.turns, l.turnAt = make([]turnRecord, 0, head.Turns), make(map[string]int, head.Turns)
 	for len(l.turns) < head.Turns {
 		if err := l.readTurns(in); err != nil {
-			return err
-		}
-	}
-	for range head.Edits {
-		if err := l.readEdit(in); err != nil {
 			return err
 		}
 	}
@@ -151,22 +142,17 @@ func (l *log) readSnapshot(in *gob.Decoder, head *snapshotHead) error {
 func (l *log) one() snapshotOne {
 	return snapshotOne{
 		ID: l.id, Name: l.name, NamedAt: l.namedAt, Preview: l.preview, Applied: l.applied, Session: l.session,
-		Written: l.written, CountedFor: l.countedFor, Environment: l.environment, Instructions: l.surroundings.instructions,
-		Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Revision: l.revision, Line: l.line, Numbered: l.numbered,
-		Sealed: l.sealed, ProviderRecorded: l.providerRecorded, ModelRecorded: l.modelRecorded,
-		Disordered: l.disordered, Scales: l.scales, Offsets: l.offsets,
-		Points: l.points, Changes: l.fileChanges, Reminder: l.reminder, Reminded: l.reminded, Conversing: l.conversing, Forgetful: l.forgetful,
+		Written: l.written, Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Line: l.line,
+		Numbered: l.numbered, ProviderRecorded: l.providerRecorded, ModelRecorded: l.modelRecorded,
+		Disordered: l.disordered, Points: l.points, Changes: l.fileChanges, Forgetful: l.forgetful,
 	}
 }
 
 func (l *log) setOne(s *snapshotOne) {
 	l.id, l.name, l.namedAt, l.preview, l.applied, l.session = s.ID, s.Name, s.NamedAt, s.Preview, s.Applied, s.Session
-	l.written, l.countedFor, l.environment, l.surroundings.instructions = s.Written, s.CountedFor, s.Environment, s.Instructions
-	l.meta, l.settings, l.usage, l.next, l.revision, l.line = s.Meta, s.Settings, s.Usage, s.Next, s.Revision, s.Line
-	l.disordered, l.scales, l.offsets, l.numbered = s.Disordered, s.Scales, s.Offsets, s.Numbered
-	l.points, l.fileChanges = s.Points, s.Changes
-	l.sealed, l.providerRecorded, l.modelRecorded = s.Sealed, s.ProviderRecorded, s.ModelRecorded
-	l.reminder, l.reminded, l.conversing, l.forgetful = s.Reminder, s.Reminded, s.Conversing, s.Forgetful
+	l.written, l.meta, l.settings, l.usage, l.next, l.line = s.Written, s.Meta, s.Settings, s.Usage, s.Next, s.Line
+	l.numbered, l.providerRecorded, l.modelRecorded = s.Numbered, s.ProviderRecorded, s.ModelRecorded
+	l.disordered, l.points, l.fileChanges, l.forgetful = s.Disordered, s.Points, s.Changes, s.Forgetful
 }
 
 // momentColumns are a block of the chronicle's.

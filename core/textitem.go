@@ -64,7 +64,7 @@ func (l *log) applyUserText(ordinal int64, payload json.RawMessage) {
 		return
 	}
 	l.addNumbered(ordinal, t, theUser, payload)
-	l.showUser(itemName(l.numbered))
+	l.context.ShowUserMessage(itemName(l.numbered))
 	if l.preview == "" {
 		l.preview = protocol.PreviewOf(peek(payload, "message"))
 	}

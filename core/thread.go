@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"appserver/core/history"
 	"appserver/core/lineref"
 	"appserver/protocol"
 )
@@ -33,17 +34,10 @@ type Thread struct {
 	// told is the turn that clients were told has failed because its lines could not
 	// be appended. The rollout does not say so before the next line.
 	told *toldEnd
-	// toldItems counts the context items that clients were told of, toldFor is the destination
-	// that they were told for, and allChanged is set when these hold no more.
-	toldItems  int
-	toldFor    destination
-	allChanged bool
-	// opened is the ordinal of the encrypted compaction that the next request has, 0 without one.
-	opened int64
 	// offers are the tools of the last turn's world.
 	offers Offers
-	// frame is what was counted last of a request's parts that are no items.
-	frame      frame
+	// overhead was counted last.
+	overhead   overhead
 	lastEffect EffectID
 	// serverTools are those of MCP servers, questions what these have asked the user.
 	serverTools []ServerTool
@@ -99,7 +93,8 @@ func (l *Loading) Apply(line *protocol.RolloutLine) { l.thread.apply(line) }
 // Thread is the thread, when all lines were taken. Nothing must be done with the Loading then.
 func (l *Loading) Thread(o Options) *Thread {
 	t := l.thread
-	t.options, t.from = o, nil
+	t.setOptions(o)
+	t.from = nil
 	if o.Offers != nil {
 		t.offers = o.Offers(t.settings.Provider, t.settings.Model)
 	}
@@ -109,7 +104,7 @@ func (l *Loading) Thread(o Options) *Thread {
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
-	t.toldItems, t.toldFor = len(t.items), t.destination()
+	t.context.MarkAnnounced()
 	return t
 }
 
@@ -117,7 +112,9 @@ func (l *Loading) Thread(o Options) *Thread {
 // rollout nothing is remembered.
 func (t *Thread) goBy(w World) {
 	t.offers, t.memory = w.Offers, w.Memory
-	t.chooseForms()
+	t.setModel()
+	t.context.SetResponses(w.Offers.Responses)
+	t.context.ChooseForms()
 	if t.options.Ephemeral {
 		t.memory = MemoryRules{}
 	}
@@ -131,7 +128,7 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	again.allowed, again.warned, again.untracked, again.told, again.lastEffect = t.allowed, t.warned, t.untracked, t.told, t.lastEffect
 	again.base, again.developer, again.offers, again.serverTools, again.questions = t.base, t.developer, t.offers, t.serverTools, t.questions
 	again.memory, again.memoryWarned = t.memory, t.memoryWarned
-	again.allChanged = true
+	again.context.MarkStale()
 	return again
 }
 
@@ -182,13 +179,13 @@ type step struct {
 	// tells is set once clients are to be told of the context, changes is what they are
 	// told of beside new items.
 	tells   bool
-	changes []change
+	changes []history.Change
 	// discards is set where what leaves the context is not to be remembered.
 	discards bool
 }
 
 func (s *step) start(in Start) {
-	s.options = in.Options
+	s.setOptions(in.Options)
 	s.goBy(in.World)
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
@@ -269,7 +266,8 @@ func (s *step) record(kind string, payload any) {
 	line := protocol.RolloutLine{Timestamp: Timestamp(s.Now), Ordinal: &ordinal, Type: kind, Payload: raw}
 	s.out.Lines = append(s.out.Lines, line)
 	s.apply(&line)
-	s.chooseForms()
+	s.setModel()
+	s.context.ChooseForms()
 }
 
 func (s *step) event(payload any) { s.record(protocol.LineEventMsg, payload) }

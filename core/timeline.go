@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -19,7 +20,7 @@ type ListTimeline struct {
 func (in ListTimeline) apply(s *step) { s.listTimeline(in) }
 
 func (s *step) listTimeline(in ListTimeline) {
-	page, err := timelinePage(&s.log, s.trimPoints(), in.Cursor, in.Limit)
+	page, err := timelinePage(&s.log, s.context.TrimPoints(), in.Cursor, in.Limit)
 	if err != nil {
 		s.refuse(in.To, err)
 		return
@@ -35,7 +36,7 @@ const (
 
 // timelinePage is the page before the cursor, or the newest one. What it costs grows with
 // the page, and with the number of trim points, not with the thread.
-func timelinePage(l *log, points []trimPoint, cursor *string, limit *uint32) (page protocol.ThreadTimelineListResponse, err *protocol.Error) {
+func timelinePage(l *log, points []history.TrimPoint, cursor *string, limit *uint32) (page protocol.ThreadTimelineListResponse, err *protocol.Error) {
 	t := newTimeline(l, points)
 	end := len(l.moments) + len(t.marks)
 	if cursor != nil {
@@ -65,14 +66,14 @@ func timelinePage(l *log, points []trimPoint, cursor *string, limit *uint32) (pa
 type timeline struct {
 	*log
 	marks  []mark
-	latest *trimPoint // nil without trim points
+	latest *history.TrimPoint // nil without trim points
 }
 
 // mark is an entry that a trim point has in the timeline.
 type mark struct {
 	index int // the number of the entry
 	rank  timelineRank
-	point *trimPoint
+	point *history.TrimPoint
 }
 
 // timelineRank orders the entries at one position. Cursors hold ranks.
@@ -88,18 +89,18 @@ const (
 
 // newTimeline takes trim points in the order in which they were made. At one position
 // that is their order, too; otherwise a later one may be before an earlier one.
-func newTimeline(l *log, points []trimPoint) *timeline {
+func newTimeline(l *log, points []history.TrimPoint) *timeline {
 	t := &timeline{log: l}
 	if len(points) > 0 {
 		t.latest = &points[len(points)-1]
 	}
-	placed := make([]*trimPoint, len(points))
+	placed := make([]*history.TrimPoint, len(points))
 	for i := range points {
 		placed[i] = &points[i]
 	}
-	slices.SortStableFunc(placed, func(a, b *trimPoint) int { return cmp.Compare(a.position, b.position) })
+	slices.SortStableFunc(placed, func(a, b *history.TrimPoint) int { return cmp.Compare(a.Position, b.Position) })
 	for _, p := range placed {
-		before := l.momentFrom(p.position)
+		before := l.momentFrom(p.Position)
 		if p.Summary != nil {
 			t.marks = append(t.marks, mark{before + len(t.marks), rankSummary, p})
 		}
@@ -164,10 +165,10 @@ func (t *timeline) entry(index int) protocol.ThreadTimelineEntry {
 func (t *timeline) markEntry(m *mark) protocol.ThreadTimelineEntryVariant {
 	p, trimmed := m.point, m.point != t.latest
 	if m.rank == rankSummary {
-		return &protocol.TimelineSummary{Position: p.position, TrimPointID: p.ID, Text: *p.Summary, Trimmed: trimmed}
+		return &protocol.TimelineSummary{Position: p.Position, TrimPointID: p.ID, Text: *p.Summary, Trimmed: trimmed}
 	}
 	return &protocol.TimelineTrimPoint{
-		Position: p.position, TrimPoint: p.TrimPoint, HiddenMessageCount: t.messagesBefore(p.position),
+		Position: p.Position, TrimPoint: p.TrimPoint, HiddenMessageCount: t.messagesBefore(p.Position),
 		Label: trimLabel(p.PrunedMessageCount), Trimmed: trimmed,
 	}
 }
@@ -180,7 +181,7 @@ func trimLabel(pruned int) string {
 }
 
 func (t *timeline) momentEntry(m moment) protocol.ThreadTimelineEntryVariant {
-	r, trimmed := &t.turns[m.turn], t.latest != nil && m.position < t.latest.position
+	r, trimmed := &t.turns[m.turn], t.latest != nil && m.position < t.latest.Position
 	switch m.item {
 	case turnBegan:
 		return &protocol.TimelineTurnStarted{Position: m.position, TurnID: r.id, StartedAt: r.startedAt, Trimmed: trimmed}
@@ -206,7 +207,7 @@ type timelineCursor struct {
 func (t *timeline) cursor(index int) string {
 	c := timelineCursor{Thread: t.id}
 	if m, at := t.at(index); m != nil {
-		c.Position, c.Rank, c.ID = m.point.position, m.rank, m.point.ID
+		c.Position, c.Rank, c.ID = m.point.Position, m.rank, m.point.ID
 	} else {
 		c.Position = at.position
 		c.Rank, c.ID = t.nameOf(at)

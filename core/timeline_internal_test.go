@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
 // diary is a thread whose lines and trim points a test chooses.
 type diary struct {
 	log
-	points []trimPoint
+	points []history.TrimPoint
 	turns  int
 	made   int // trim points so far
 }
@@ -48,7 +49,7 @@ func (d *diary) trim(position int64, pruned int, summary *string) {
 	}
 	d.line("trim_point", `{}`)
 	d.made++
-	d.points = append(d.points, trimPoint{protocol.TrimPoint{ID: fmt.Sprintf("p-%d", d.made), PrunedMessageCount: pruned, Summary: summary}, position})
+	d.points = append(d.points, history.TrimPoint{TrimPoint: protocol.TrimPoint{ID: fmt.Sprintf("p-%d", d.made), PrunedMessageCount: pruned, Summary: summary}, Position: position})
 }
 
 // page is a page as lines of text.
@@ -116,14 +117,14 @@ func TestTimelineWithTrimPoints(t *testing.T) {
 	require.Equal(t, want, d.all(t))
 
 	// Two at the same place are in the order in which they were made.
-	d.points = append(d.points, trimPoint{protocol.TrimPoint{ID: "p-3", Summary: new("")}, 9})
+	d.points = append(d.points, history.TrimPoint{TrimPoint: protocol.TrimPoint{ID: "p-3", Summary: new("")}, Position: 9})
 	require.Equal(t, []string{
 		"9 trim p-2, 4 hidden, Earlier messages: 1 pruned trimmed",
 		`9 summary p-3 ""`, "9 trim p-3, 4 hidden, Earlier messages: none pruned", "10 begin u-3",
 	}, d.all(t)[10:])
 
 	// The latest one counts, even where its boundary is before that of an earlier one.
-	d.points = []trimPoint{d.points[1], {protocol.TrimPoint{ID: "p-4"}, 4}}
+	d.points = []history.TrimPoint{d.points[1], {TrimPoint: protocol.TrimPoint{ID: "p-4"}, Position: 4}}
 	require.Equal(t, []string{
 		"0 begin u-1 trimmed", "1 i-1 u-1 trimmed", "2 i-2 u-1 trimmed", "3 end u-1 trimmed",
 		"4 trim p-4, 2 hidden, Earlier messages: none pruned", "4 begin u-2", "5 i-5 u-2", "6 i-6 u-2", "7 end u-2",
@@ -174,7 +175,7 @@ func (d *diary) unsay() { d.points[0].Summary = nil }
 // follow has a turn begin behind a trim point that had nothing behind it.
 func (d *diary) follow() {
 	d.begin()
-	d.points[0].position = d.moments[len(d.moments)-1].position
+	d.points[0].Position = d.moments[len(d.moments)-1].position
 }
 
 // all is the whole timeline, in one page.

@@ -118,7 +118,7 @@ const customDone = "completed"
 // uniqueCallID makes an id that the thread has seen, or an empty one, unique. The thread
 // does not see those of reviews.
 func (s *step) uniqueCallID(id string) string {
-	if id != "" && s.reviewing() == nil && !s.knowsCall(id) {
+	if id != "" && s.reviewing() == nil && !s.context.HasCall(id) {
 		return id
 	}
 	return fmt.Sprintf("call_%s", s.NewID())

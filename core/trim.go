@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -33,7 +34,7 @@ func (s *step) trimContext(in TrimContext) {
 	c := s.beginCut()
 	s.trimTo(int(in.KeepLast), protocol.TrimAsked, withSummary(in.Summary))
 	s.endCut(c, nil)
-	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.lastPoint().TrimPoint, SessionID: s.sessionID()})
+	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.context.LastTrimPoint().TrimPoint, SessionID: s.sessionID()})
 	s.tellCut(c)
 	s.tellContext(s.lastChanges())
 }
@@ -42,16 +43,16 @@ func (s *step) trimContext(in TrimContext) {
 // that stands in the context goes with what is trimmed; but where nothing else goes, or
 // nobody asked for the trim, it is the new trim point's.
 func (s *step) trimTo(n int, reason string, summary *string) {
-	whole := n > 0 && n >= len(s.activeTurns())
+	whole := n > 0 && n >= len(s.context.ActiveTurns())
 	if summary == nil && (whole || reason == protocol.TrimHistoryLimit) {
-		summary = s.standing()
+		summary = s.currentSummary()
 	}
 	var p protocol.StoredTrimPoint
 	if whole {
-		place, before := s.behindSummaries()
-		p = s.cutAt(place, reason, append(before, s.unsentForms()...)...)
+		place, before := s.context.AfterSummaries()
+		p = s.cutAt(place, reason, append(before, s.context.UnsentForms()...)...)
 	} else {
-		p = s.cutAt(s.lastTurns(n), reason)
+		p = s.cutAt(s.context.LastTurns(n), reason)
 	}
 	if summary != nil {
 		p.Summary = summary
@@ -61,12 +62,12 @@ func (s *step) trimTo(n int, reason string, summary *string) {
 	s.out.Sync = true
 }
 
-// standing is the text of the summary that a trim or a compaction put into the context, nil
-// without one. One that is pinned stays anyway.
-func (t *Thread) standing() *string {
-	for i := range t.inOrder() {
-		if c := &t.items[i]; c.ofPoint && c.kept() && !c.fate.pinned {
-			return new(summaryText(c.sent()))
+// currentSummary returns the text of the summary of a trim or a compaction in the context, or nil. It
+// skips a pinned one, which stays anyway.
+func (t *Thread) currentSummary() *string {
+	for i := range t.context.InOrder() {
+		if c := t.context.Item(i); c.IsTrimSummary() && c.Kept() && !c.Pinned() {
+			return new(summaryText(c.Sent()))
 		}
 	}
 	return nil
@@ -75,7 +76,7 @@ func (t *Thread) standing() *string {
 // keepHistory trims the oldest turns where one more would be too many; 0 is no bound. Of
 // many turns some more go, so that this is not done at every turn.
 func (s *step) keepHistory(most int) *aCut {
-	if most == 0 || len(s.activeTurns()) < most {
+	if most == 0 || len(s.context.ActiveTurns()) < most {
 		return nil
 	}
 	c := s.beginCut()
@@ -84,20 +85,19 @@ func (s *step) keepHistory(most int) *aCut {
 	return c
 }
 
-// priceOf is what a summary costs.
+// priceOf returns the cost of a summary.
 func (t *Thread) priceOf(summary string) int64 {
-	t.recount()
-	return t.scaled(t.count(content{text: summaryHead + summary}))
+	return t.context.Scaled(t.context.Count(history.SummaryHead + summary))
 }
 
-// lastChanges are those of the edit that was just made.
-func (s *step) lastChanges() []change { return s.journal[len(s.journal)-1].changes }
+// lastChanges returns the changes of the edit that was applied last.
+func (s *step) lastChanges() []history.Change { return s.context.LastEdit().Changes() }
 
 func (s *step) summarizeContext(in SummarizeContext) {
 	if s.turnUnderWay(in.To) {
 		return
 	}
-	points := s.trimPoints()
+	points := s.context.TrimPoints()
 	at := len(points) - 1
 	for i := range points {
 		if in.Point != nil && points[i].ID == *in.Point {
@@ -117,34 +117,34 @@ func (s *step) summarizeContext(in SummarizeContext) {
 	s.record(protocol.LineContextEdit, s.summarizing(points[at].ID, in.Summary))
 	s.out.Sync = true
 	s.endCut(c, in.TookMs)
-	s.reply(in.To, protocol.ThreadContextSummarizeResponse{TrimPoint: s.trimPoints()[at].TrimPoint})
+	s.reply(in.To, protocol.ThreadContextSummarizeResponse{TrimPoint: s.context.TrimPoints()[at].TrimPoint})
 	s.tellCut(c)
 	s.tellContext(s.lastChanges())
 }
 
 func (s *step) summarizing(id, text string) protocol.StoredContextEdit {
-	e := protocol.StoredContextEdit{Op: protocol.EditSummarize, Revision: s.revision + 1, Of: id, Text: &text}
-	if s.lastCut().isOf(id) {
-		e.SavedTokens = s.savedBy(s.summaryOf(id)) - s.priceOf(text)
+	e := protocol.StoredContextEdit{Op: protocol.EditSummarize, Revision: s.context.Revision() + 1, Of: id, Text: &text}
+	if saved, inPrompt := s.context.SavedBySummarizing(id); inPrompt {
+		e.SavedTokens = saved - s.priceOf(text)
 	}
 	return e
 }
 
 // aCut is a change of the trim points under way.
 type aCut struct {
-	before  []trimPoint
+	before  []history.TrimPoint
 	session string // the one before
 	ended   bool   // another one begins
 	tookMs  *int64
 }
 
-func (s *step) beginCut() *aCut { return &aCut{before: s.trimPoints(), session: s.sessionID()} }
+func (s *step) beginCut() *aCut { return &aCut{before: s.context.TrimPoints(), session: s.sessionID()} }
 
 // endCut writes the provider session that begins where the next request is begun with
 // something else than before. It tells whether one does.
 func (s *step) endCut(c *aCut, tookMs *int64) {
 	c.tookMs = tookMs
-	c.ended = openingOf(c.before) != openingOf(s.trimPoints())
+	c.ended = openingOf(c.before) != openingOf(s.context.TrimPoints())
 	if c.ended {
 		s.record(protocol.LineProviderSession, protocol.ProviderSession{ID: s.NewID(), Bootstrap: s.bootstrap().Kind})
 	}
@@ -153,7 +153,7 @@ func (s *step) endCut(c *aCut, tookMs *int64) {
 // opening is what a provider session is begun with, beside turns.
 type opening struct{ point, summary string }
 
-func openingOf(points []trimPoint) (b opening) {
+func openingOf(points []history.TrimPoint) (b opening) {
 	if n := len(points); n > 0 {
 		b.point = points[n-1].ID
 		set(&b.summary, points[n-1].Summary)
@@ -163,14 +163,14 @@ func openingOf(points []trimPoint) (b opening) {
 
 // tellCut tells clients how the trim points changed, after the answer.
 func (s *step) tellCut(c *aCut) {
-	after := s.trimPoints()
+	after := s.context.TrimPoints()
 	for _, p := range c.before {
-		if indexOfPoint(after, p.ID) < 0 {
+		if history.IndexOfPoint(after, p.ID) < 0 {
 			s.notify(protocol.ThreadTrimPointRemovedNotification{ThreadID: s.id, TrimPointID: p.ID})
 		}
 	}
 	for _, p := range after {
-		if indexOfPoint(c.before, p.ID) < 0 {
+		if history.IndexOfPoint(c.before, p.ID) < 0 {
 			s.notify(protocol.ThreadTrimPointCreatedNotification{ThreadID: s.id, TrimPoint: p.TrimPoint})
 		}
 	}
@@ -182,10 +182,10 @@ func (s *step) tellCut(c *aCut) {
 }
 
 // tellSummaries tells the summaries that are new.
-func (s *step) tellSummaries(c *aCut, after []trimPoint) {
+func (s *step) tellSummaries(c *aCut, after []history.TrimPoint) {
 	for _, p := range after {
 		var was string
-		if i := indexOfPoint(c.before, p.ID); i >= 0 {
+		if i := history.IndexOfPoint(c.before, p.ID); i >= 0 {
 			set(&was, c.before[i].Summary)
 		}
 		var is string
@@ -193,15 +193,6 @@ func (s *step) tellSummaries(c *aCut, after []trimPoint) {
 			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.id, TrimPointID: p.ID, Summary: p.Summary, CompactDurationMs: c.tookMs})
 		}
 	}
-}
-
-func indexOfPoint(points []trimPoint, id string) int {
-	for i := range points {
-		if points[i].ID == id {
-			return i
-		}
-	}
-	return none
 }
 
 // sessionID is the provider session of the next model request.
@@ -214,11 +205,11 @@ func (t *Thread) sessionID() string {
 
 // bootstrap is what a provider session that begins now begins with.
 func (t *Thread) bootstrap() protocol.SessionBootstrap {
-	b := protocol.SessionBootstrap{Kind: protocol.BootstrapNone, TurnIDs: orEmpty(t.activeTurns())}
+	b := protocol.SessionBootstrap{Kind: protocol.BootstrapNone, TurnIDs: orEmpty(t.context.ActiveTurns())}
 	if len(b.TurnIDs) > 0 {
 		b.Kind = protocol.BootstrapTurns
 	}
-	if p := t.lastPoint(); p != nil && p.Summary != nil {
+	if p := t.context.LastTrimPoint(); p != nil && p.Summary != nil {
 		b.Kind, b.Summary = protocol.BootstrapSummary, p.Summary
 	}
 	return b

@@ -19,7 +19,7 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 	} else {
 		v.Environments, v.CanAcceptInput = Environments(t.settings.Cwd), new(true)
 	}
-	for _, p := range t.trimPoints() {
+	for _, p := range t.context.TrimPoints() {
 		v.ContextTrimPoints = append(v.ContextTrimPoints, p.TrimPoint)
 	}
 	if includeTurns {

@@ -42,7 +42,7 @@ func TestHouseFindsFaults(t *testing.T) {
 		{"imports", "attic/a.go", "package attic", "package attic has no import rule"},
 		{"imports", "attic/a.go", "package attic", "package protocol has an import rule but does not exist"},
 		{"libraries", "core/a.go", "package core\nimport \"go.uber.org/zap/zapcore\"", "core/a.go imports go.uber.org/zap/zapcore; its home is cmd/appserver, core/engine, server"},
-		{"libraries", "core/a.go", "package core\nimport \"github.com/stretchr/testify/require\"", "for tests only"},
+		{"libraries", "core/a.go", "package core\nimport \"github.com/stretchr/testify/require\"", "for tests"},
 		{"libraries", "core/a_test.go", "package core\nimport \"example.com/new\"", "example.com/new, which has no home"},
 		{"purity", "core/a.go", "package core\nimport \"os/exec\"", "core/a.go imports os/exec"},
 		{"purity", "core/a.go", "package core\nimport clock \"time\"\nvar f = clock.Now", "core/a.go:3: time.Now"},

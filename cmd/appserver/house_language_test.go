@@ -42,7 +42,7 @@ var markers = regexp.MustCompile(`(?i)(?:` + strings.Join([]string{
 	`\b(?:tells?|told|says?|said|telling|saying)\b`,
 	`\b(?:that|those) (?:of|which|that)\b`,
 	`\blets? (?:\w+ ){1,3}go\b|\b(?:goes|went|go|going) on\b|\b(?:comes?|came) to\b|\bstands? (?:for|in)\b`,
-	`\b(?:is|are) none\b|\bnobody\b|\bwhoever\b|\bwhatever\b`,
+	`\b(?:is|are) (?-i:none)\b|\bnobody\b|\bwhoever\b|\bwhatever\b`,
 	`\bwhere (?:there|it|that|one|none|they|the|a|an|nothing|no) (?:\w+ )?(?:is|are|has|have|was|were|can|cannot|may|must)\b`,
 	`, too\b`,
 	`\b(?:is|are) to be\b`,

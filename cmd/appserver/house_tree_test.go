@@ -20,6 +20,7 @@ const houseModule = "appserver"
 // testSupport are packages that only tests import, each with its reason. They
 // count as test code.
 var testSupport = map[string]string{
+	"core/fieldtest":  "fills and compares the fields of structs",
 	"rollout/faultfs": "a disk that breaks on purpose",
 	"schema/conform":  "checks messages against the schema files",
 }

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
+	"appserver/core/history"
 	"appserver/protocol"
 	"appserver/rollout"
 )
@@ -28,7 +29,7 @@ type Model interface {
 
 // Tokens count tokens.
 type Tokens interface {
-	core.Tokenizer
+	history.Tokenizer
 	// Prepare loads what Count needs for a model.
 	Prepare(model string)
 }
@@ -230,7 +231,7 @@ func New(p Parts) *Engine {
 }
 
 // tokenizer is nil where none was given.
-func (e *Engine) tokenizer() core.Tokenizer {
+func (e *Engine) tokenizer() history.Tokenizer {
 	if e.Tokens == nil {
 		return nil
 	}

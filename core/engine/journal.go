@@ -6,6 +6,7 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
+	"appserver/core/history"
 	"appserver/protocol"
 	"appserver/rollout"
 )
@@ -53,6 +54,6 @@ func (a *actor) loadAnew(cause error) error {
 	a.generation++
 	a.thread = a.thread.Again(r.Loading, contents.Next)
 	a.deliver(a.thread.Step(a.stamp(), failure))
-	a.send([]core.Message{core.ContextChanged{All: true}})
+	a.send([]core.Message{core.ContextChanged{Update: history.Update{All: true}}})
 	return nil
 }

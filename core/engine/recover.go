@@ -6,6 +6,7 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -35,7 +36,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.thread = a.thread.Again(r.Loading, contents.Next)
 	a.deliver(a.thread.Step(a.stamp(), failure))
 	if failure.Turn != "" || len(lost.Lines) == 0 { // at the end of a turn, or what was told, and the list is that of the disk again
-		a.send([]core.Message{core.ContextChanged{All: true}})
+		a.send([]core.Message{core.ContextChanged{Update: history.Update{All: true}}})
 	}
 }
 

@@ -1,0 +1,182 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// description has what clients see of an item and its cost. It is made on first use.
+type description struct {
+	category protocol.ContextCategory
+	kind     uint8 // the index of category in protocol.ContextCategories
+	preview  string
+	// id names the item, tool the tool of a call. itemID is the id of the thread item that shows it.
+	id, tool, itemID string
+	bytes            int64
+	// images is set if the item has images, whose cost is a guess.
+	images bool
+	// tokens are counted for the model History.pricedFor, before its scale.
+	tokens int64
+	// reported is set if tokens are the provider's own, or an estimate of them. No scale applies.
+	reported bool
+}
+
+// price returns the cost as the provider would report it.
+func (d *description) price(scale float64) int64 {
+	if d.reported {
+		return d.tokens
+	}
+	return scaled(d.tokens, scale)
+}
+
+// beforeScale returns the cost to which a scale is applied later.
+func (d *description) beforeScale(scale float64) int64 {
+	if d.reported {
+		return int64(float64(d.tokens) / scale)
+	}
+	return d.tokens
+}
+
+// describe returns the description of an item in the form in which it is sent now.
+func (h *History) describe(place int) *description {
+	c := &h.items[place]
+	if c.about != nil {
+		return c.about
+	}
+	item := c.Decode()
+	if c.visibility.text != nil {
+		item = WithText(item, *c.visibility.text)
+	}
+	sent := contentOf(item)
+	_, typed := h.userItemIDs[int32(place)]
+	category := c.category(item, typed)
+	about := &description{
+		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)),
+		preview: h.preview(sent.text), id: c.ID(), tool: toolName(item), itemID: shownID(item),
+		bytes: int64(len(sent.text)), tokens: h.count(sent),
+	}
+	if c.price > 0 && c.native {
+		about.preview = "[encrypted compaction]"
+	}
+	if c.price > 0 && c.visibility.text == nil {
+		about.tokens, about.reported, about.bytes = int64(c.price), true, int64(c.size)
+		about.preview = cmp.Or(about.preview, "[encrypted]")
+	}
+	for _, image := range sent.images {
+		about.bytes += int64(len(image.ImageURL))
+		about.images = true
+		if sent.text == "" {
+			about.preview = "[image]"
+		}
+	}
+	if c.decoded {
+		c.about = about
+	}
+	return about
+}
+
+func (h *History) preview(text string) string {
+	if h.options.Preview == nil {
+		return text
+	}
+	return h.options.Preview(text)
+}
+
+// describeLimit bounds the items that are described in advance, in bytes. No model has a larger
+// context window.
+const describeLimit = 8 << 20
+
+// DescribeSome describes at most n of the items that clients can list, so that the first list is
+// faster. It returns false if no item is left, and for larger histories.
+func (h *History) DescribeSome(n int) (more bool) {
+	if h.Uncounted() > describeLimit {
+		return false
+	}
+	for i := range h.items {
+		if c := &h.items[i]; c.about != nil || c.visibility.hidden {
+			continue
+		}
+		if n--; n < 0 {
+			return true
+		}
+		h.describe(i)
+	}
+	return false
+}
+
+// category returns the category of an item. typed is set for messages that a thread item shows as the
+// user's own.
+func (c *Item) category(item protocol.ResponseItem, typed bool) protocol.ContextCategory {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.Message:
+		return c.messageCategory(v, typed)
+	case *protocol.Reasoning:
+		return protocol.CategoryReasoning
+	case *protocol.FunctionCall, *protocol.CustomToolCall, *protocol.LocalShellCall:
+		return protocol.CategoryToolCall
+	case *protocol.FunctionCallOutput, *protocol.CustomToolCallOutput:
+		return protocol.CategoryToolOutput
+	}
+	if c.native && c.price > 0 {
+		return protocol.CategorySummary
+	}
+	return protocol.CategoryOther
+}
+
+// messageCategory returns the category by the role, or by the first words of a message that the user
+// did not type.
+func (c *Item) messageCategory(m *protocol.Message, typed bool) protocol.ContextCategory {
+	text := TextOf(protocol.ResponseItem{ResponseItemVariant: m})
+	begins := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(text, tag) })
+	}
+	switch {
+	case c.summary, c.notice == reminder:
+		return protocol.CategorySummary
+	case m.Role == protocol.RoleAssistant:
+		return protocol.CategoryAssistantMessage
+	case m.Role != protocol.RoleUser:
+		return protocol.CategoryDeveloperMessage
+	case typed:
+		return protocol.CategoryUserMessage
+	case begins(EnvironmentTag):
+		return protocol.CategoryEnvironmentContext
+	case begins(InstructionsTag, InstructionsHead, SkillTag, protocol.PluginsTag):
+		return protocol.CategoryUserInstructions
+	case begins(AbortedTag, ShellTag):
+		return protocol.CategoryOther
+	}
+	return protocol.CategoryUserMessage
+}
+
+func toolName(item protocol.ResponseItem) string {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCall:
+		return v.FullName()
+	case *protocol.CustomToolCall:
+		return v.Name
+	case *protocol.LocalShellCall:
+		return "shell"
+	}
+	return ""
+}
+
+// shownID returns the id of the thread item that shows an item of the model, or "". The two share it.
+func shownID(item protocol.ResponseItem) string {
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.Message:
+		if v.Role == protocol.RoleAssistant {
+			return v.ID
+		}
+	case *protocol.Reasoning:
+		return v.ID
+	case *protocol.Unknown:
+		if v.Tag == webSearchCall {
+			return v.ItemID()
+		}
+	}
+	return ""
+}

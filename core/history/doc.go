@@ -1,0 +1,45 @@
+// Package history keeps the input history of a thread's model, and the edits that decide what of it the
+// model receives.
+//
+// # Items
+//
+// A [History] has every item that ever joined it: messages, reasoning, calls of tools and their outputs.
+// Items are never removed. The index of an item is its place, which stays valid for the life of the
+// history. Clients name an item by its id, which is made of the ordinal of its line in the rollout.
+//
+// An item is listed unless it is hidden or deleted. A listed item is kept unless it is excluded. The next
+// request has the kept items that its recipient can read: [History.NotSent] gives the reason for any other
+// item. Compactions, trims and reverts hide items; clients exclude, delete, pin and replace them.
+//
+// A call and its output belong together. If the output is taken out, the prompt has a placeholder for it,
+// because providers demand an output for each call. If the call is taken out, the output goes as well.
+// Reasoning goes back only to the model that made it, together with the text or call that followed it.
+//
+// # Edits
+//
+// Every edit is a line of the rollout: context_edit, compacted or trim_point. [History.Plan] decides what an
+// operation of a client changes, [History.Encode] makes the line, and [History.ApplyEdit] applies it, live
+// and after a restart. The journal has the edits with their changes, so that each can be undone and redone.
+// The revision counts them. A revert ends what can be undone.
+//
+// # Trim points
+//
+// A trim point replaces all items before a boundary, except for retained ones, by an optional summary. A
+// compaction is a trim point with a summary. [History.TrimPoints] returns those in force.
+//
+// # Tokens
+//
+// The cost of an item is counted on first use, by the [Tokenizer] of the options, and then kept. Counts are
+// scaled to the reports of the provider. The cost of a request's other parts, its overhead, is a parameter.
+//
+// # Decisions
+//
+// An item stays JSON until a request needs it, and its JSON can stay in the rollout: a thread of 50 MB would
+// need several times that memory otherwise.
+//
+// An encrypted compaction does not replace the items before it. Both are kept, because only the provider
+// that made the compaction can read it, and the user may change the provider. [History.ChooseForms] decides.
+//
+// A reader that ignores edits still has to send the same prompt. [History.Projection] rewrites the lines for
+// it. The alternative, lines that such a reader understands, would lose undo.
+package history

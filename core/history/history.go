@@ -1,0 +1,224 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"appserver/core/lineref"
+	"appserver/protocol"
+)
+
+// History is the input history of a thread's model: every item that ever joined it, in order, and
+// the journal of edits. Items are never removed. A place, the index of an item, is therefore valid
+// for the life of the history, and an edit changes the visibility of items only.
+//
+// The zero History is empty. It is not safe for concurrent use.
+type History struct {
+	items []Item
+	// order has the places in the order in which items are sent, or is nil if that is the order
+	// in which they joined.
+	order []int32
+	// hiddenPrefix is a number of items at the start that are all hidden.
+	hiddenPrefix int32
+	latestCall   map[string]int32 // the latest call with an id
+	// userItemIDs are the ids of the thread items that show messages of the user, by place.
+	userItemIDs map[int32]string
+	revision    int64
+	journal     []Edit
+	notices     notices
+	// reminderAt is the place of the reminder in force plus 1, or 0.
+	reminderAt int32
+	// conversing is set if an item of the conversation is kept after the reminder.
+	conversing bool
+	// models are the models that made reasoning and native items.
+	models []Model
+	// encrypted has the ordinals of encrypted compactions, oldest first.
+	encrypted []int64
+	// sentCompaction is the ordinal of the encrypted compaction in the next request, or 0.
+	sentCompaction int64
+	// scales are factors for token counts, by model; offsets are added to the overhead of a request.
+	scales  map[string]float64
+	offsets map[string]int64
+	// pricedFor is the model for which the items' tokens were counted.
+	pricedFor   string
+	destination Destination
+	options     Options
+	announced   announced
+}
+
+// Model is a model of a provider.
+type Model struct{ Provider, Name string }
+
+// Destination is the recipient of the next request. The tokens and the items of the request depend
+// on it.
+type Destination struct {
+	Model
+	// Responses is set if the provider is asked by the Responses API.
+	Responses bool
+}
+
+// Options are the parts of a history that are not in its lines.
+type Options struct {
+	// Tokenizer counts tokens; nil counts one for every four bytes.
+	Tokenizer Tokenizer
+	// Preview returns a short line for a text.
+	Preview func(text string) string
+	// ShowsCall reports whether a thread item with the id of the call shows a call of the tool.
+	ShowsCall func(tool string) bool
+}
+
+// Configure sets the options.
+func (h *History) Configure(o Options) { h.options = o }
+
+// SetModel sets the model of the next request.
+func (h *History) SetModel(m Model) { h.destination.Model = m }
+
+// SetResponses sets whether the next request uses the Responses API.
+func (h *History) SetResponses(responses bool) { h.destination.Responses = responses }
+
+// Destination returns the recipient of the next request.
+func (h *History) Destination() Destination { return h.destination }
+
+// Len returns the number of items, hidden ones included. Places are below it.
+func (h *History) Len() int { return len(h.items) }
+
+// Item returns the item at a place.
+func (h *History) Item(place int) *Item { return &h.items[place] }
+
+// Revision returns the number of edits so far, or more if lines are missing.
+func (h *History) Revision() int64 { return h.revision }
+
+// Find returns the place of the item with an id. If no item has it, Find returns the place of the
+// next item, or Len, and false.
+func (h *History) Find(id string) (place int, found bool) {
+	rest, ok := strings.CutPrefix(id, "r")
+	if !ok {
+		return 0, false
+	}
+	number, part, inside := strings.Cut(rest, ".")
+	ordinal, err := strconv.ParseInt(number, 10, 64)
+	k := int64(lineref.Whole)
+	if inside && err == nil {
+		k, err = strconv.ParseInt(part, 10, 32)
+	}
+	if err != nil {
+		return 0, false
+	}
+	place, found = h.search(ordinal, int32(k))
+	return place, found && h.items[place].ID() == id
+}
+
+// FindOrdinal returns the place of the first item whose line has the ordinal or a later one, or Len.
+func (h *History) FindOrdinal(ordinal int64) int {
+	place, _ := h.search(ordinal, lineref.Whole)
+	return place
+}
+
+// search returns the place of the item of a line or of its part, or else of the next item.
+func (h *History) search(ordinal int64, part int32) (place int, found bool) {
+	wanted := Item{ordinal: ordinal, Ref: lineref.Ref{Part: part}}
+	return slices.BinarySearchFunc(h.items, wanted, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.Part, b.Part))
+	})
+}
+
+// Listed returns the places of the items that clients see, in order.
+func (h *History) Listed() []int {
+	places := make([]int, 0, len(h.items))
+	for i := range h.InOrder() {
+		if h.items[i].Listed() {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// listedUpTo counts the listed items up to a place, that place included.
+func (h *History) listedUpTo(place int) (count int) {
+	for i := range h.InOrder() {
+		if h.items[i].Listed() {
+			count++
+		}
+		if i == place {
+			break
+		}
+	}
+	return count
+}
+
+// ShowUserMessage records the id of the thread item that shows the last item, if that is a message
+// of the user.
+func (h *History) ShowUserMessage(id string) {
+	place := len(h.items) - 1
+	if place < 0 || !h.items[place].ofUser {
+		return
+	}
+	if h.userItemIDs == nil {
+		h.userItemIDs = map[int32]string{}
+	}
+	if _, known := h.userItemIDs[int32(place)]; !known {
+		h.userItemIDs[int32(place)] = id
+		h.items[place].about = nil // its category may have changed
+	}
+}
+
+// HasTurn reports whether an item belongs to a turn.
+func (h *History) HasTurn(id string) bool {
+	return slices.ContainsFunc(h.items, func(c Item) bool { return c.turnID == id })
+}
+
+// UserMessages returns the place of the user's first message of each turn.
+func (h *History) UserMessages() map[string]int {
+	first := map[string]int{}
+	for place := range h.userItemIDs {
+		turn := h.items[place].turnID
+		if known, ok := first[turn]; !ok || int(place) < known {
+			first[turn] = int(place)
+		}
+	}
+	return first
+}
+
+// UserItemID returns the id of the thread item that shows the user's message at a place, or "".
+func (h *History) UserItemID(place int) string { return h.userItemIDs[int32(place)] }
+
+// modelOf returns the model that made an item, or the zero Model if it is not known.
+func (h *History) modelOf(c *Item) Model {
+	if int(c.model) >= len(h.models) {
+		return Model{}
+	}
+	return h.models[c.model]
+}
+
+// modelIndex returns the index of a model in models.
+func (h *History) modelIndex(m Model) int32 {
+	i := slices.Index(h.models, m)
+	if i < 0 {
+		i, h.models = len(h.models), append(h.models, m)
+	}
+	return int32(i)
+}
+
+// TextOf returns the text of a message, or "" for other items.
+func TextOf(item protocol.ResponseItem) string {
+	m, ok := item.ResponseItemVariant.(*protocol.Message)
+	if !ok {
+		return ""
+	}
+	if len(m.Content) == 1 {
+		return m.Content[0].Text
+	}
+	var b strings.Builder
+	for _, c := range m.Content {
+		b.WriteString(c.Text)
+	}
+	return b.String()
+}
+
+// UserMessage returns a message in the role of the user.
+func UserMessage(text string) *protocol.Message {
+	return &protocol.Message{Role: protocol.RoleUser,
+		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}
+}

@@ -1,0 +1,181 @@
+package history
+
+import (
+	"slices"
+
+	"appserver/core/lineref"
+)
+
+// Add adds the item of a response_item line. The item stays JSON unless the state depends on it.
+func (h *History) Add(line *Line) { h.add(line, line.ref(lineref.Whole, line.Payload)) }
+
+// add adds an item of a line.
+func (h *History) add(line *Line, ref lineref.Ref) {
+	h.join(Item{ordinal: line.Ordinal, turnID: line.TurnID, Ref: ref})
+	added := &h.items[len(h.items)-1]
+	if added.reasoning || added.native {
+		added.model = h.modelIndex(h.destination.Model)
+	}
+	if added.ofUser {
+		added.notice = noticeOf(ref.Raw)
+		if added.notice == reminder {
+			h.replaceReminder()
+		}
+		h.readNotice(added)
+	}
+	if !h.conversing {
+		h.placeReminder()
+	}
+}
+
+// Evict removes the payloads of the items from a place on from memory, if they can be read again.
+func (h *History) Evict(place int) {
+	for i := place; i < len(h.items); i++ {
+		h.items[i].Ref.Evict()
+	}
+}
+
+// join adds an item at the end and pairs it. An output belongs to the latest call with its id that
+// has no output yet.
+func (h *History) join(c Item) {
+	c.classify()
+	place := int32(len(h.items))
+	if c.role != unpaired {
+		h.pair(&c, place)
+	}
+	h.items = append(h.items, c)
+	h.appendOrder()
+	h.cascadeDelete(int(place))
+}
+
+func (h *History) pair(c *Item, place int32) {
+	latest, found := h.latestCall[c.callID]
+	switch {
+	case c.callID == "":
+	case c.role == call:
+		if h.latestCall == nil {
+			h.latestCall = map[string]int32{}
+		}
+		h.latestCall[c.callID] = place
+	case found && h.items[latest].pair == None && !h.items[latest].visibility.hidden:
+		h.items[latest].pair, c.pair = place, latest
+	}
+}
+
+// pairAgain pairs the items that are not hidden, after an edit hid items or brought them back.
+func (h *History) pairAgain() {
+	clear(h.latestCall)
+	for i := range h.items {
+		c := &h.items[i]
+		c.pair = None
+		if c.visibility.hidden && c.role == call && c.callID != "" {
+			h.latestCall[c.callID] = int32(i)
+		}
+	}
+	for i := range h.items {
+		if c := &h.items[i]; c.role != unpaired && !c.visibility.hidden {
+			h.pair(c, int32(i))
+		}
+	}
+}
+
+// cascadeDelete deletes an output that joins after its call was deleted, with the same edit.
+func (h *History) cascadeDelete(place int) {
+	owner := h.items[place].pair
+	if owner == None || !h.items[owner].visibility.deleted {
+		return
+	}
+	for i := len(h.journal) - 1; i >= 0; i-- {
+		if e := &h.journal[i]; e.deletes(owner) {
+			c := Change{int32(place), visibility{}, visibility{deleted: true}}
+			e.changes = append(e.changes, c)
+			h.items[place].setVisibility(c.after)
+			return
+		}
+	}
+}
+
+// HasCall reports whether a call with the id ever joined.
+func (h *History) HasCall(id string) bool {
+	_, known := h.latestCall[id]
+	return known
+}
+
+// CallSent reports whether the call of an output is in the prompt.
+func (h *History) CallSent(outputItem *Item) bool {
+	c := outputItem.pair
+	return c != None && h.items[c].Kept() && h.items[c].isWellFormed()
+}
+
+// hasPlaceholder reports whether the prompt has a placeholder for an output: its call is in the
+// prompt and the output is not.
+func (h *History) hasPlaceholder(place int) bool {
+	c := &h.items[place]
+	return c.role == output && !c.visibility.hidden && !c.Kept() && h.CallSent(c)
+}
+
+// PlaceholderSent reports whether the next request has a placeholder for an output.
+func (h *History) PlaceholderSent(place int) bool {
+	return h.items[place].InForm() && h.hasPlaceholder(place)
+}
+
+// remains reports whether an item or its placeholder is there for a reader that ignores edits.
+func (h *History) remains(place int) bool {
+	c := &h.items[place]
+	if c.role == output {
+		return !c.visibility.hidden && h.CallSent(c)
+	}
+	return c.Kept()
+}
+
+// isOrphan reports whether the item is an output without a well-formed call.
+func (h *History) isOrphan(place int) bool {
+	c := &h.items[place]
+	return c.role == output && (c.pair == None || !h.items[c.pair].isWellFormed())
+}
+
+// IsPinned reports whether the item or the output of the call is pinned.
+func (h *History) IsPinned(c *Item) bool {
+	if c.visibility.pinned {
+		return true
+	}
+	return c.role == call && c.pair != None && h.items[c.pair].Listed() && h.items[c.pair].visibility.pinned
+}
+
+// carrierOf returns the place of the item that carries reasoning back to the provider, or None. It
+// is an item of the same answer. After encrypted reasoning it is the next item that is no reasoning,
+// because the provider demands both together. Otherwise it is the next item that the provider marked.
+func (h *History) carrierOf(reasoning int) int {
+	encrypted := h.items[reasoning].encrypted
+	for i := reasoning + 1; i < len(h.items) && !h.items[i].endsAnswer(); i++ {
+		if c := &h.items[i]; encrypted && !c.reasoning || !encrypted && c.carrier {
+			return i
+		}
+	}
+	return None
+}
+
+// reasoningOf returns the places of the reasoning that an item carries.
+func (h *History) reasoningOf(carrier int) (places []int) {
+	for i := carrier - 1; i >= 0 && !h.items[i].endsAnswer(); i-- {
+		if h.items[i].reasoning && h.carrierOf(i) == carrier {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// affected returns the places of changed items, of the other halves of their pairs, and of the
+// reasoning that they carry, sorted.
+func (h *History) affected(changes []Change) []int {
+	var places []int
+	for _, c := range changes {
+		places = append(places, int(c.place))
+		if pair := h.items[c.place].pair; pair != None {
+			places = append(places, int(pair))
+		}
+		places = append(places, h.reasoningOf(int(c.place))...)
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}

@@ -1,0 +1,331 @@
+package history
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"appserver/core/lineref"
+	"appserver/protocol"
+)
+
+// maxOrdinal bounds ordinals and revisions to integers that every reader of JSON knows exactly.
+const maxOrdinal = 1 << 53
+
+// Line is a line of the rollout that is applied.
+type Line struct {
+	protocol.RolloutLine
+	Ordinal int64
+	// TurnID is the turn to which items of the line belong.
+	TurnID string
+	// Source reads the line again, or is nil. Number is its number there.
+	Source *lineref.Source
+	Number int32
+}
+
+// ref returns a reference to the payload of the line, or to a part of it.
+func (l *Line) ref(part int, raw []byte) lineref.Ref {
+	return lineref.Ref{Raw: raw, Source: l.Source, Line: l.Number, Part: int32(part)}
+}
+
+// at returns the time of the line in Unix milliseconds. A line without a readable time has the time
+// of the zero time.Time.
+func (l *Line) at() int64 {
+	at, err := time.Parse(time.RFC3339, l.Timestamp)
+	if err != nil {
+		at = time.Time{}
+	}
+	return at.UnixMilli()
+}
+
+// Edit is an entry of the journal. It has what it changed, so that it can be undone and redone.
+type Edit struct {
+	protocol.ContextEdit
+	changes []Change
+	// ordinal identifies the edit's line. bare is set for a compacted line without a history.
+	ordinal int64
+	bare    bool
+	// final is set if the edit is undone and cannot be redone any more.
+	final bool
+	// point is the trim point of a trim, or of a compaction that has one, with its first summary.
+	point *protocol.StoredTrimPoint
+	// from is the ordinal of the first line that a revert takes out.
+	from int64
+	// of is the id of the trim point to which a summarize gives its text.
+	of, text string
+	// voided are the ids of the trim points that a restore takes back.
+	voided []string
+}
+
+// Ordinal returns the ordinal of the edit's line.
+func (e *Edit) Ordinal() int64 { return e.ordinal }
+
+// Changes returns the changes of the edit.
+func (e *Edit) Changes() []Change { return e.changes }
+
+// IsRevert reports whether the edit takes turns out.
+func (e *Edit) IsRevert() bool { return e.Op == protocol.EditRevert }
+
+// makesPoint reports whether the edit made a trim point. A nil edit made none.
+func (e *Edit) makesPoint(id string) bool { return e != nil && e.point != nil && e.point.ID == id }
+
+// deletes reports whether the edit deletes the item at a place and is in force.
+func (e *Edit) deletes(place int32) bool {
+	return e.Op == protocol.EditDelete && !e.Undone &&
+		slices.ContainsFunc(e.changes, func(c Change) bool { return c.place == place })
+}
+
+// Journal returns all edits, oldest first. The caller must not change them.
+func (h *History) Journal() []Edit { return h.journal }
+
+// LastEdit returns the edit that was applied last, or nil.
+func (h *History) LastEdit() *Edit {
+	if len(h.journal) == 0 {
+		return nil
+	}
+	return &h.journal[len(h.journal)-1]
+}
+
+// ApplyEdit applies a context_edit line. An unknown operation counts as an edit and changes nothing.
+func (h *History) ApplyEdit(line *Line) {
+	var e protocol.StoredContextEdit
+	if protocol.Unmarshal(line.Payload, &e) != nil {
+		return
+	}
+	h.countRevision(e.Revision)
+	switch e.Op {
+	case protocol.EditUndo:
+		h.undo(e.Target)
+	case protocol.EditRedo:
+		h.redo(e.Target)
+	case protocol.EditSummarize:
+		h.summarize(line, &e)
+	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
+		protocol.EditPin, protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
+		made := Edit{ordinal: line.Ordinal, changes: h.ChangesOf(&e), ContextEdit: protocol.ContextEdit{
+			Op: e.Op, At: line.at(), SavedTokens: e.SavedTokens}}
+		if e.Op == protocol.EditRestore {
+			made.voided = h.restorable()
+		}
+		made.Count = len(made.changes)
+		h.addEdit(made)
+		h.refresh(&made)
+	}
+}
+
+// countRevision counts an edit. Its line names the revision, because lines before it may be missing.
+func (h *History) countRevision(named int64) {
+	h.revision++
+	if named > h.revision && named < maxOrdinal {
+		h.revision = named
+	}
+}
+
+// addEdit applies an edit of the present revision and adds it to the journal. Edits that are undone
+// become final.
+func (h *History) addEdit(e Edit) {
+	for i := len(h.journal) - 1; i >= 0 && h.journal[i].Undone; i-- {
+		h.journal[i].final = true
+	}
+	e.Revision = h.revision
+	h.journal = append(h.journal, e)
+	h.applyChanges(e.changes)
+}
+
+// Undoable returns the edit to undo next, or nil. A revert, and the edits before it, cannot be
+// undone.
+func (h *History) Undoable() *Edit {
+	for i := len(h.journal) - 1; i >= 0; i-- {
+		switch e := &h.journal[i]; {
+		case e.IsRevert():
+			return nil
+		case !e.Undone:
+			return e
+		}
+	}
+	return nil
+}
+
+// Redoable returns the edit to redo next, or nil. It is the first of the undone edits at the end of
+// the journal that are not final.
+func (h *History) Redoable() (next *Edit) {
+	for i := len(h.journal) - 1; i >= 0 && h.journal[i].Undone; i-- {
+		if !h.journal[i].final {
+			next = &h.journal[i]
+		}
+	}
+	return next
+}
+
+func (h *History) undo(target int64) {
+	if e := h.Undoable(); e != nil && e.ordinal == target {
+		h.revertChanges(e.changes)
+		e.Undone = true
+		h.refresh(e)
+	}
+}
+
+func (h *History) redo(target int64) {
+	if e := h.Redoable(); e != nil && e.ordinal == target {
+		h.applyChanges(e.changes)
+		e.Undone = false
+		h.refresh(e)
+	}
+}
+
+// refresh updates the pairs, the notices and the place of the reminder after an edit.
+func (h *History) refresh(e *Edit) {
+	if changesHidden(e.changes) {
+		if h.separatesPairs(e.changes) {
+			h.pairAgain()
+		}
+		isNotice := func(c Change) bool { return h.items[c.place].IsNotice() }
+		if slices.ContainsFunc(e.changes, isNotice) {
+			h.findNotices()
+		}
+	}
+	h.placeReminder()
+}
+
+// ChangesOf returns the changes that an edit makes now. It skips ids of unknown items, and ids that
+// are not in the order of the items.
+func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
+	if e.Op == protocol.EditRestore {
+		return h.Restorable()
+	}
+	changes := make([]Change, 0, min(len(e.IDs), len(h.items)))
+	last := None
+	for i, id := range e.IDs {
+		place, found := h.Find(id)
+		if !found || place <= last || h.items[place].visibility.hidden {
+			continue
+		}
+		last = place
+		before := h.items[place].visibility
+		after := before
+		after.apply(e, i)
+		changes = append(changes, Change{int32(place), before, after})
+	}
+	return changes
+}
+
+// Restorable returns the changes of a restore now: it brings back all that edits took out or
+// replaced since the last compaction. Pins stay. The summaries of trims go.
+func (h *History) Restorable() []Change {
+	var changes []Change
+	trimmed := h.trimmed()
+	for i := range h.items {
+		before := h.items[i].visibility
+		wasHidden, trims := trimmed[int32(i)]
+		switch {
+		case trims && !wasHidden && !before.hidden:
+			changes = append(changes, Change{int32(i), before, visibility{hidden: true}})
+		case before.hidden && !wasHidden, !before.hidden && !before.deleted && !before.excluded && before.text == nil:
+		default:
+			changes = append(changes, Change{int32(i), before, visibility{pinned: before.pinned}})
+		}
+	}
+	return changes
+}
+
+// trimmed returns the items that the trims changed which a restore takes back. The value is true for
+// an item that was hidden, and false for a summary that joined.
+func (h *History) trimmed() map[int32]bool {
+	items := map[int32]bool{}
+	for _, e := range h.restorableTrims() {
+		for _, c := range e.changes {
+			if _, met := items[c.place]; !met {
+				items[c.place] = c.after.hidden
+			}
+		}
+	}
+	return items
+}
+
+// ApplyCompacted applies a compacted line: it replaces the history by the one of the line, or by the
+// user's messages and the summary. It is an edit that can be undone.
+func (h *History) ApplyCompacted(line *Line) {
+	var c protocol.Compacted
+	if protocol.Unmarshal(line.Payload, &c) != nil {
+		return
+	}
+	if c.TrimPoint != nil && c.ReplacementHistory == nil {
+		c.TrimPoint.Summary = new(strings.TrimPrefix(c.Message, SummaryHead))
+		h.addTrim(Edit{point: c.TrimPoint, ContextEdit: protocol.ContextEdit{Op: protocol.EditCompact}}, line)
+		return
+	}
+	if isEncrypted(c.ReplacementHistory) {
+		h.joinEncrypted(line, c.ReplacementHistory)
+		return
+	}
+	h.replaceAll(line, &c)
+}
+
+// replaceAll hides all items and adds the items of a compaction.
+func (h *History) replaceAll(line *Line, c *protocol.Compacted) {
+	e := Edit{ordinal: line.Ordinal, bare: c.ReplacementHistory == nil}
+	replacement := c.ReplacementHistory
+	if e.bare {
+		replacement = h.compactedHistory(c.Message)
+	}
+	e.Op, e.At = protocol.EditCompact, line.at()
+	for i := h.hiddenPrefix; i < int32(len(h.items)); i++ {
+		if !h.items[i].visibility.hidden {
+			e.changes = append(e.changes, h.hide(i))
+		}
+	}
+	e.Count = len(e.changes)
+	h.applyChanges(e.changes) // first, because new items pair with items that are not hidden
+	h.hiddenPrefix = int32(len(h.items))
+	for k, raw := range replacement {
+		ref := line.ref(k, raw)
+		if e.bare {
+			ref.Source = nil // the line does not have the item
+		}
+		h.add(line, ref)
+		e.changes = append(e.changes, Change{int32(len(h.items) - 1), visibility{hidden: true}, visibility{}})
+	}
+	h.markSummary(len(replacement), c.Message)
+	h.countRevision(0)
+	h.addEdit(e)
+	h.refresh(&e)
+}
+
+// markSummary marks the last of the n last items that contains the summary.
+func (h *History) markSummary(n int, summary string) {
+	if summary == "" {
+		return
+	}
+	for i := len(h.items) - 1; i >= len(h.items)-n; i-- {
+		if strings.Contains(TextOf(h.items[i].Decode()), summary) {
+			h.items[i].summary = true
+			return
+		}
+	}
+}
+
+// compactedHistory returns the items after a compaction whose line has no history.
+func (h *History) compactedHistory(summary string) []json.RawMessage {
+	var kept []json.RawMessage
+	for i := int(h.hiddenPrefix); i < len(h.items); i++ {
+		c := &h.items[i]
+		if !c.message || !c.Kept() || c.ordinal < h.LastEncrypted() {
+			continue
+		}
+		item := c.Decode()
+		m, ok := item.ResponseItemVariant.(*protocol.Message)
+		if ok && m.Role == protocol.RoleUser && !strings.HasPrefix(TextOf(item), protocol.PluginsTag) {
+			kept = appendItem(kept, m)
+		}
+	}
+	return appendItem(kept, UserMessage(summary))
+}
+
+func appendItem(list []json.RawMessage, v protocol.ResponseItemVariant) []json.RawMessage {
+	raw, err := protocol.Marshal(protocol.ResponseItem{ResponseItemVariant: v})
+	if err != nil {
+		return list
+	}
+	return append(list, raw)
+}

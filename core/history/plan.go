@@ -1,0 +1,165 @@
+package history
+
+import (
+	"slices"
+
+	"appserver/protocol"
+)
+
+// Plan is an edit before it is made.
+type Plan struct {
+	// Op is one of protocol's Edit constants.
+	Op   string
+	Text *string
+	// Places has the items that change, sorted. Without places the edit changes nothing.
+	Places []int
+	// Ignored is the number of targets that are not in the list.
+	Ignored int
+}
+
+// Turns selects turns: it returns a function that reports whether a turn is in the range. The function
+// receives "" for items that belong to no turn.
+type Turns func(*protocol.PruneRange) (selected func(turnID string) bool, err *protocol.Error)
+
+// Plan returns the effect of an operation now.
+func (h *History) Plan(operation protocol.ContextOperationVariant, turns Turns) (p Plan, err *protocol.Error) {
+	h.recount()
+	switch o := operation.(type) {
+	case *protocol.SetInclusion:
+		p.Op = protocol.EditExclude
+		if o.Included {
+			p.Op = protocol.EditInclude
+		}
+		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
+		p.Places = h.filter(p.Places, func(v visibility) bool { return v.excluded == o.Included })
+	case *protocol.PruneByIndices:
+		p.Op = protocol.EditDelete
+		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
+	case *protocol.Prune:
+		p.Op = protocol.EditPrune
+		p.Places, err = h.prunable(o, turns)
+	case *protocol.Pin:
+		p.Op = protocol.EditUnpin
+		if o.Pinned {
+			p.Op = protocol.EditPin
+		}
+		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
+		p.Places = h.filter(p.Places, func(v visibility) bool { return v.pinned != o.Pinned })
+	case *protocol.Replace:
+		p.Op, p.Text = protocol.EditReplace, &o.Text
+		p.Places, err = h.replaced(o)
+	}
+	return p, err
+}
+
+// Encode returns the line of a planned edit. The deletion of a call also deletes its present output.
+// The revision and the saved tokens are not set.
+func (h *History) Encode(p Plan) protocol.StoredContextEdit {
+	places := p.Places
+	if p.Op == protocol.EditDelete {
+		places = h.withOutputs(places)
+	}
+	e := protocol.StoredContextEdit{Op: p.Op, Text: p.Text}
+	takesOut := p.Op == protocol.EditExclude || p.Op == protocol.EditPrune || p.Op == protocol.EditMask ||
+		p.Op == protocol.EditDelete
+	tokens := make([]int64, len(places))
+	outputs := false
+	for i, place := range places {
+		c := &h.items[place]
+		e.IDs = append(e.IDs, c.ID())
+		if takesOut && c.role == output {
+			tokens[i], outputs = h.Cost(place), true
+		}
+	}
+	if outputs {
+		e.Tokens = tokens
+	}
+	return e
+}
+
+// targets returns the places of items that a client names, sorted.
+func (h *History) targets(named protocol.ContextTargets) (places []int, ignored int, err *protocol.Error) {
+	if named.Indices == nil && named.IDs == nil {
+		return nil, 0, protocol.InvalidParams("indices", "name the items by `indices` or by `ids`")
+	}
+	list := h.Listed()
+	for _, index := range named.Indices {
+		if index < 0 || index >= int64(len(list)) {
+			ignored++
+			continue
+		}
+		places = append(places, list[index])
+	}
+	for _, id := range named.IDs {
+		place, found := h.Find(id)
+		if !found || !h.items[place].Listed() {
+			ignored++
+			continue
+		}
+		places = append(places, place)
+	}
+	slices.Sort(places)
+	return slices.Compact(places), ignored, nil
+}
+
+func (h *History) filter(places []int, matches func(visibility) bool) []int {
+	return slices.DeleteFunc(places, func(place int) bool { return !matches(h.items[place].visibility) })
+}
+
+// withOutputs adds the outputs of the calls among places.
+func (h *History) withOutputs(places []int) []int {
+	all := slices.Clone(places)
+	for _, place := range places {
+		if c := &h.items[place]; c.role == call && c.pair != None && h.items[c.pair].Listed() {
+			all = append(all, int(c.pair))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// prunable returns the places of the items that a prune excludes. Pinned items, and calls with a pinned
+// output, stay.
+func (h *History) prunable(p *protocol.Prune, turns Turns) ([]int, *protocol.Error) {
+	selected, err := turns(p.Range)
+	if err != nil {
+		return nil, err
+	}
+	var places []int
+	for i := range h.items {
+		c := &h.items[i]
+		if !c.Kept() || !selected(c.turnID) || h.IsPinned(c) {
+			continue
+		}
+		if slices.Contains(p.Categories, h.Category(i)) {
+			places = append(places, i)
+		}
+	}
+	return places, nil
+}
+
+// replaced returns the place of the item that a replace names, or nil if the item has the text already.
+func (h *History) replaced(r *protocol.Replace) ([]int, *protocol.Error) {
+	if (r.Index == nil) == (r.ID == nil) {
+		return nil, protocol.InvalidParams("index", "name the item by `index` or by `id`")
+	}
+	var named protocol.ContextTargets
+	if r.ID != nil {
+		named.IDs = []string{*r.ID}
+	} else {
+		named.Indices = []int64{*r.Index}
+	}
+	places, _, err := h.targets(named)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(places) == 0:
+		return nil, protocol.Refuse(protocol.KindItemNotFound,
+			"there is no such item in the context: read it again with context/getItems")
+	case !h.items[places[0]].isReplaceable():
+		return nil, protocol.Refuse(protocol.KindNotReplaceable,
+			"%s is of category %s: only tool outputs and reasoning can be replaced; exclude it instead",
+			h.items[places[0]].ID(), h.Category(places[0]))
+	}
+	return h.filter(places, func(v visibility) bool { return v.text == nil || *v.text != r.Text }), nil
+}

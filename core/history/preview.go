@@ -1,0 +1,151 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// maxPreviewed bounds the edits of a preview, so that no request blocks the thread.
+const maxPreviewed = 1000
+
+// Preview returns the usage before and after operations, and warnings. It changes nothing. usage
+// returns the usage of the context at the time of the call.
+func (h *History) Preview(
+	operations []protocol.ContextOperation, turns Turns, usage func() protocol.ContextUsage,
+) (protocol.ContextPreviewResponse, *protocol.Error) {
+	answer := protocol.ContextPreviewResponse{Before: usage()}
+	before := h.sentForms()
+	v := preview{History: h, turns: turns, warnings: []string{}}
+	err := v.run(operations)
+	answer.After = usage()
+	answer.Warnings = append(v.warnings, h.lossWarnings(before)...)
+	h.revertChanges(v.changes)
+	h.ChooseForms()
+	return answer, err
+}
+
+// preview applies edits that are reverted later.
+type preview struct {
+	*History
+	turns    Turns
+	changes  []Change
+	warnings []string
+}
+
+func (v *preview) run(operations []protocol.ContextOperation) *protocol.Error {
+	if len(operations) > maxPreviewed {
+		return protocol.InvalidParams("edits", "at most %d edits can be previewed at once, and these are %d",
+			maxPreviewed, len(operations))
+	}
+	for i, o := range operations {
+		p, err := v.Plan(o.ContextOperationVariant, v.turns)
+		if err != nil {
+			return errorOfEdit(i, err)
+		}
+		v.warn(i, p)
+		edit := v.Encode(p)
+		changes := v.ChangesOf(&edit)
+		v.applyChanges(changes)
+		v.ChooseForms()
+		v.changes = append(v.changes, changes...)
+	}
+	return nil
+}
+
+// errorOfEdit names the edit in an error.
+func errorOfEdit(i int, err *protocol.Error) *protocol.Error {
+	if err.Data.Field != "" {
+		return protocol.InvalidParams(fmt.Sprintf("edits.%d.%s", i, err.Data.Field), "edit %d: %s", i,
+			strings.TrimPrefix(err.Message, "Invalid request: "))
+	}
+	err.Message = fmt.Sprintf("edit %d: %s", i, err.Message)
+	return err
+}
+
+func (v *preview) warn(i int, p Plan) {
+	if p.Ignored > 0 {
+		v.warnings = append(v.warnings, fmt.Sprintf("edit %d: %d of its targets are not in the list", i, p.Ignored))
+	}
+	if len(p.Places) == 0 {
+		v.warnings = append(v.warnings, fmt.Sprintf("edit %d changes nothing", i))
+	}
+}
+
+// sentForm is the part of the next request that is made of an item: the item, with another text or
+// not, or a placeholder.
+type sentForm struct {
+	itself, placeholder bool
+	text                *string
+	omitted             int32
+}
+
+func (h *History) sentForms() []sentForm {
+	all := make([]sentForm, len(h.items))
+	for i := range h.items {
+		switch v := &h.items[i].visibility; {
+		case h.InPrompt(i):
+			all[i] = sentForm{itself: true, text: v.text}
+		case h.PlaceholderSent(i):
+			all[i] = sentForm{placeholder: true, omitted: v.omitted}
+		}
+	}
+	return all
+}
+
+// lossWarnings returns warnings about content that the model may need and does not receive any more.
+func (h *History) lossWarnings(before []sentForm) (warnings []string) {
+	lost := map[protocol.ContextCategory]int{}
+	first := None
+	pinned := 0
+	after := h.sentForms()
+	for place := range h.InOrder() {
+		if after[place] != before[place] && first == None {
+			first = place
+		}
+		if !before[place].itself || after[place].itself {
+			continue
+		}
+		lost[h.Category(place)]++
+		if h.items[place].visibility.pinned {
+			pinned++
+		}
+	}
+	for _, loss := range losses {
+		if n := lost[loss.category]; n > 0 {
+			warnings = append(warnings, fmt.Sprintf(loss.text, n))
+		}
+	}
+	if pinned > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d pinned items would be left out", pinned))
+	}
+	if tokens := h.tokensFrom(first); tokens > 0 {
+		warnings = append(warnings, fmt.Sprintf(
+			"the next request differs from %s on: about %d tokens behind it cannot come from the provider's cache",
+			h.items[first].ID(), tokens))
+	}
+	return warnings
+}
+
+// losses are the categories that a model seldom does well without.
+var losses = []struct {
+	category protocol.ContextCategory
+	text     string
+}{
+	{protocol.CategoryUserInstructions, "the model would not see the user's instructions (%d items)"},
+	{protocol.CategoryEnvironmentContext, "the model would not be told its surroundings (%d items)"},
+	{protocol.CategoryUserMessage, "%d messages of the user would be left out"},
+	{protocol.CategorySummary, "the summary of what was compacted would be left out (%d items)"},
+}
+
+// tokensFrom returns the cost of the prompt's items from a place on, or 0 for None.
+func (h *History) tokensFrom(place int) (n int64) {
+	from := false
+	for i := range h.InOrder() {
+		if from = from || i == place; from && h.InPrompt(i) {
+			n += h.Cost(i)
+		}
+	}
+	return n
+}

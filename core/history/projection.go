@@ -1,0 +1,213 @@
+package history
+
+import (
+	"encoding/json"
+	"slices"
+
+	"appserver/protocol"
+)
+
+// Projection returns a function that rewrites the lines of a rollout for a reader that ignores edits,
+// so that the reader sends its model the same prompt. The function returns false for a line to leave
+// out. Projection returns nil if every line stays as it is. Each line must have its ordinal.
+func (h *History) Projection() func(protocol.RolloutLine) (protocol.RolloutLine, bool) {
+	p := &projection{History: h, lines: map[int64]json.RawMessage{}, trim: None}
+	for i := range h.items {
+		p.addItem(i)
+	}
+	p.addEdits()
+	if len(p.lines)+len(p.reverts) == 0 {
+		return nil
+	}
+	p.removeOrphans()
+	return p.project
+}
+
+// projection has the new payloads of lines, by their ordinals; nil leaves a line out.
+type projection struct {
+	*History
+	lines map[int64]json.RawMessage
+	// trim is the ordinal of the line of the latest trim point, or None. That line becomes a
+	// compaction, because other readers do not know trim points.
+	trim    int64
+	reverts []*Edit
+}
+
+func (p *projection) project(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
+	if line.Ordinal == nil {
+		return line, true
+	}
+	if p.isReverted(&line) {
+		return line, false
+	}
+	payload, changed := p.lines[*line.Ordinal]
+	if !changed {
+		return line, true
+	}
+	line.Payload = payload
+	if *line.Ordinal == p.trim {
+		line.Type = protocol.LineCompacted
+	}
+	return line, payload != nil
+}
+
+// isReverted reports whether a line belongs to reverted turns or is the line of the revert. Lines with
+// settings and names stay.
+func (p *projection) isReverted(line *protocol.RolloutLine) bool {
+	switch line.Type {
+	case protocol.LineResponseItem, protocol.LineCompacted, protocol.LineTurnContext:
+	case protocol.LineEventMsg:
+		kind := member(line.Payload, "type")
+		if kind == protocol.EventSettings || kind == protocol.EventNameUpdated {
+			return false
+		}
+	default:
+		return false
+	}
+	return slices.ContainsFunc(p.reverts, func(e *Edit) bool {
+		return *line.Ordinal >= e.from && *line.Ordinal <= e.ordinal
+	})
+}
+
+// addItem adds the item of a line of its own, if edits changed it.
+func (p *projection) addItem(place int) {
+	c := &p.items[place]
+	if c.IsPart() || c.visibility.hidden {
+		return
+	}
+	if payload, same := p.payload(place); !same {
+		p.lines[c.ordinal] = payload
+	}
+}
+
+// removeOrphans leaves out the outputs without a call. If other lines are left out, a reader could pair
+// them with another call that has the same id.
+func (p *projection) removeOrphans() {
+	for i := range p.items {
+		if c := &p.items[i]; p.isOrphan(i) && !c.IsPart() && !c.visibility.hidden {
+			p.lines[c.ordinal] = nil
+		}
+	}
+}
+
+// payload returns an item as the reader should find it, or nil to leave it out. same is set if that is
+// the payload of its line.
+func (p *projection) payload(place int) (payload json.RawMessage, same bool) {
+	c := &p.items[place]
+	switch {
+	case p.hasPlaceholder(place):
+		return encode(p.items[c.pair].Answer(placeholder(c.visibility.omitted)))
+	case p.isOrphan(place) && c.Kept():
+		return nil, true
+	case !p.remains(place):
+		return nil, false
+	case c.visibility.text != nil:
+		return encode(c.Sent())
+	}
+	return nil, true
+}
+
+func encode(item protocol.ResponseItem) (raw json.RawMessage, failed bool) {
+	raw, err := protocol.Marshal(item)
+	return raw, err != nil
+}
+
+// addEdits leaves out compactions that are undone and turns that were reverted. It gives the last
+// compaction in force the history that remains of it.
+func (p *projection) addEdits() {
+	for i := range p.journal {
+		switch e := &p.journal[i]; {
+		case e.IsRevert():
+			p.reverts = append(p.reverts, e)
+		case e.Op == protocol.EditCompact && e.Undone:
+			p.lines[e.ordinal] = nil
+		}
+	}
+	last := p.LastTrim()
+	if ordinal := p.LastEncrypted(); ordinal > 0 && (last == nil || last.ordinal < ordinal) {
+		p.addEncrypted(ordinal)
+	}
+	switch {
+	case last == nil:
+	case last.point != nil:
+		p.addTrimLine(last)
+	default:
+		p.addParts(last.ordinal, last.bare && (p.hidExcluded() || p.wasTrimmed()))
+	}
+}
+
+// addTrimLine turns a trim point into a compaction whose history is what remains, in order.
+func (p *projection) addTrimLine(e *Edit) {
+	p.trim = e.ordinal
+	rest := []json.RawMessage{}
+	for place := range p.InOrder() {
+		c := &p.items[place]
+		fromEdit := c.summary && c.IsPart() // its line is an edit, which a reader skips
+		if c.InForm() && (c.ordinal <= e.ordinal || fromEdit) {
+			rest = p.appendRemaining(rest, place)
+		}
+	}
+	p.setHistory(e.ordinal, rest)
+}
+
+// addParts adds what remains of a compaction, in order. From a line without a history, a reader would
+// take all messages of the user, even those taken out.
+func (p *projection) addParts(ordinal int64, changed bool) {
+	rest := []json.RawMessage{}
+	for place := range p.InOrder() {
+		if c := &p.items[place]; c.ordinal != ordinal || !c.IsPart() {
+			continue
+		}
+		_, same := p.payload(place)
+		changed = changed || !same
+		rest = p.appendRemaining(rest, place)
+	}
+	if changed {
+		p.setHistory(ordinal, rest)
+	}
+}
+
+// addEncrypted adds what remains of an encrypted compaction. If the compaction was taken out, its line
+// is left out, and the reader has the items before it.
+func (p *projection) addEncrypted(ordinal int64) {
+	if c := p.encryptedItem(ordinal); c != nil && !c.Kept() {
+		p.lines[ordinal] = nil
+		return
+	}
+	p.addParts(ordinal, false)
+}
+
+// appendRemaining appends an item as the reader should find it.
+func (p *projection) appendRemaining(rest []json.RawMessage, place int) []json.RawMessage {
+	payload, same := p.payload(place)
+	if same && !p.isOrphan(place) {
+		payload, _ = encode(p.items[place].Protocol())
+	}
+	if payload == nil || p.items[place].visibility.hidden {
+		return rest
+	}
+	return append(rest, payload)
+}
+
+// setHistory makes the line with an ordinal a compaction with a history, which may be empty.
+func (p *projection) setHistory(ordinal int64, rest []json.RawMessage) {
+	raw, err := protocol.Marshal(struct {
+		Message            string            `json:"message"`
+		ReplacementHistory []json.RawMessage `json:"replacement_history"`
+	}{ReplacementHistory: rest})
+	if err == nil {
+		p.lines[ordinal] = raw
+	}
+}
+
+// hidExcluded reports whether an item was taken out before a compaction hid it.
+func (p *projection) hidExcluded() bool {
+	return slices.ContainsFunc(p.items, func(c Item) bool {
+		return c.visibility.hidden && (c.visibility.excluded || c.visibility.deleted)
+	})
+}
+
+// wasTrimmed reports whether there ever was a trim point.
+func (p *projection) wasTrimmed() bool {
+	return slices.ContainsFunc(p.journal, func(e Edit) bool { return e.point != nil })
+}

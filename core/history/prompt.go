@@ -1,0 +1,99 @@
+package history
+
+import (
+	"fmt"
+
+	"appserver/protocol"
+)
+
+// abortedText is the output of a call that has none.
+const abortedText = "aborted"
+
+// Prompt returns the items of the next request, each output directly after the calls that it belongs
+// to. A call without an output, or with an excluded one, gets a placeholder. Outputs without a call
+// and items without a readable id are left out.
+func (h *History) Prompt() []protocol.ResponseItem {
+	items := make([]protocol.ResponseItem, 0, len(h.items))
+	var open []int // calls whose outputs are not appended yet
+	appendOutputs := func() {
+		for _, place := range open {
+			items = append(items, h.outputOf(place))
+		}
+		open = open[:0]
+	}
+	for i := range h.InOrder() {
+		c := &h.items[i]
+		if c.role != unpaired && c.Kept() {
+			c.Protocol()
+		}
+		if c.role != call && c.InForm() && h.remains(i) {
+			appendOutputs()
+		}
+		if c.role == output || !h.InPrompt(i) {
+			continue
+		}
+		if c.role == call {
+			open = append(open, i)
+		}
+		items = append(items, c.Sent())
+	}
+	appendOutputs()
+	return items
+}
+
+// outputOf returns the output of a call in the prompt, or its placeholder.
+func (h *History) outputOf(place int) protocol.ResponseItem {
+	c := &h.items[place]
+	if c.pair == None {
+		return c.Answer(abortedText)
+	}
+	switch o := &h.items[c.pair]; {
+	case !o.Kept():
+		return c.Answer(placeholder(o.visibility.omitted))
+	case !o.isWellFormed():
+		return c.Answer(abortedText)
+	default:
+		return o.Sent()
+	}
+}
+
+// placeholder returns the text for an output that was taken out.
+func placeholder(tokens int32) string {
+	return fmt.Sprintf("[output excluded from context: %d tokens]", tokens)
+}
+
+// Answer returns an output for a call.
+func (c *Item) Answer(text string) protocol.ResponseItem {
+	out := protocol.ToolOutput{Text: text}
+	if _, custom := c.Protocol().ResponseItemVariant.(*protocol.CustomToolCall); custom {
+		return protocol.ResponseItem{ResponseItemVariant: &protocol.CustomToolCallOutput{CallID: c.callID, Output: out}}
+	}
+	return protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCallOutput{CallID: c.callID, Output: out}}
+}
+
+// isReplaceable reports whether the item can be given another text.
+func (c *Item) isReplaceable() bool {
+	switch c.Decode().ResponseItemVariant.(type) {
+	case *protocol.FunctionCallOutput, *protocol.CustomToolCallOutput, *protocol.Reasoning:
+		return true
+	}
+	return false
+}
+
+// WithText returns an output or reasoning with another text, and other items unchanged. Encrypted
+// content of reasoning is left out.
+func WithText(item protocol.ResponseItem, text string) protocol.ResponseItem {
+	out := protocol.ToolOutput{Text: text}
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCallOutput:
+		item.ResponseItemVariant = &protocol.FunctionCallOutput{
+			ID: v.ID, CallID: v.CallID, Output: out, TurnRef: v.TurnRef}
+	case *protocol.CustomToolCallOutput:
+		item.ResponseItemVariant = &protocol.CustomToolCallOutput{
+			ID: v.ID, CallID: v.CallID, Output: out, TurnRef: v.TurnRef}
+	case *protocol.Reasoning:
+		item.ResponseItemVariant = &protocol.Reasoning{
+			ID: v.ID, Summary: []protocol.ReasoningText{{Type: "summary_text", Text: text}}, TurnRef: v.TurnRef}
+	}
+	return item
+}

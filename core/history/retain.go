@@ -1,0 +1,119 @@
+package history
+
+import "slices"
+
+// Retained returns the places before a place of the items that stay if all before it goes: pinned
+// items with the other halves of their pairs, and the last notice of each subject.
+func (h *History) Retained(place int) (places []int) {
+	last := map[notice]int{}
+	for i := range h.InOrder() {
+		if c := &h.items[i]; c.Listed() && c.InForm() && c.notice != noNotice {
+			last[c.notice] = i
+		}
+	}
+	for _, i := range h.Before(place) {
+		c := &h.items[i]
+		at, known := last[c.notice]
+		switch {
+		case c.visibility.hidden:
+		case c.visibility.pinned, c.pair != None && h.items[c.pair].visibility.pinned, c.InForm() && known && at == i:
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// TrimmedTurns returns the turns before the latest trim point.
+func (h *History) TrimmedTurns() map[string]bool {
+	turns := map[string]bool{}
+	for _, p := range h.TrimPoints() {
+		for _, id := range p.PrunedTurnIDs {
+			turns[id] = true
+		}
+	}
+	return turns
+}
+
+// ActiveTurns returns the ids of the turns after the latest trim point that have an item in the
+// context, oldest first.
+func (h *History) ActiveTurns() (ids []string) {
+	seen := h.TrimmedTurns()
+	for i := range h.InOrder() {
+		c := &h.items[i]
+		if c.turnID == "" || !c.Listed() || !c.InForm() || c.notice != noNotice || seen[c.turnID] {
+			continue
+		}
+		seen[c.turnID] = true
+		ids = append(ids, c.turnID)
+	}
+	return ids
+}
+
+// FirstOfTurn returns the place of the first item of a turn that is not hidden, or None. It skips the
+// reminder, which was moved before the conversation.
+func (h *History) FirstOfTurn(turn string) int {
+	for i := range h.InOrder() {
+		if c := &h.items[i]; !c.visibility.hidden && c.InForm() && c.turnID == turn && c.notice != reminder {
+			return i
+		}
+	}
+	return None
+}
+
+// LastTurns returns the place where the last n of the active turns begin. There must be more than n.
+// It returns None if n is 0.
+func (h *History) LastTurns(n int) int {
+	if n == 0 {
+		return None
+	}
+	turns := h.ActiveTurns()
+	return h.FirstOfTurn(turns[len(turns)-n])
+}
+
+// BeginsTurn reports whether the item at a place is the first of its turn in the context.
+func (h *History) BeginsTurn(place int) bool {
+	turn := h.items[place].turnID
+	for i := range h.InOrder() {
+		if i == place {
+			break
+		}
+		c := &h.items[i]
+		if c.turnID == turn && !c.visibility.hidden && c.InForm() && c.notice == noNotice {
+			return false
+		}
+	}
+	return true
+}
+
+// AfterSummaries returns the place of the first item of the conversation after the summaries of trim
+// points, or None, and the places before it without the summaries.
+func (h *History) AfterSummaries() (place int, before []int) {
+	place = None
+	var since []int
+	for i := range h.InOrder() {
+		switch c := &h.items[i]; {
+		case c.visibility.hidden:
+		case c.ofPoint:
+			before, since, place = append(before, since...), nil, None
+		default:
+			since = append(since, i)
+			if place == None && c.InForm() && c.notice == noNotice {
+				place = i
+			}
+		}
+	}
+	if at := slices.Index(since, place); at >= 0 {
+		since = since[:at]
+	}
+	return place, append(before, since...)
+}
+
+// UnsentForms returns the places of the items of encrypted compactions that are not sent.
+func (h *History) UnsentForms() (places []int) {
+	for i := range h.items {
+		if c := &h.items[i]; c.replacedBy == originals && !c.visibility.hidden {
+			places = append(places, i)
+		}
+	}
+	return places
+}

@@ -1,0 +1,60 @@
+package history
+
+import (
+	"slices"
+
+	"appserver/protocol"
+)
+
+// Revert takes out the lines from an ordinal on. It hides the items that joined since, and brings back
+// what trims and compactions hid since. Other edits of the remaining items stay. No earlier edit can be
+// undone or redone afterwards. revision is the one that the line names.
+func (h *History) Revert(line *Line, from, revision int64) {
+	e := Edit{ordinal: line.Ordinal, from: from}
+	e.Op, e.At = protocol.EditRevert, line.at()
+	e.changes = h.revertingChanges(from)
+	e.Count = len(e.changes)
+	for _, trim := range h.trimsSince(from) {
+		trim.Undone, trim.final = true, true
+	}
+	h.countRevision(revision)
+	h.addEdit(e)
+	h.refresh(&e)
+	h.encrypted = slices.DeleteFunc(h.encrypted, func(ordinal int64) bool { return ordinal >= from })
+}
+
+// trimsSince returns the trims and compactions in force from a line on, and the summaries that they
+// were given, the last one first.
+func (h *History) trimsSince(from int64) (trims []*Edit) {
+	points := h.TrimPoints()
+	for i := len(h.journal) - 1; i >= 0 && h.journal[i].ordinal >= from; i-- {
+		e := &h.journal[i]
+		made := e.point != nil && IndexOfPoint(points, e.point.ID) >= 0
+		summarizes := e.of != "" && IndexOfPoint(points, e.of) >= 0
+		if !e.Undone && (e.Op == protocol.EditCompact || made || summarizes) {
+			trims = append(trims, e)
+		}
+	}
+	return trims
+}
+
+func (h *History) revertingChanges(from int64) (changes []Change) {
+	wasHidden := map[int32]bool{} // before those trims
+	for _, e := range h.trimsSince(from) {
+		for _, c := range slices.Backward(e.changes) {
+			wasHidden[c.place] = c.before.hidden
+		}
+	}
+	for i := range h.items {
+		before := h.items[i].visibility
+		after := before
+		if hidden, changed := wasHidden[int32(i)]; changed {
+			after.hidden = hidden
+		}
+		after.hidden = after.hidden || h.items[i].ordinal >= from
+		if after != before {
+			changes = append(changes, Change{int32(i), before, after})
+		}
+	}
+	return changes
+}

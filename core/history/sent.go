@@ -1,0 +1,72 @@
+package history
+
+import "appserver/protocol"
+
+// InPrompt reports whether the next request has the item.
+func (h *History) InPrompt(place int) bool { return h.NotSent(place) == "" }
+
+// NotSent returns the reason why the next request does not have the item, or "".
+func (h *History) NotSent(place int) protocol.NotSentReason {
+	c := &h.items[place]
+	switch {
+	case !c.Kept():
+		return protocol.NotSentExcluded
+	case !c.InForm():
+		return h.otherFormSent(c)
+	case c.role == call:
+		return unless(c.callID != "" && c.isWellFormed(), protocol.NotSentUnreadable)
+	case c.role == output:
+		return h.outputNotSent(c)
+	case c.reasoning:
+		return h.reasoningNotSent(place)
+	case c.native:
+		return h.nativeNotSent(c)
+	}
+	return unless(c.message, protocol.NotSentUnreadable)
+}
+
+func unless(sent bool, reason protocol.NotSentReason) protocol.NotSentReason {
+	if sent {
+		return ""
+	}
+	return reason
+}
+
+func (h *History) outputNotSent(c *Item) protocol.NotSentReason {
+	if !h.CallSent(c) {
+		return protocol.NotSentCallNotSent
+	}
+	return unless(c.isWellFormed(), protocol.NotSentUnreadable)
+}
+
+// nativeNotSent returns the reason for an item that only the API of its provider knows.
+func (h *History) nativeNotSent(c *Item) protocol.NotSentReason {
+	switch {
+	case h.modelOf(c).Provider != h.destination.Provider:
+		return protocol.NotSentOtherProvider
+	case !h.destination.Responses:
+		return protocol.NotSentOtherAPI
+	}
+	return ""
+}
+
+// reasoningNotSent returns the reason for reasoning. Reasoning goes back to the model that made it, by
+// the API by which it came, together with the text or the call that followed it.
+func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
+	c := &h.items[place]
+	switch model := h.modelOf(c); {
+	case model.Provider != h.destination.Provider:
+		return protocol.NotSentOtherProvider
+	case model.Name != h.destination.Name:
+		return protocol.NotSentOtherModel
+	case c.encrypted != h.destination.Responses:
+		return protocol.NotSentOtherAPI
+	case c.encrypted && c.visibility.text != nil:
+		return protocol.NotSentReplaced
+	}
+	carrier := h.carrierOf(place)
+	if carrier == None && !c.encrypted {
+		return protocol.NotSentNotTakenBack
+	}
+	return unless(carrier != None && h.InPrompt(carrier), protocol.NotSentAnswerNotSent)
+}

@@ -1,0 +1,99 @@
+package history
+
+import (
+	"slices"
+
+	"appserver/protocol"
+)
+
+// Usage returns the cost of the context. overhead is the cost of a request's other parts, in tokens
+// before the scale: its instructions and its tools. The context window is not set.
+func (h *History) Usage(overhead int64) protocol.ContextUsage {
+	h.recount()
+	c := usageCounter{scale: h.Scale()}
+	for i := range h.items {
+		if !h.items[i].visibility.hidden {
+			c.add(h, i)
+		}
+	}
+	u := c.usage()
+	fixed := scaled(overhead, c.scale) + h.offsets[h.destination.Name]
+	u.PromptTokens = max(fixed, 0) + u.IncludedTokens
+	return u
+}
+
+// usageCounter adds up the cost of items.
+type usageCounter struct {
+	scale           float64
+	total, included [2]int64                   // tokens and bytes
+	rows            [16]protocol.CategoryUsage // by description.kind
+}
+
+func (c *usageCounter) add(h *History, place int) {
+	about := h.describe(place)
+	row := &c.rows[about.kind]
+	if h.items[place].Listed() {
+		price := about.price(c.scale)
+		row.Count++
+		row.Tokens += price
+		row.Bytes += about.bytes
+		c.total[0] += price
+		c.total[1] += about.bytes
+	}
+	tokens, bytes := h.sentSize(place, c.scale)
+	row.IncludedTokens += tokens
+	c.included[0] += tokens
+	c.included[1] += bytes
+}
+
+func (c *usageCounter) usage() protocol.ContextUsage {
+	u := protocol.ContextUsage{
+		TotalTokens: c.total[0], TotalBytes: c.total[1], IncludedTokens: c.included[0], IncludedBytes: c.included[1],
+		ByCategory: []protocol.CategoryUsage{},
+	}
+	for i, category := range protocol.ContextCategories() {
+		if row := c.rows[i]; row.Count > 0 || row.IncludedTokens > 0 { // a deleted output has a placeholder
+			row.Category = category
+			u.ByCategory = append(u.ByCategory, row)
+		}
+	}
+	return u
+}
+
+// SentTokens returns the cost of an item, or of its placeholder, in the next request.
+func (h *History) SentTokens(place int) int64 {
+	tokens, _ := h.sentSize(place, h.Scale())
+	return tokens
+}
+
+func (h *History) sentSize(place int, scale float64) (tokens, bytes int64) {
+	switch {
+	case h.InPrompt(place):
+		about := h.describe(place)
+		return about.price(scale), about.bytes
+	case h.PlaceholderSent(place):
+		return scaled(PlaceholderTokens, scale), int64(len(placeholder(h.items[place].visibility.omitted)))
+	}
+	return 0, 0
+}
+
+// SavedBy returns by how many tokens changes make the next request smaller.
+func (h *History) SavedBy(changes []Change) (tokens int64) {
+	h.recount()
+	places := h.affected(changes)
+	if changesHidden(changes) { // pairs change as well
+		places = slices.Collect(h.InOrder())
+	}
+	before := h.sentSum(places)
+	h.simulate(changes, func() { tokens = before - h.sentSum(places) })
+	return tokens
+}
+
+func (h *History) sentSum(places []int) (sum int64) {
+	scale := h.Scale()
+	for _, place := range places {
+		tokens, _ := h.sentSize(place, scale)
+		sum += tokens
+	}
+	return sum
+}

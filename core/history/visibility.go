@@ -1,0 +1,135 @@
+package history
+
+import "appserver/protocol"
+
+// visibility is the effect of edits on an item. A new item has the zero value.
+type visibility struct {
+	// hidden is set while a compaction, a trim or a revert has taken the item out, and for the
+	// summary of one that is undone.
+	hidden   bool
+	deleted  bool
+	excluded bool
+	pinned   bool
+	// omitted is the number of tokens that the placeholder of an output names.
+	omitted int32
+	// text replaces the item's own text, unless it is nil.
+	text *string
+}
+
+// Change is the effect of an edit on one item.
+type Change struct {
+	place         int32
+	before, after visibility
+}
+
+// apply applies the operation of an edit to its i-th item.
+func (v *visibility) apply(e *protocol.StoredContextEdit, i int) {
+	if i < len(e.Tokens) {
+		v.omitted = int32(min(max(e.Tokens[i], 0), maxTokens))
+	}
+	switch e.Op {
+	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
+		v.excluded = true
+	case protocol.EditInclude:
+		v.excluded, v.omitted = false, 0
+	case protocol.EditDelete:
+		v.deleted = true
+	case protocol.EditPin, protocol.EditUnpin:
+		v.pinned = e.Op == protocol.EditPin
+	case protocol.EditReplace:
+		v.text = e.Text
+	}
+}
+
+// applyChanges gives items the visibility after changes.
+func (h *History) applyChanges(changes []Change) {
+	for _, c := range changes {
+		h.setVisibility(c.place, c.after)
+	}
+}
+
+// revertChanges gives items the visibility before changes.
+func (h *History) revertChanges(changes []Change) {
+	for i := len(changes) - 1; i >= 0; i-- {
+		h.setVisibility(changes[i].place, changes[i].before)
+	}
+}
+
+func (h *History) setVisibility(place int32, v visibility) {
+	h.items[place].setVisibility(v)
+	if !v.hidden {
+		h.hiddenPrefix = min(h.hiddenPrefix, place)
+	}
+}
+
+func (c *Item) setVisibility(v visibility) {
+	if c.visibility.text != v.text {
+		c.about = nil
+	}
+	c.visibility = v
+	if v.hidden && c.Source != nil {
+		c.item = protocol.ResponseItem{}
+	}
+}
+
+// hide returns the change that hides an item.
+func (h *History) hide(place int32) Change {
+	before := h.items[place].visibility
+	after := before
+	after.hidden = true
+	return Change{place, before, after}
+}
+
+// simulate applies changes, runs do, and reverts them.
+func (h *History) simulate(changes []Change, do func()) {
+	h.applyChanges(changes)
+	h.ChooseForms()
+	if changesHidden(changes) {
+		h.pairAgain()
+		defer h.pairAgain()
+	}
+	do()
+	h.revertChanges(changes)
+	h.ChooseForms()
+}
+
+// changesHidden reports whether changes hide items or bring them back.
+func changesHidden(changes []Change) bool {
+	for _, c := range changes {
+		if c.before.hidden != c.after.hidden {
+			return true
+		}
+	}
+	return false
+}
+
+// separatesPairs reports whether changes may alter which calls and outputs belong together. They do
+// not if both halves of each pair are hidden or brought back together.
+func (h *History) separatesPairs(changes []Change) bool {
+	hidden := map[int32]bool{}
+	for _, c := range changes {
+		if h.items[c.place].role != unpaired && c.before.hidden != c.after.hidden {
+			hidden[c.place] = h.items[c.place].visibility.hidden
+		}
+	}
+	for place, is := range hidden {
+		pair := h.items[place].pair
+		if pair == None {
+			return true
+		}
+		if other, changes := hidden[pair]; !changes || other != is {
+			return true
+		}
+	}
+	return false
+}
+
+// CountShown returns how many items are not hidden after changes.
+func CountShown(changes []Change) (n int) {
+	for _, c := range changes {
+		if !c.after.hidden {
+			n++
+		}
+	}
+	return n
+}
