@@ -1,32 +1,17 @@
 package rollout
 
 import (
-	"path/filepath"
+	"cmp"
 	"slices"
-	"strings"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
-
-// IsArchived reports whether a path is below archived_sessions.
-func (s *Store) IsArchived(path string) bool { return s.isBelow(archivedDir, path) }
-
-func (s *Store) isBelow(root, path string) bool {
-	return strings.HasPrefix(filepath.Clean(path), filepath.Join(s.home, root)+string(filepath.Separator))
-}
-
-// FindArchived returns the path of the newest archived rollout of a thread, or a
-// *NotArchivedError.
-func (s *Store) FindArchived(id string) (string, error) {
-	path, err := s.findBelow(archivedDir, threadID, id)
-	if path != "" {
-		return path, nil
-	}
-	return "", firstError(err, &NotArchivedError{id})
-}
 
 // CheckArchive returns the error with which Archive would refuse the rollout, or nil. It
 // changes nothing.
 func (s *Store) CheckArchive(path string) error {
-	moves, err := s.threadMoves(path, sessionsDir, s.archiveMove)
+	moves, err := s.threadMoves(path, home.Sessions, s.archiveMove)
 	if err == nil {
 		err = checkAll(moves)
 	}
@@ -39,7 +24,7 @@ func (s *Store) CheckArchive(path string) error {
 // Older files of a reverted thread are moved first. So the thread counts as archived only
 // after its newest file is moved. After an error, each file is at its old or at its new path.
 func (s *Store) Archive(path string) (string, error) {
-	moves, err := s.threadMoves(path, sessionsDir, s.archiveMove)
+	moves, err := s.threadMoves(path, home.Sessions, s.archiveMove)
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +36,7 @@ func (s *Store) Archive(path string) (string, error) {
 // Unarchive moves an archived rollout back to the folder of the day in its name. The other
 // files of the thread follow.
 func (s *Store) Unarchive(path string) (string, error) {
-	moves, err := s.threadMoves(path, archivedDir, s.unarchiveMove)
+	moves, err := s.threadMoves(path, home.Archived, s.unarchiveMove)
 	if err != nil {
 		return "", err
 	}
@@ -65,16 +50,16 @@ func (s *Store) threadMoves(path, root string, newMove func(path string) (*move,
 	if err != nil {
 		return nil, err
 	}
-	moves, has := []*move{newest}, map[string]bool{fileID(path): true}
-	for name, err := range s.walk(walk{root: root}) {
-		if err = transientOnly(err); err != nil {
+	moves, has := []*move{newest}, map[string]bool{home.FileID(path): true}
+	for name, err := range s.Walk(home.Walk{Root: root}) {
+		if err = disk.TransientOnly(err); err != nil {
 			return nil, err
 		}
-		if name == "" || threadID(name) != newest.id || has[fileID(name)] {
+		if name == "" || home.ThreadID(name) != newest.id || has[home.FileID(name)] {
 			continue // a folder that is unreadable for good has no files to move
 		}
-		has[fileID(name)] = true
-		m, err := newMove(filepath.Join(s.home, root, name))
+		has[home.FileID(name)] = true
+		m, err := newMove(s.Path(root, name))
 		if err != nil {
 			return nil, err
 		}
@@ -94,11 +79,11 @@ func checkAll(moves []*move) error {
 
 // runMovesLocked runs the moves under the writer lock of the thread.
 func (s *Store) runMovesLocked(moves []*move) error {
-	lock, err := s.lock(moves[0].id)
+	lock, err := s.Lock(moves[0].id)
 	if err != nil {
 		return err
 	}
-	return firstError(runMoves(moves), diskError(moves[0].op, moves[0].from, lock.release()))
+	return cmp.Or(runMoves(moves), disk.Wrap(moves[0].op, moves[0].from, lock.Release()))
 }
 
 // runMoves checks all moves before it runs the first. The caller holds the writer lock.
@@ -113,72 +98,32 @@ func runMoves(moves []*move) error {
 }
 
 func (s *Store) archiveMove(path string) (*move, error) {
-	id := threadID(path)
-	switch {
-	case id == "":
-		return nil, &NameError{path}
-	case !s.isBelow(sessionsDir, path):
-		return nil, diskError("archive", path, errOutside)
-	}
-	to := filepath.Join(s.home, archivedDir, filepath.Base(path))
-	return &move{tempFile{s, to + temporarySuffix}, "archive", id, archivedDir, path, to}, nil
-}
-
-func (s *Store) unarchiveMove(path string) (*move, error) {
-	id := threadID(path)
-	at, dated := nameTimeOf(path)
-	switch {
-	case id == "":
-		return nil, &NameError{path}
-	case !s.IsArchived(path):
-		return nil, diskError("unarchive", path, errOutside)
-	case !dated:
-		return nil, diskError("unarchive", path, errUndated)
-	}
-	to := filepath.Join(s.dayDir(at), filepath.Base(path))
-	return &move{tempFile{s, to + temporarySuffix}, "unarchive", id, sessionsDir, path, to}, nil
-}
-
-// backupPath returns the path of a rollout's backup. Programs without backups move the rollout
-// alone, so the backup may still be at the rollout's former path.
-func (s *Store) backupPath(path string) string {
-	beside := path + backupSuffix
-	if _, err := s.disk.Lstat(beside); !isNotExist(err) {
-		return beside
-	}
-	m, err := s.completedMove(path)
-	if err != nil {
-		return beside
-	}
-	if _, err := s.disk.Lstat(m.from + backupSuffix); err != nil {
-		return beside
-	}
-	return m.from + backupSuffix
-}
-
-// fetchBackup moves such a backup beside its rollout. The caller holds the writer lock.
-func (s *Store) fetchBackup(path string) error {
-	m, err := s.completedMove(path)
-	if err == nil {
-		err = m.linkBackup()
-	}
-	if err != nil {
-		return diskError("bring the backup of", path, err)
-	}
-	m.removeOldBackup()
-	return nil
-}
-
-// completedMove returns the move that would have led to the present path of a rollout.
-func (s *Store) completedMove(path string) (*move, error) {
-	newMove := s.archiveMove
-	if s.IsArchived(path) {
-		newMove = s.unarchiveMove
-	}
-	m, err := newMove(path)
+	to, err := s.ArchivePath(path)
 	if err != nil {
 		return nil, err
 	}
-	m.from, m.to, m.path = m.to, path, path+temporarySuffix
-	return m, nil
+	return s.newMove("archive", home.Archived, path, to), nil
+}
+
+func (s *Store) unarchiveMove(path string) (*move, error) {
+	to, err := s.UnarchivePath(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.newMove("unarchive", home.Sessions, path, to), nil
+}
+
+// fetchBackup moves a backup from a rollout's former path beside the rollout. The caller holds
+// the writer lock.
+func (s *Store) fetchBackup(path string) error {
+	former, err := s.FormerPath(path)
+	if err != nil {
+		return disk.Wrap("bring the backup of", path, err)
+	}
+	m := s.newMove("move", "", former, path)
+	if err := m.linkBackup(); err != nil {
+		return disk.Wrap("bring the backup of", path, err)
+	}
+	m.removeOldBackup()
+	return nil
 }

@@ -2,20 +2,14 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"hash/crc32"
 	"os"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"appserver/protocol"
-)
-
-const (
-	backupSuffix    = ".bak"
-	temporarySuffix = ".tmp"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // Backup reports the use of a rollout's backup. The zero value means that the rollout is
@@ -29,44 +23,10 @@ type Backup struct {
 	Err error
 }
 
-// marker is a context_backup line.
-type marker struct {
-	// line and offset are counted as in Damage.
-	line    int
-	offset  int64
-	payload json.RawMessage
-}
-
-// lastMarker returns the last marker, or nil.
-func lastMarker(blocks []block) *marker {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if blocks[i].marker != nil {
-			return blocks[i].marker
-		}
-	}
-	return nil
-}
-
-// decode returns the payload of a marker, or false if it is malformed. A nil marker decodes as
-// one with 0 bytes.
-func (m *marker) decode() (protocol.ContextBackup, bool) {
-	if m == nil {
-		return protocol.ContextBackup{}, true
-	}
-	var said struct {
-		Bytes  *int64  `json:"bytes"`
-		CRC32C *uint32 `json:"crc32c"`
-	}
-	if protocol.Unmarshal(m.payload, &said) != nil || said.Bytes == nil || said.CRC32C == nil || *said.Bytes < 0 {
-		return protocol.ContextBackup{}, false
-	}
-	return protocol.ContextBackup{Bytes: *said.Bytes, CRC32C: *said.CRC32C}, true
-}
-
 // joinBackup replaces the lines before the marker by those of the backup.
 func (s *Store) joinBackup(r *reading) Backup {
-	path := s.backupPath(r.Path)
-	named, ok := r.marker.decode()
+	path := s.BackupPath(r.Path)
+	named, ok := r.marker.Decode()
 	switch {
 	case !ok:
 		return Backup{Err: &BackupError{Path: path, Reason: backupUnnamed}}
@@ -77,22 +37,22 @@ func (s *Store) joinBackup(r *reading) Backup {
 	if err != nil {
 		return Backup{Err: err}
 	}
-	blocks := parseBlocks(data, workersFor(len(data)))
-	if !sameThread(r.thread(), firstMeta(blocks)) {
+	blocks := line.ParseFile(data)
+	if !sameThread(r.thread(), line.FirstMeta(blocks)) {
 		return Backup{Err: &BackupError{Path: path, Reason: backupForeign}}
 	}
 	for i := range blocks {
-		blocks[i].setPath(path)
+		blocks[i].SetPath(path)
 	}
-	r.misplacedBackup = path != r.Path+backupSuffix
-	r.backup, r.padding, r.tail = data, padding(r.marker.offset-named.Bytes), r.fromMarker()
+	r.misplacedBackup = path != r.Path+home.BackupSuffix
+	r.backup, r.padding, r.tail = data, line.Padding(r.marker.Offset-named.Bytes), r.fromMarker()
 	r.blocks = append(blocks, r.tailBlocks()...)
 	return Backup{Joined: true}
 }
 
 // readBackup reads the bytes that a marker names and verifies their checksum.
 func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, error) {
-	file, info, err := s.open(path, os.O_RDONLY)
+	file, info, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return nil, backupError(path, err)
 	}
@@ -100,11 +60,11 @@ func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, e
 	if info.Size() < named.Bytes {
 		return nil, &BackupError{Path: path, Reason: backupDamaged}
 	}
-	data, err := readAll(file, named.Bytes)
+	data, err := disk.ReadAll(file, named.Bytes)
 	if err != nil {
 		return nil, backupError(path, err)
 	}
-	if int64(len(data)) < named.Bytes || data[len(data)-1] != '\n' || checksum(data) != named.CRC32C {
+	if int64(len(data)) < named.Bytes || data[len(data)-1] != '\n' || line.Checksum(data) != named.CRC32C {
 		return nil, &BackupError{Path: path, Reason: backupDamaged}
 	}
 	return data, nil
@@ -112,21 +72,13 @@ func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, e
 
 // backupError converts an error from opening or reading a backup.
 func backupError(path string, err error) *BackupError {
-	if isNotExist(err) {
+	if disk.IsNotExist(err) {
 		return &BackupError{Path: path, Reason: backupMissing}
 	}
-	if disk := new(DiskError); errors.As(err, &disk) && isEnvironment(err) {
-		err = disk.Err // BackupError has the path and the advice itself
+	if failed := new(disk.Error); errors.As(err, &failed) && disk.IsEnvironment(err) {
+		err = failed.Err // BackupError has the path and the advice itself
 	}
 	return &BackupError{Path: path, Reason: backupUnreadable, Err: err}
-}
-
-// checksum returns the CRC-32C of consecutive parts.
-func checksum(parts ...[]byte) (sum uint32) {
-	for _, part := range parts {
-		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part)
-	}
-	return sum
 }
 
 // fullLog returns the full log in consecutive parts.
@@ -140,7 +92,7 @@ func (r *reading) fullLog() [][]byte {
 // fromMarker returns the bytes of the file from the last marker on. A short tail is copied, so
 // that it does not keep the whole file in memory.
 func (r *reading) fromMarker() []byte {
-	tail := bytes.TrimPrefix(r.data[r.marker.offset:], []byte(byteOrderMark))
+	tail := bytes.TrimPrefix(r.data[r.marker.Offset:], []byte(line.ByteOrderMark))
 	if len(tail) < len(r.data)/4 {
 		return bytes.Clone(tail)
 	}
@@ -148,19 +100,12 @@ func (r *reading) fromMarker() []byte {
 }
 
 // tailBlocks parses the lines from the last marker on.
-func (r *reading) tailBlocks() []block {
-	blocks := parseBlocks(r.tail, workersFor(len(r.tail)))
+func (r *reading) tailBlocks() []line.Block {
+	blocks := line.ParseFile(r.tail)
 	for i := range blocks {
-		blocks[i].shift(r.marker.line-1, int64(len(r.data)-len(r.tail)))
+		blocks[i].Shift(r.marker.Line-1, int64(len(r.data)-len(r.tail)))
 	}
 	return blocks
-}
-
-// setPath assigns damage to another file.
-func (r *block) setPath(path string) {
-	for i := range r.damage {
-		r.damage[i].Path = path
-	}
 }
 
 // thread returns the thread id of the file name, or of its session_meta if the name has none.
@@ -168,19 +113,7 @@ func (r *reading) thread() string {
 	if r.ThreadID != "" {
 		return r.ThreadID
 	}
-	return firstMeta(r.blocks)
-}
-
-// firstMeta returns the id of the first session_meta line, or "".
-func firstMeta(blocks []block) string {
-	for _, r := range blocks {
-		for i := range r.lines {
-			if r.lines[i].Type == protocol.LineSessionMeta {
-				return gjson.GetBytes(r.lines[i].Payload, "id").Str
-			}
-		}
-	}
-	return ""
+	return line.FirstMeta(r.blocks)
 }
 
 // sameThread reports whether two ids may be of one thread. An empty id is unknown and matches
@@ -191,7 +124,7 @@ func sameThread(a, b string) bool { return a == "" || b == "" || strings.EqualFo
 // Otherwise it returns a *BackupError. If the rollout itself cannot be read, the errors are
 // those of Read. The backup of a complete rollout must be an earlier state of it.
 func (s *Store) CheckBackup(path string) error {
-	file, _, err := s.open(path, os.O_RDONLY)
+	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -203,7 +136,7 @@ func (s *Store) CheckBackup(path string) error {
 	case r.Backup != Backup{}:
 		return r.Backup.Err
 	}
-	return s.checkEarlier(path+backupSuffix, r.data)
+	return s.checkEarlier(path+home.BackupSuffix, r.data)
 }
 
 // checkEarlier returns an error unless the backup of a complete file is an earlier state of
@@ -218,7 +151,7 @@ func (s *Store) checkEarlier(path string, whole []byte) error {
 }
 
 func (s *Store) compareEarlier(path string, whole []byte) *BackupError {
-	file, info, err := s.open(path, os.O_RDONLY)
+	file, info, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return backupError(path, err)
 	}
@@ -226,7 +159,7 @@ func (s *Store) compareEarlier(path string, whole []byte) *BackupError {
 	if info.Size() > int64(len(whole)) {
 		return &BackupError{Path: path, Reason: backupOther}
 	}
-	data, err := readAll(file, info.Size())
+	data, err := disk.ReadAll(file, info.Size())
 	if err != nil {
 		return backupError(path, err)
 	}

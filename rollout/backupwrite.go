@@ -2,9 +2,12 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"appserver/rollout/disk"
 )
 
 // backUp makes the backup contain the full log, durably. At no moment does the backup contain
@@ -23,8 +26,8 @@ func (w *rewrite) backUp() error {
 // an earlier state of the file. Any other backup is an error.
 func (w *rewrite) hardLinkBackup() error {
 	there, err := w.store.disk.Lstat(w.backupPath)
-	if isNotExist(err) {
-		return w.publish(w.linkOrCopy(w.Path, w.content), w.backupPath)
+	if disk.IsNotExist(err) {
+		return w.temp.Publish(w.temp.LinkOrCopy(w.Path, w.content), w.backupPath)
 	}
 	if err != nil {
 		return err
@@ -39,45 +42,45 @@ func (w *rewrite) hardLinkBackup() error {
 	if err := w.store.checkEarlier(w.backupPath, w.data); err != nil {
 		return err
 	}
-	return w.publish(w.linkOrCopy(w.Path, w.content), w.backupPath)
+	return w.temp.Publish(w.temp.LinkOrCopy(w.Path, w.content), w.backupPath)
 }
 
 func (w *rewrite) content() ([]byte, error) { return w.data, nil }
 
 // extendBackup appends the lines that are newer than the backup.
 func (w *rewrite) extendBackup() error {
-	file, info, err := w.store.open(w.backupPath, os.O_RDWR|os.O_APPEND)
+	file, info, err := disk.Open(w.store.disk, w.backupPath, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
-	tail := &appender{file: file, validSize: int64(len(w.backup))}
+	tail := &disk.Appender{File: file, Size: int64(len(w.backup))}
 	added := w.tail
 	if w.padding != nil {
 		added = slices.Concat(w.padding, w.tail)
 	}
-	if info.Size() > tail.validSize {
-		err = w.truncateLeftover(tail, info.Size()-tail.validSize, added)
+	if info.Size() > tail.Size {
+		err = w.truncateLeftover(tail, info.Size()-tail.Size, added)
 	}
 	if err == nil {
-		err = tail.append(added, file.Sync)
+		err = tail.Append(added, file.Sync)
 	}
-	return firstError(err, file.Close())
+	return cmp.Or(err, file.Close())
 }
 
 // truncateLeftover truncates bytes left by an interrupted rewrite: a prefix of the bytes to
 // append, and zeros that a crash may leave in place of content. Other bytes may be the only
 // copy of a newer state, so they are an error.
-func (w *rewrite) truncateLeftover(backup *appender, size int64, added []byte) error {
+func (w *rewrite) truncateLeftover(backup *disk.Appender, size int64, added []byte) error {
 	ahead := &BackupError{Path: w.backupPath, Reason: backupAhead}
 	if size > int64(len(added)) {
 		return ahead
 	}
 	rest := make([]byte, size)
-	if _, err := backup.file.ReadAt(rest, backup.validSize); err != nil {
+	if _, err := backup.File.ReadAt(rest, backup.Size); err != nil {
 		return err
 	}
 	if !bytes.HasPrefix(added, bytes.TrimRight(rest, "\x00")) {
 		return ahead
 	}
-	return backup.truncate()
+	return backup.Truncate()
 }

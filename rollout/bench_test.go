@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
 
 func lineOf(payload []byte) protocol.RolloutLine {
@@ -20,12 +23,12 @@ func lineOf(payload []byte) protocol.RolloutLine {
 
 // appendTo appends bytes to a file.
 func appendTo(s *Store, path string, data []byte) error {
-	file, err := s.create(path)
+	file, err := disk.Create(s.disk, path)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
-	return firstError(err, file.Close())
+	return cmp.Or(err, file.Close())
 }
 
 // longThread returns 5,000 turns of 12 lines: 49 MB in the shapes of a real rollout.
@@ -58,7 +61,7 @@ func longThread() []byte {
 
 func BenchmarkRead49MB(b *testing.B) {
 	store := NewStore(OS(), b.TempDir())
-	path := filepath.Join(store.home, fuzzName)
+	path := store.Path(fuzzName)
 	data := longThread()
 	require.NoError(b, appendTo(store, path, data))
 	b.SetBytes(int64(len(data)))
@@ -72,7 +75,7 @@ func BenchmarkRead49MB(b *testing.B) {
 
 // rewrittenLong returns the path of longThread, rewritten without its events.
 func rewrittenLong(b *testing.B, store *Store) string {
-	path := filepath.Join(store.home, fuzzName)
+	path := store.Path(fuzzName)
 	require.NoError(b, appendTo(store, path, longThread()))
 	rewriteLong(b, store, path, withoutEvents)
 	return path
@@ -118,7 +121,7 @@ func BenchmarkCloseRewritten49MB(b *testing.B) {
 func BenchmarkAppend(b *testing.B) {
 	for name, sync := range map[string]bool{"buffered": false, "synced": true} {
 		b.Run(name, func(b *testing.B) {
-			log, err := NewStore(OS(), b.TempDir()).Create(threadID(fuzzName), time.Now())
+			log, err := NewStore(OS(), b.TempDir()).Create(home.ThreadID(fuzzName), time.Now())
 			require.NoError(b, err)
 			line := lineOf([]byte(`{"type":"agent_message","message":"` + strings.Repeat("words ", 100) + `"}`))
 			b.ReportAllocs()
@@ -138,8 +141,8 @@ func BenchmarkListPage(b *testing.B) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local)
 	for n := range 2000 {
 		path := store.PathFor(fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n), start.Add(time.Duration(n)*time.Hour))
-		require.NoError(b, os.MkdirAll(filepath.Dir(path), dirMode))
-		require.NoError(b, os.WriteFile(path, []byte(meta+"\n"+user+"\n"), fileMode))
+		require.NoError(b, os.MkdirAll(filepath.Dir(path), disk.DirMode))
+		require.NoError(b, os.WriteFile(path, []byte(meta+"\n"+user+"\n"), disk.FileMode))
 	}
 	for _, key := range []SortKey{SortCreated, SortUpdated} {
 		b.Run(string(key), func(b *testing.B) {

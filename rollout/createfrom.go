@@ -1,11 +1,14 @@
 package rollout
 
 import (
+	"io"
 	"os"
 	"slices"
 	"time"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/line"
 )
 
 // CreateFrom creates a thread that begins with lines of another thread. The first append
@@ -21,12 +24,12 @@ func (s *Store) CreateFrom(id string, at time.Time, lines []protocol.RolloutLine
 
 // createFromSeed creates the file with the seed and the given lines.
 func (l *Log) createFromSeed(lines []protocol.RolloutLine) (err error) {
-	encoded, err := encode(slices.Concat(l.seed, lines))
+	encoded, err := line.Encode(slices.Concat(l.seed, lines))
 	if err != nil {
 		return err
 	}
 	if l.lock == nil {
-		if l.lock, err = l.store.lock(l.id); err != nil {
+		if l.lock, err = l.store.Lock(l.id); err != nil {
 			return err
 		}
 	}
@@ -39,21 +42,21 @@ func (l *Log) createFromSeed(lines []protocol.RolloutLine) (err error) {
 }
 
 func (l *Log) writeSeeded(encoded []byte) error {
-	sub := tempFile{l.store, l.path + temporarySuffix}
-	err := sub.write(func(out *paddedWriter) error {
+	temp := disk.NewTempFile(l.store.disk, l.path)
+	err := temp.Write(func(out io.Writer) error {
 		_, err := out.Write(encoded)
 		return err
 	})
-	if err := sub.publish(err, l.path); err != nil {
+	if err := temp.Publish(err, l.path); err != nil {
 		return err
 	}
-	if err := l.store.syncEntries(l.path); err != nil {
+	if err := l.store.SyncEntries(l.path); err != nil {
 		return err
 	}
-	file, _, err := l.store.open(l.path, os.O_RDWR|os.O_APPEND)
+	file, _, err := disk.Open(l.store.disk, l.path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
-	l.tail = &appender{file: file, validSize: int64(len(encoded))}
+	l.tail = &disk.Appender{File: file, Size: int64(len(encoded))}
 	return nil
 }

@@ -1,11 +1,12 @@
 package rollout
 
 import (
-	"bytes"
-	"context"
+	"cmp"
 	"errors"
 	"path/filepath"
-	"slices"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
 
 // InUseError reports that the history of thread By depends on a rollout of thread ID. Forks of
@@ -23,117 +24,11 @@ func (s *Store) CheckDelete(id string) error {
 	if _, err := s.Find(id); err != nil {
 		return err
 	}
-	own, others, err := s.splitFiles(id)
-	reader := headReader{store: s}
-	for _, path := range others {
-		if err != nil {
-			break
-		}
-		var leans bool
-		if leans, err = reader.dependsOn(path, own); leans {
-			return &InUseError{id, threadID(path)}
-		}
+	by, err := s.Dependent(id)
+	if by != "" {
+		return &InUseError{id, by}
 	}
 	return err
-}
-
-// transientOnly returns err if it is transient, or nil. A file that is unreadable for the
-// moment may depend on the file to delete.
-func transientOnly(err error) error {
-	if IsTransient(err) {
-		return err
-	}
-	return nil
-}
-
-// splitFiles returns the file ids of a thread, and the paths of all other threads. Folders
-// that are permanently unreadable are skipped.
-func (s *Store) splitFiles(id string) (own, others []string, unread error) {
-	for _, root := range Roots() {
-		for path, err := range s.walk(walk{root: root}) {
-			switch {
-			case err != nil:
-				unread = firstError(unread, transientOnly(err))
-			case threadID(path) == id:
-				own = append(own, fileID(path))
-			default:
-				others = append(others, filepath.Join(s.home, root, path))
-			}
-		}
-	}
-	return own, others, unread
-}
-
-// dependents maps each thread that others depend on to one of those others. If ctx ends, the
-// map is incomplete.
-func (s *Store) dependents(ctx context.Context) (map[string]string, error) {
-	threads, origins := map[string]string{}, map[string]string{}
-	reader := headReader{store: s}
-	for _, root := range Roots() {
-		for path, err := range s.walk(walk{root: root}) {
-			if ctx.Err() != nil {
-				break
-			}
-			var id string
-			if err == nil {
-				threads[fileID(path)] = threadID(path)
-				id, err = reader.originOf(filepath.Join(s.home, root, path))
-			}
-			if err = transientOnly(err); err != nil {
-				return nil, err
-			}
-			if id != "" {
-				origins[fileID(path)] = id
-			}
-		}
-	}
-	users := map[string]string{}
-	for file, origin := range origins {
-		if used, by := threads[origin], threads[file]; used != by {
-			users[used] = by
-		}
-	}
-	return users, nil
-}
-
-// originOf returns the id of the file in which a rollout's history begins, or "" for the
-// rollout itself.
-func (r *headReader) originOf(path string) (string, error) {
-	line, whole, err := r.firstLine(path)
-	if err != nil ||
-		whole && !bytes.Contains(line, []byte("history_base")) &&
-			!bytes.Contains(line, []byte("forked_from_ordinal_exclusive")) {
-		return "", err
-	}
-	found, err := r.readOwn(path)
-	return found.origin.id, err
-}
-
-// dependsOn reports whether a rollout's history begins in one of the files. A permanently
-// unreadable file depends on nothing.
-func (r *headReader) dependsOn(path string, ids []string) (bool, error) {
-	line, whole, err := r.firstLine(path)
-	names := func(id string) bool { return bytes.Contains(line, []byte(id)) }
-	if err != nil || whole && !slices.ContainsFunc(ids, names) {
-		return false, transientOnly(err)
-	}
-	found, err := r.readOwn(path)
-	return err == nil && slices.Contains(ids, found.origin.id), transientOnly(err)
-}
-
-// firstLine returns the first line of a file as far as it is in the head. whole reports
-// whether that is the entire line.
-func (r *headReader) firstLine(path string) (line []byte, whole bool, err error) {
-	file, info, err := r.store.open(path, 0)
-	if err != nil {
-		return nil, false, err
-	}
-	data, err := r.fill(file, min(info.Size(), headSize))
-	if err = firstError(err, file.Close()); err != nil {
-		return nil, false, diskError("read", path, err)
-	}
-	line, _, whole = bytes.Cut(data, []byte("\n"))
-	return line, whole, nil
 }
 
 // Delete removes all rollouts of a thread with their backups, including archived ones. It is
@@ -149,34 +44,34 @@ func (s *Store) Delete(id string) error {
 // Remove deletes a thread without a search for dependents. The caller must know that no other
 // thread depends on this one.
 func (s *Store) Remove(id string) error {
-	if !isThreadID(id) {
-		return &NotFoundError{id}
+	if !home.IsThreadID(id) {
+		return &home.NotFoundError{ID: id}
 	}
-	lock, err := s.lock(id)
+	lock, err := s.Lock(id)
 	if err != nil {
 		return err
 	}
 	s.removeSnapshotCache(id)
-	return firstError(s.deleteAll(id), diskError("delete", id, lock.release()))
+	return cmp.Or(s.deleteAll(id), disk.Wrap("delete", id, lock.Release()))
 }
 
 // deleteAll deletes the files of a thread, the newest first. It returns a *NotFoundError if
 // there are none, or the error of a folder that could not be read.
 func (s *Store) deleteAll(id string) error {
-	var unread error = &NotFoundError{id}
+	var unread error = &home.NotFoundError{ID: id}
 	var gone []string
-	for _, root := range Roots() {
-		for name, err := range s.walk(walk{root: root}) {
+	for _, root := range home.Roots() {
+		for name, err := range s.Walk(home.Walk{Root: root}) {
 			switch {
 			case err != nil:
 				unread = err
-			case threadID(name) == id:
-				path := s.absPath(root, name)
+			case home.ThreadID(name) == id:
+				path := s.AbsPath(root, name)
 				if err := s.deleteFile(path); err != nil {
-					return diskError("delete", path, err)
+					return disk.Wrap("delete", path, err)
 				}
 				gone = append(gone, path)
-				if missing := new(NotFoundError); errors.As(unread, &missing) {
+				if missing := new(home.NotFoundError); errors.As(unread, &missing) {
 					unread = nil
 				}
 			}
@@ -184,7 +79,7 @@ func (s *Store) deleteAll(id string) error {
 	}
 	for _, path := range gone {
 		if err := s.deleteMoveLeftovers(path); err != nil {
-			return diskError("delete", path, err)
+			return disk.Wrap("delete", path, err)
 		}
 	}
 	return unread
@@ -193,16 +88,16 @@ func (s *Store) deleteAll(id string) error {
 // deleteMoveLeftovers removes files that an interrupted move left at the other path of a
 // rollout.
 func (s *Store) deleteMoveLeftovers(path string) error {
-	m, err := s.completedMove(path)
+	former, err := s.FormerPath(path)
 	if err != nil {
 		return nil // the rollout cannot have been moved
 	}
-	for _, suffix := range []string{temporarySuffix, backupSuffix} {
-		if err := s.disk.Remove(m.from + suffix); err != nil && !isNotExist(err) {
+	for _, suffix := range []string{disk.TempSuffix, home.BackupSuffix} {
+		if err := s.disk.Remove(former + suffix); err != nil && !disk.IsNotExist(err) {
 			return err
 		}
 	}
-	if err := s.disk.SyncDir(filepath.Dir(m.from)); !isNotExist(err) {
+	if err := s.disk.SyncDir(filepath.Dir(former)); !disk.IsNotExist(err) {
 		return err
 	}
 	return nil
@@ -210,17 +105,17 @@ func (s *Store) deleteMoveLeftovers(path string) error {
 
 // deleteFile removes a rollout, its temporary file and its backup.
 func (s *Store) deleteFile(path string) error {
-	if err := s.disk.Remove(path + temporarySuffix); err != nil && !isNotExist(err) {
+	if err := s.disk.Remove(path + disk.TempSuffix); err != nil && !disk.IsNotExist(err) {
 		return err
 	}
 	if err := s.disk.Remove(path); err != nil {
 		return err
 	}
 	err := s.disk.SyncDir(filepath.Dir(path))
-	if gone := s.disk.Remove(path + backupSuffix); gone == nil {
-		err = firstError(err, s.disk.SyncDir(filepath.Dir(path)))
-	} else if !isNotExist(gone) {
-		err = firstError(err, gone)
+	if gone := s.disk.Remove(path + home.BackupSuffix); gone == nil {
+		err = cmp.Or(err, s.disk.SyncDir(filepath.Dir(path)))
+	} else if !disk.IsNotExist(gone) {
+		err = cmp.Or(err, gone)
 	}
 	return err
 }

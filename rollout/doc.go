@@ -5,32 +5,20 @@
 // The format is that of the reference implementation, and both programs may use the same
 // files. Lines of type context_backup and repaired are additions of this package.
 //
-// # Format
+// # Parts
 //
-// A rollout is home/sessions/YYYY/MM/DD/rollout-YYYY-MM-DDThh-mm-ss-<id>.jsonl, in local time,
-// or has such a name anywhere below home/archived_sessions. <id> is the UUID of the thread.
-// Folders have mode 0700, and files 0600. Only regular files, and symbolic links to them, are
-// opened.
+// A [Store] consists of packages with one task each. A store's methods combine them.
 //
-// A line is a JSON object that ends with LF:
+//   - disk: file operations that are durable and all or nothing, and errors with the next action
+//   - line: the format of a line, damage, ordinals
+//   - home: names and folders of files, writer locks
+//   - listing: what lists show, read from the starts and ends of files
+//   - this package: whole rollouts, which are loaded, appended to, rewritten, moved, repaired,
+//     redacted and deleted
 //
-//	{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"session_meta","payload":{...}}
-//
-// "type" must be a string, and "payload" must exist. Other members are ignored. A byte order
-// mark at the start of the file, CR before LF, and blank lines are skipped. Of duplicate
-// members the last one counts. JSON nests at most 10,000 deep.
-//
-// Any other text that ends with LF is [Damage]. It is skipped, reported with its line and
-// offset, and kept in the file. Text after the last LF counts if it is a whole line. Otherwise
-// it is a torn tail: the trace of a write that was never acknowledged. The next append
-// terminates it with LF; from then on it is damage. A tail with zero bytes is damage at once,
-// because only a crash of the disk leaves them. A log loses no bytes except those of a failed
-// append.
-//
-// Ordinals are integers from 0 to 2^53-1. A line without one has the ordinal after that of the
-// line before it. Each damaged line counts as one, so damage does not change the ordinals of
-// sound lines. An appended line gets an ordinal above all others. After the first
-// context_backup line ordinals only grow: a lower one is ignored.
+// An appended line gets an ordinal above all others. The next append after a torn tail
+// terminates it with LF; from then on it is damage. A log loses no bytes except those of a
+// failed append.
 //
 // # Loading
 //
@@ -49,17 +37,10 @@
 //
 // # Forks and reverts
 //
-// In the reference implementation, a fork does not copy the lines before it. Its session_meta
-// has forked_from_ordinal_exclusive or history_base. The lines of that origin below the
-// ordinal precede its own lines. Loading returns all of them, with the session_meta of the
-// fork in place of the origin's. Head and List take only the first user message from the
-// origin. Forks of this server contain all of their lines.
-//
-// To revert turns, the reference implementation starts another file of the thread, which
-// continues an earlier one. It is named rollout-<time>-<id>_<file id>.jsonl. history_base
-// refers to file ids; the id of a thread's first file is the thread id. The last file in the
-// order of paths represents the thread: it is listed, read and appended to. The others are
-// read as origins. All files of a thread are archived, unarchived and deleted together.
+// In the reference implementation, a fork does not copy the lines before it, and a revert
+// starts another file of the thread. Loading returns the lines of the origin and the own ones,
+// with the session_meta of the fork in place of the origin's. Forks of this server contain all
+// of their lines. All files of a thread are archived, unarchived and deleted together.
 //
 // # Backup
 //
@@ -148,13 +129,7 @@
 // selection: two files would have to change together, and a crash between them would break the
 // checksum.
 //
-// # Locks
-//
-// A thread has one writer among all processes with the same home. The locks are those of the
-// reference implementation: flock on home/thread-writer-locks/<id>.lock. It is opened and
-// locked under a shared flock on .coordination.lock in the same folder. It is removed under an
-// exclusive one. Appending, rewriting and moving require the lock; reading does not. Appends
-// to session_index.jsonl hold flock on session_index.jsonl.lock.
+// # File descriptors
 //
 // If the process runs out of file descriptors, the store suspends all idle logs
 // ([Log.SetIdle]): it closes their files and releases their locks. Before its next append, a
@@ -162,12 +137,11 @@
 //
 // # Errors
 //
-//	*NotFoundError, *NotArchivedError   no such thread
-//	*LockedError                        the thread has another writer
-//	*BackupError                        the backup cannot be used
-//	*DiskError                          an operation failed; the text ends with the next action
-//	*InUseError, *ExistsError           another thread depends on it; it exists already
-//	*CursorError, *NameError, *KindError  invalid cursor, name or kind of file
+// Errors of the parts pass unchanged. This package adds:
+//
+//	*BackupError                the backup cannot be used
+//	*InUseError, *ExistsError   another thread depends on it; it exists already
+//	ErrChanged                  another program changed the file of a suspended log
 //
 // [IsShortage] and [IsTransient] classify errors of the system.
 //
@@ -176,9 +150,8 @@
 // A [Store] is safe for concurrent use. A [Log] belongs to one goroutine at a time, and to the
 // store while it is idle. A [LineReader] belongs to one goroutine.
 //
-// Load starts one goroutine per file, which reads and parses the next chunk. Parsing more than
-// 1 MiB, and reading a file for a rewrite, use one goroutine per CPU. All of them end before
-// the call returns.
+// Load starts one goroutine per file, which reads and parses the next chunk. It ends before the
+// call returns.
 //
 // # Decisions
 //

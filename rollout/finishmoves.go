@@ -1,9 +1,13 @@
 package rollout
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
 
 // FinishMoves completes interrupted moves between sessions and the archive, for all threads
@@ -15,8 +19,8 @@ import (
 // the other threads are still processed.
 func (s *Store) FinishMoves() error {
 	archived := map[string][]string{} // by thread, newest first
-	for name, err := range s.walk(walk{root: archivedDir}) {
-		if id := threadID(name); err == nil {
+	for name, err := range s.Walk(home.Walk{Root: home.Archived}) {
+		if id := home.ThreadID(name); err == nil {
 			archived[id] = append(archived[id], name)
 		}
 	}
@@ -24,8 +28,8 @@ func (s *Store) FinishMoves() error {
 		return nil
 	}
 	var errs []error
-	for name, err := range s.walk(walk{root: sessionsDir}) {
-		id := threadID(name)
+	for name, err := range s.Walk(home.Walk{Root: home.Sessions}) {
+		id := home.ThreadID(name)
 		if names := archived[id]; err == nil && len(names) > 0 {
 			delete(archived, id)
 			if filepath.Base(names[0]) <= filepath.Base(name) {
@@ -37,20 +41,20 @@ func (s *Store) FinishMoves() error {
 }
 
 func (s *Store) finishMoves(id string, names []string) error {
-	lock, err := s.lock(id)
-	if held := new(LockedError); errors.As(err, &held) {
+	lock, err := s.Lock(id)
+	if held := new(home.LockedError); errors.As(err, &held) {
 		return nil // its writer may be moving it
 	}
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		path := s.absPath(archivedDir, name)
+		path := s.AbsPath(home.Archived, name)
 		if e := s.finishMove(path); !errors.Is(e, fs.ErrExist) {
-			err = firstError(err, diskError("bring back", path, e))
+			err = cmp.Or(err, disk.Wrap("bring back", path, e))
 		}
 	}
-	return firstError(err, diskError("unlock", id, lock.release()))
+	return cmp.Or(err, disk.Wrap("unlock", id, lock.Release()))
 }
 
 // finishMove moves or removes an archived file. It returns fs.ErrExist if the file is not the
@@ -61,7 +65,7 @@ func (s *Store) finishMove(path string) error {
 		return err
 	}
 	info, err := s.disk.Lstat(back.to)
-	if isNotExist(err) {
+	if disk.IsNotExist(err) {
 		return back.checkAndRun() // an older file of the thread
 	}
 	if err != nil {
@@ -79,17 +83,17 @@ func (s *Store) finishMove(path string) error {
 
 // removeArchived removes the archived copy after the remaining one is durable.
 func (m *move) removeArchived() error {
-	disk, backup := m.store.disk, m.to+backupSuffix
+	files, backup := m.store.disk, m.to+home.BackupSuffix
 	earlier := m.checkLeftover(backup) == nil
-	err := m.store.syncEntries(m.from)
+	err := m.store.SyncEntries(m.from)
 	if err == nil {
-		err = disk.Remove(m.to)
+		err = files.Remove(m.to)
 	}
 	if err != nil {
 		return err
 	}
 	if earlier {
-		_ = disk.Remove(backup) // not needed any more
+		_ = files.Remove(backup) // not needed any more
 	}
-	return disk.SyncDir(filepath.Dir(m.to))
+	return files.SyncDir(filepath.Dir(m.to))
 }

@@ -18,7 +18,7 @@ import (
 func requireOne(t *testing.T, store *rollout.Store, mem *faultfs.Mem, what any) (archived bool) {
 	t.Helper()
 	var roots []string
-	for _, root := range rollout.Roots() {
+	for _, root := range []string{"sessions", "archived_sessions"} {
 		for _, path := range mem.Files(filepath.Join(home, root)) {
 			if strings.HasSuffix(path, ".jsonl") && strings.Contains(path, threadA) {
 				roots = append(roots, root)

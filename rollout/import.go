@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"appserver/protocol"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // ExistsError reports that the thread exists already.
@@ -27,7 +30,7 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 		return "", err
 	}
 	there, err := s.Find(id)
-	switch notFound := (*NotFoundError)(nil); {
+	switch notFound := (*home.NotFoundError)(nil); {
 	case err == nil:
 		return "", &ExistsError{id, there}
 	case !errors.As(err, &notFound) && !errors.Is(err, fs.ErrNotExist):
@@ -38,7 +41,7 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 		return "", err
 	}
 	if err := log.Append(withoutOrigin(lines), true); err != nil {
-		return "", firstError(err, log.Discard())
+		return "", cmp.Or(err, log.Discard())
 	}
 	_ = log.Close() // Append has synced it
 	return log.Path(), nil
@@ -47,9 +50,9 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 // withoutOrigin returns the lines with a session_meta that names no origin. The lines of the
 // origin are included already, so they must not be read twice.
 func withoutOrigin(lines []protocol.RolloutLine) []protocol.RolloutLine {
-	o := originIn(lines[0].Payload)
+	o := line.OriginIn(lines[0].Payload)
 	var members map[string]json.RawMessage
-	if o.id == "" || o.end == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 ||
+	if o.ID == "" || o.End == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 ||
 		protocol.Unmarshal(lines[0].Payload, &members) != nil {
 		return lines
 	}

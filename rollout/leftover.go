@@ -1,9 +1,13 @@
 package rollout
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
 
 // RemoveLeftovers removes temporary files of interrupted writes. Only a thread's writer
@@ -12,19 +16,19 @@ import (
 // files are still removed.
 func (s *Store) RemoveLeftovers() error {
 	var errs []error
-	for _, root := range Roots() {
-		errs = append(errs, s.removeLeftovers(filepath.Join(s.home, root)))
+	for _, root := range home.Roots() {
+		errs = append(errs, s.removeLeftovers(s.Path(root)))
 	}
 	return errors.Join(errs...)
 }
 
 func (s *Store) removeLeftovers(dir string) error {
 	entries, err := s.disk.ReadDir(dir)
-	if isNotExist(err) {
+	if disk.IsNotExist(err) {
 		return nil
 	}
 	if err != nil {
-		return diskError("list", dir, err)
+		return disk.Wrap("list", dir, err)
 	}
 	var errs []error
 	for _, e := range entries {
@@ -33,8 +37,8 @@ func (s *Store) removeLeftovers(dir string) error {
 			errs = append(errs, s.removeLeftovers(path))
 			continue
 		}
-		rollout, temporary := strings.CutSuffix(path, temporarySuffix)
-		if id := threadID(rollout); temporary && id != "" {
+		rollout, temporary := strings.CutSuffix(path, disk.TempSuffix)
+		if id := home.ThreadID(rollout); temporary && id != "" {
 			errs = append(errs, s.removeLeftover(id, path))
 		}
 	}
@@ -42,15 +46,15 @@ func (s *Store) removeLeftovers(dir string) error {
 }
 
 func (s *Store) removeLeftover(id, path string) error {
-	lock, err := s.lock(id)
-	if held := new(LockedError); errors.As(err, &held) {
+	lock, err := s.Lock(id)
+	if held := new(home.LockedError); errors.As(err, &held) {
 		return nil // its writer may be using it
 	}
 	if err != nil {
 		return err
 	}
-	if err = s.disk.Remove(path); isNotExist(err) {
+	if err = s.disk.Remove(path); disk.IsNotExist(err) {
 		err = nil
 	}
-	return firstError(diskError("remove", path, err), diskError("unlock", path, lock.release()))
+	return cmp.Or(disk.Wrap("remove", path, err), disk.Wrap("unlock", path, lock.Release()))
 }

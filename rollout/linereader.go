@@ -2,11 +2,15 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"math"
 	"os"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/line"
 )
 
 // LineReader reads payloads of loaded lines again from the open files. It belongs to one
@@ -19,7 +23,7 @@ type LineReader struct {
 
 // lineFile is an open file. The reader closes it if owned is set.
 type lineFile struct {
-	File
+	disk.File
 	path  string
 	owned bool
 	// before describes the file when it was suspended.
@@ -43,23 +47,23 @@ func (t *LineReader) Payload(n int) json.RawMessage {
 	if n < 0 || n >= len(t.positions) {
 		return nil
 	}
-	p := t.positions[n]
-	file := t.files[p.file]
+	at := t.positions[n]
+	file := t.files[at.file]
 	if file.File == nil {
-		t.err = firstError(t.err, diskError("read", file.path, errSuspended))
+		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, errSuspended))
 		return nil
 	}
-	raw := make([]byte, p.size)
-	if k, err := file.ReadAt(raw, p.offset); k < len(raw) {
-		t.err = firstError(t.err, diskError("read", file.path, err))
+	raw := make([]byte, at.size)
+	if k, err := file.ReadAt(raw, at.offset); k < len(raw) {
+		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, err))
 		return nil
 	}
-	line, reason := parseLine(raw)
+	p, reason := line.Parse(raw)
 	if reason != "" {
-		t.err = firstError(t.err, diskError("read", file.path, errLineChanged))
+		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, errLineChanged))
 		return nil
 	}
-	return line.Payload
+	return p.Payload
 }
 
 // Err returns the first error of Payload. The error may concern any line read since.
@@ -70,7 +74,7 @@ func (t *LineReader) Close() error {
 	var err error
 	for _, f := range t.files {
 		if f.owned && f.File != nil {
-			err = firstError(err, f.Close())
+			err = cmp.Or(err, f.Close())
 		}
 	}
 	t.files, t.positions = nil, nil
@@ -99,18 +103,18 @@ func (t *LineReader) suspend() error {
 }
 
 // resume reopens all files except the first, which is the file of the log.
-func (t *LineReader) resume(s *Store, first File) error {
+func (t *LineReader) resume(s *Store, first disk.File) error {
 	if t == nil || len(t.files) == 0 {
 		return nil
 	}
-	opened := []File{first}
+	opened := []disk.File{first}
 	for _, f := range t.files[1:] {
-		file, info, err := s.open(f.path, os.O_RDONLY)
+		file, info, err := disk.Open(s.disk, f.path, os.O_RDONLY)
 		if err == nil {
 			opened = append(opened, file)
 		}
-		if isNotExist(err) || err == nil && !s.isUnchanged(f.before, info) {
-			err = diskError("read", f.path, ErrChanged)
+		if disk.IsNotExist(err) || err == nil && !disk.IsUnchanged(s.disk, f.before, info) {
+			err = disk.Wrap("read", f.path, ErrChanged)
 		}
 		if err != nil {
 			for _, file := range opened[1:] {
@@ -140,7 +144,7 @@ func (t *LineReader) addAppended(lines []byte, offset int64) {
 }
 
 // addFile adds a file and returns its number in linePosition.
-func (t *LineReader) addFile(file File, path string, own bool) uint32 {
+func (t *LineReader) addFile(file disk.File, path string, own bool) uint32 {
 	t.files = append(t.files, lineFile{File: file, path: path, owned: own})
 	return uint32(min(len(t.files)-1, math.MaxUint32))
 }

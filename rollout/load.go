@@ -1,12 +1,16 @@
 package rollout
 
 import (
+	"cmp"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // LineHandler handles the lines of a rollout in order. It may keep parts of a line, but they
@@ -31,9 +35,9 @@ type Loader interface {
 func (s *Store) Load(path string, to Loader) (*Contents, *LineReader, error) {
 	restored, err := s.restore(path)
 	if err != nil {
-		return nil, nil, diskError("restore", path, err)
+		return nil, nil, disk.Wrap("restore", path, err)
 	}
-	file, _, err := s.open(path, os.O_RDONLY)
+	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +65,7 @@ type loading struct {
 	keep    func(to io.Writer) error
 	summary *Summary
 	// marker is the last marker that was read.
-	marker *marker
+	marker *line.Marker
 	// dependent is set if the history begins in another file.
 	dependent bool
 	// shortage is the error of an origin that could not be opened because of a resource limit.
@@ -91,8 +95,8 @@ func (s *Store) load(path string, reader *LineReader, to Loader) (*loading, erro
 		}
 		return ok
 	}
-	if err := firstError(l.run(), l.shortage); err != nil {
-		return nil, diskError("read", path, err)
+	if err := cmp.Or(l.run(), l.shortage); err != nil {
+		return nil, disk.Wrap("read", path, err)
 	}
 	l.Summary = *l.summary
 	return l, nil
@@ -102,7 +106,7 @@ func (s *Store) load(path string, reader *LineReader, to Loader) (*loading, erro
 func (s *Store) loadingOf(path string, reader *LineReader, file uint32) (*loading, error) {
 	info, err := reader.files[file].Stat()
 	if err != nil {
-		return nil, diskError("read", path, err)
+		return nil, disk.Wrap("read", path, err)
 	}
 	return &loading{
 		Contents: contentsOf(path, info),
@@ -116,11 +120,11 @@ func (s *Store) loadingOf(path string, reader *LineReader, file uint32) (*loadin
 // run reads the backup, if a marker names one, and then the file.
 func (l *loading) run() error {
 	own := span{file: l.file, to: l.Size}
-	path := l.store.backupPath(l.Path)
-	backup, info, err := l.store.open(path, os.O_RDONLY)
-	if !isNotExist(err) {
-		m, markerErr := l.store.chunkReader.lastMarkerOf(l.lines.files[l.file], l.Size)
-		if err = firstError(markerErr, l.joinBackup(&own, path, m, backupFile{backup, info, err})); err != nil {
+	path := l.store.BackupPath(l.Path)
+	backup, info, err := disk.Open(l.store.disk, path, os.O_RDONLY)
+	if !disk.IsNotExist(err) {
+		m, markerErr := l.store.chunks.LastMarker(l.lines.files[l.file], l.Size)
+		if err = cmp.Or(markerErr, l.joinBackup(&own, path, m, backupFile{backup, info, err})); err != nil {
 			return err
 		}
 	}
@@ -138,7 +142,7 @@ func (l *loading) run() error {
 
 // checkNoBackup returns the backup state of a file that was read without one.
 func (l *loading) checkNoBackup(path string) Backup {
-	named, ok := l.marker.decode()
+	named, ok := l.marker.Decode()
 	switch {
 	case !ok:
 		return Backup{Err: &BackupError{Path: path, Reason: backupUnnamed}}
@@ -150,19 +154,19 @@ func (l *loading) checkNoBackup(path string) Backup {
 
 // backupFile is the result of opening a backup.
 type backupFile struct {
-	File
+	disk.File
 	info fs.FileInfo
 	err  error
 }
 
 // joinBackup reads the backup if it matches the marker. The file's own lines then begin at the
 // marker.
-func (l *loading) joinBackup(own *span, path string, m *marker, backup backupFile) error {
-	named, ok := m.decode()
+func (l *loading) joinBackup(own *span, path string, m *line.Marker, backup backupFile) error {
+	named, ok := m.Decode()
 	reason := error(nil)
 	if ok && named.Bytes > 0 {
-		reason = backup.check(path, named, l.store.chunkReader)
-		if reason == nil && !sameThread(l.thread(), l.store.chunkReader.metaIn(backup, named.Bytes)) {
+		reason = backup.check(path, named, l.store.chunks)
+		if reason == nil && !sameThread(l.thread(), metaIn(l.store.chunks, backup, named.Bytes)) {
 			reason = &BackupError{Path: path, Reason: backupForeign}
 		}
 	}
@@ -170,8 +174,8 @@ func (l *loading) joinBackup(own *span, path string, m *marker, backup backupFil
 		l.Backup.Err = reason
 		return backup.close()
 	}
-	l.Backup, l.misplacedBackup = Backup{Joined: true}, path != l.Path+backupSuffix
-	own.from, own.lines = m.offset, m.line-1
+	l.Backup, l.misplacedBackup = Backup{Joined: true}, path != l.Path+home.BackupSuffix
+	own.from, own.lines = m.Offset, m.Line-1
 	_, err := l.readFirstSpan(span{file: l.lines.addFile(backup, path, true), path: path, to: named.Bytes})
 	return err
 }
@@ -201,7 +205,7 @@ func (b backupFile) close() error {
 }
 
 // check verifies that a backup starts with the bytes that a marker names.
-func (b backupFile) check(path string, named protocol.ContextBackup, k chunkReader) error {
+func (b backupFile) check(path string, named protocol.ContextBackup, k line.ChunkReader) error {
 	switch {
 	case b.err != nil:
 		return backupError(path, b.err)
@@ -209,12 +213,12 @@ func (b backupFile) check(path string, named protocol.ContextBackup, k chunkRead
 		return &BackupError{Path: path, Reason: backupDamaged}
 	}
 	sum, last := uint32(0), byte(0)
-	for part, err := range k.chunks(b, 0, named.Bytes) {
+	for part, err := range k.Chunks(b, 0, named.Bytes) {
 		if err != nil {
 			return backupError(path, err)
 		}
-		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part.data)
-		last = part.data[len(part.data)-1]
+		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part.Data)
+		last = part.Data[len(part.Data)-1]
 	}
 	if last != '\n' || sum != named.CRC32C {
 		return &BackupError{Path: path, Reason: backupDamaged}
@@ -227,16 +231,16 @@ func (l *loading) thread() string {
 	if l.ThreadID != "" {
 		return l.ThreadID
 	}
-	return l.store.chunkReader.metaIn(l.lines.files[l.file], l.Size)
+	return metaIn(l.store.chunks, l.lines.files[l.file], l.Size)
 }
 
 // metaIn returns the id of a session_meta line at the start of a file, or "".
-func (k chunkReader) metaIn(file File, size int64) string {
-	for part, err := range k.chunks(file, 0, size) {
+func metaIn(k line.ChunkReader, file disk.File, size int64) string {
+	for part, err := range k.Chunks(file, 0, size) {
 		if err != nil {
 			return ""
 		}
-		return firstMeta(parseBlocks(part.data, workersFor(len(part.data))))
+		return line.FirstMeta(line.ParseFile(part.Data))
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 )
 
@@ -146,7 +147,7 @@ func TestTheGateIsNotWaitedForForever(t *testing.T) {
 		require.NoError(t, err)
 		before := time.Now()
 		err = log.Append(linesFrom(0, 1), true)
-		require.ErrorIs(t, err, rollout.ErrHeld)
+		require.ErrorIs(t, err, disk.ErrHeld)
 		require.ErrorContains(t, err, gate)
 		require.Less(t, time.Since(before), 10*time.Second)
 		require.NoError(t, log.Close())

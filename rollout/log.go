@@ -1,12 +1,16 @@
 package rollout
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // Log is a thread's rollout, open for appending. It belongs to one goroutine.
@@ -15,8 +19,8 @@ type Log struct {
 	path  string
 	id    string
 	// lock and tail are nil before the first append of a new thread.
-	lock *writerLock
-	tail *appender
+	lock *home.WriterLock
+	tail *disk.Appender
 	// lines reads loaded and appended lines again. It is nil if the log does not know all of
 	// them.
 	lines *LineReader
@@ -46,8 +50,8 @@ type Log struct {
 // Create returns the log of a new thread. The disk is not accessed before the first append,
 // which takes the lock and may return a *LockedError.
 func (s *Store) Create(id string, at time.Time) (*Log, error) {
-	if !isThreadID(id) {
-		return nil, &NameError{id}
+	if !home.IsThreadID(id) {
+		return nil, &home.NameError{Name: id}
 	}
 	return &Log{store: s, id: id, path: s.PathFor(id, at)}, nil
 }
@@ -66,9 +70,9 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 
 // OpenTo is Open with a Loader, as Load is Read with one. The log closes the LineReader.
 func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
-	id := threadID(path)
+	id := home.ThreadID(path)
 	if id == "" {
-		return nil, nil, &NameError{path}
+		return nil, nil, &home.NameError{Name: path}
 	}
 	l := &Log{store: s, id: id, path: path}
 	contents, err := l.load(to)
@@ -82,20 +86,20 @@ func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
 // load opens the file under the lock. A file that was opened before the lock could have been
 // rewritten meanwhile, and would then be the backup.
 func (l *Log) load(to Loader) (*Contents, error) {
-	lock, err := l.store.lock(l.id)
+	lock, err := l.store.Lock(l.id)
 	if err != nil {
 		return nil, err
 	}
 	l.lock = lock
 	restored, err := l.store.restoreLocked(l.path)
 	if err != nil {
-		return nil, diskError("restore", l.path, err)
+		return nil, disk.Wrap("restore", l.path, err)
 	}
-	file, _, err := l.store.open(l.path, os.O_RDWR|os.O_APPEND)
+	file, _, err := disk.Open(l.store.disk, l.path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}
-	l.tail, l.lines = &appender{file: file}, &LineReader{}
+	l.tail, l.lines = &disk.Appender{File: file}, &LineReader{}
 	l.lines.addFile(file, l.path, false)
 	r, err := l.store.load(l.path, l.lines, to)
 	if err != nil {
@@ -106,7 +110,7 @@ func (l *Log) load(to Loader) (*Contents, error) {
 			return nil, err
 		}
 	}
-	l.tail.validSize, l.tail.unterminated = r.Size, r.unterminated
+	l.tail.Size, l.tail.Unterminated = r.Size, r.unterminated
 	r.Restored = restored
 	l.hasSelection, l.backupErr = r.Backup != (Backup{}), r.Backup.Err
 	return r.Contents, nil
@@ -124,7 +128,7 @@ func (l *Log) Path() string { return l.path }
 // error it can be called again.
 func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	if l.closed {
-		return diskError("append to", l.path, errClosed)
+		return disk.Wrap("append to", l.path, errClosed)
 	}
 	if err := l.Resume(); err != nil {
 		return err
@@ -133,23 +137,23 @@ func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 	case len(lines) == 0:
 		return l.flush(sync)
 	case l.seed != nil:
-		return diskError("begin", l.path, l.createFromSeed(lines))
+		return disk.Wrap("begin", l.path, l.createFromSeed(lines))
 	}
-	encoded, err := encode(lines)
+	encoded, err := line.Encode(lines)
 	if err != nil {
-		return diskError("append to", l.path, err)
+		return disk.Wrap("append to", l.path, err)
 	}
 	if err := l.createFile(); err != nil {
-		return diskError("append to", l.path, err)
+		return disk.Wrap("append to", l.path, err)
 	}
 	commit := l.publish
 	if sync {
 		commit = l.syncAll
 	}
-	if err := l.tail.append(encoded, commit); err != nil {
-		return diskError("append to", l.path, err)
+	if err := l.tail.Append(encoded, commit); err != nil {
+		return disk.Wrap("append to", l.path, err)
 	}
-	l.lines.addAppended(encoded, l.tail.validSize-int64(len(encoded)))
+	l.lines.addAppended(encoded, l.tail.Size-int64(len(encoded)))
 	l.dirty, l.appended = !sync, true
 	return nil
 }
@@ -158,23 +162,23 @@ func (l *Log) flush(sync bool) error {
 	if !sync || l.tail == nil {
 		return nil
 	}
-	return diskError("sync", l.path, l.syncAll())
+	return disk.Wrap("sync", l.path, l.syncAll())
 }
 
 // createFile takes the lock and creates the file of a new thread, under a temporary name. So
 // no rollout is ever without a line. After an error, a second call repeats only what failed.
 func (l *Log) createFile() (err error) {
 	if l.lock == nil {
-		if l.lock, err = l.store.lock(l.id); err != nil {
+		if l.lock, err = l.store.Lock(l.id); err != nil {
 			return err
 		}
 	}
 	if l.tail == nil {
-		file, err := tempFile{l.store, l.path + temporarySuffix}.create()
+		file, err := disk.NewTempFile(l.store.disk, l.path).Create()
 		if err != nil {
 			return err
 		}
-		l.tail, l.created, l.unpublished, l.lines = &appender{file: file}, true, true, &LineReader{}
+		l.tail, l.created, l.unpublished, l.lines = &disk.Appender{File: file}, true, true, &LineReader{}
 		l.lines.addFile(file, l.path, false)
 	}
 	return nil
@@ -187,10 +191,10 @@ func (l *Log) publish() error {
 	}
 	if _, err := l.store.disk.Lstat(l.path); err == nil {
 		return fs.ErrExist
-	} else if !isNotExist(err) {
+	} else if !disk.IsNotExist(err) {
 		return err
 	}
-	if err := l.store.disk.Rename(l.path+temporarySuffix, l.path); err != nil {
+	if err := l.store.disk.Rename(l.path+disk.TempSuffix, l.path); err != nil {
 		return err
 	}
 	l.unpublished = false
@@ -198,14 +202,14 @@ func (l *Log) publish() error {
 }
 
 func (l *Log) syncAll() error {
-	if err := l.tail.file.Sync(); err != nil {
+	if err := l.tail.File.Sync(); err != nil {
 		return err
 	}
 	if err := l.publish(); err != nil {
 		return err
 	}
 	if !l.entriesSynced {
-		if err := l.store.syncEntries(l.path); err != nil {
+		if err := l.store.SyncEntries(l.path); err != nil {
 			return err
 		}
 		l.entriesSynced = true
@@ -224,9 +228,9 @@ func (l *Log) Close() error {
 	l.closed = true
 	err := l.closeFile()
 	if l.lock != nil {
-		err = firstError(err, l.lock.release())
+		err = cmp.Or(err, l.lock.Release())
 	}
-	return diskError("close", l.path, err)
+	return disk.Wrap("close", l.path, err)
 }
 
 // Discard closes the log. It removes the file if this log created it.
@@ -234,7 +238,7 @@ func (l *Log) Discard() error {
 	l.SetIdle(false)
 	l.discarded = true
 	err := l.Resume()
-	return firstError(err, l.Close())
+	return cmp.Or(err, l.Close())
 }
 
 func (l *Log) closeFile() error {
@@ -248,15 +252,15 @@ func (l *Log) closeFile() error {
 	if l.lines != nil {
 		err = l.lines.Close()
 	}
-	if l.tail.torn {
-		err = l.tail.truncate()
+	if l.tail.Torn {
+		err = l.tail.Truncate()
 	}
 	if l.dirty {
-		err = firstError(err, l.syncAll())
+		err = cmp.Or(err, l.syncAll())
 	}
-	err = firstError(err, l.tail.file.Close())
-	if l.created && (l.discarded || l.unpublished || l.tail.validSize == 0) {
-		err = firstError(err, l.remove())
+	err = cmp.Or(err, l.tail.File.Close())
+	if l.created && (l.discarded || l.unpublished || l.tail.Size == 0) {
+		err = cmp.Or(err, l.remove())
 	}
 	return err
 }
@@ -264,20 +268,11 @@ func (l *Log) closeFile() error {
 // remove removes the file, durably if its name was durable.
 func (l *Log) remove() error {
 	if l.unpublished {
-		return l.store.disk.Remove(l.path + temporarySuffix)
+		return l.store.disk.Remove(l.path + disk.TempSuffix)
 	}
 	err := l.store.disk.Remove(l.path)
 	if err == nil && l.entriesSynced {
 		err = l.store.disk.SyncDir(filepath.Dir(l.path))
 	}
 	return err
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -2,24 +2,42 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
 
 // move moves a rollout and its backup to another folder. The backup gets its new name before
 // the rollout does, and loses its old name after the rollout did. So at each moment every name
 // of the rollout has a backup beside it.
 type move struct {
-	tempFile
+	store *Store
+	temp  disk.TempFile
 	// op is a verb for error messages.
 	op string
 	id string
 	// root is the root of the target path.
 	root     string
 	from, to string
+}
+
+// newMove returns the move of a rollout from one path to another, below root.
+func (s *Store) newMove(op, root, from, to string) *move {
+	return &move{
+		store: s,
+		temp:  disk.NewTempFile(s.disk, to),
+		op:    op,
+		id:    home.ThreadID(from),
+		root:  root,
+		from:  from,
+		to:    to,
+	}
 }
 
 // checkAndRun runs the move. The caller holds the writer lock.
@@ -34,7 +52,7 @@ func (m *move) checkAndRun() error {
 func (m *move) run() error {
 	for _, step := range []func() error{m.createFolder, m.linkBackup, m.clearTarget, m.link, m.unlink} {
 		if err := step(); err != nil {
-			return diskError(m.op, m.from, err)
+			return disk.Wrap(m.op, m.from, err)
 		}
 	}
 	m.removeOldBackup()
@@ -46,14 +64,14 @@ func (m *move) run() error {
 func (m *move) check() error {
 	info, err := m.store.disk.Lstat(m.from)
 	switch {
-	case isNotExist(err):
-		return &NotFoundError{m.id}
+	case disk.IsNotExist(err):
+		return &home.NotFoundError{ID: m.id}
 	case err != nil:
-		return diskError(m.op, m.from, err)
+		return disk.Wrap(m.op, m.from, err)
 	case !info.Mode().IsRegular():
-		return diskError(m.op, m.from, errMoved)
+		return disk.Wrap(m.op, m.from, errMoved)
 	}
-	taken, err := m.store.findBelow(m.root, fileID, fileID(m.from))
+	taken, err := m.store.FindFileIn(m.root, home.FileID(m.from))
 	if taken == "" {
 		return err
 	}
@@ -62,7 +80,7 @@ func (m *move) check() error {
 	} else {
 		err = fs.ErrExist
 	}
-	return diskError("move "+m.from+" to the place of", taken, err)
+	return disk.Wrap("move "+m.from+" to the place of", taken, err)
 }
 
 // checkTarget returns an error unless the target is an earlier state of this rollout.
@@ -83,23 +101,23 @@ func (m *move) checkTarget(own fs.FileInfo) error {
 }
 
 func (m *move) read(path string) (*reading, error) {
-	file, _, err := m.store.open(path, os.O_RDONLY)
+	file, _, err := disk.Open(m.store.disk, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	r, err := m.store.read(path, file)
-	return r, firstError(err, file.Close())
+	return r, cmp.Or(err, file.Close())
 }
 
-func (m *move) createFolder() error { return m.store.disk.MkdirAll(filepath.Dir(m.to), dirMode) }
+func (m *move) createFolder() error { return m.store.disk.MkdirAll(filepath.Dir(m.to), disk.DirMode) }
 
 // linkBackup creates the backup at the target. It replaces the result of an interrupted move.
 // Any other file is an error.
 func (m *move) linkBackup() error {
-	old, place := m.from+backupSuffix, m.to+backupSuffix
+	old, place := m.from+home.BackupSuffix, m.to+home.BackupSuffix
 	own, err := m.store.disk.Lstat(old)
-	if isNotExist(err) {
-		return m.store.syncEntries(m.to)
+	if disk.IsNotExist(err) {
+		return m.store.SyncEntries(m.to)
 	}
 	if err == nil {
 		err = m.syncBackup(old)
@@ -109,45 +127,45 @@ func (m *move) linkBackup() error {
 	}
 	there, err := m.store.disk.Lstat(place)
 	switch {
-	case isNotExist(err):
+	case disk.IsNotExist(err):
 	case err != nil:
 		return err
 	case m.store.disk.SameFile(own, there):
-		return m.store.syncEntries(m.to)
+		return m.store.SyncEntries(m.to)
 	default:
 		if err := m.checkLeftover(place); err != nil {
 			return err
 		}
 	}
-	return firstError(m.publish(m.copyBackup(own), place), m.store.syncEntries(m.to))
+	return cmp.Or(m.temp.Publish(m.copyBackup(own), place), m.store.SyncEntries(m.to))
 }
 
 // syncBackup makes the content of the backup durable, because another program may have written
 // it.
 func (m *move) syncBackup(path string) error {
-	file, _, err := m.store.open(path, os.O_RDONLY)
+	file, _, err := disk.Open(m.store.disk, path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
-	return firstError(file.Sync(), file.Close())
+	return cmp.Or(file.Sync(), file.Close())
 }
 
 // copyBackup links or copies the backup to the temporary name. A symbolic link is copied,
 // because its target may be relative.
 func (m *move) copyBackup(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
-		return m.linkOrCopy(m.from+backupSuffix, m.readBackup)
+		return m.temp.LinkOrCopy(m.from+home.BackupSuffix, m.readBackup)
 	}
-	return m.copy(m.readBackup)
+	return m.temp.Copy(m.readBackup)
 }
 
 func (m *move) readBackup() ([]byte, error) {
-	file, info, err := m.store.open(m.from+backupSuffix, os.O_RDONLY)
+	file, info, err := disk.Open(m.store.disk, m.from+home.BackupSuffix, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readAll(file, info.Size())
-	return data, firstError(err, file.Close())
+	data, err := disk.ReadAll(file, info.Size())
+	return data, cmp.Or(err, file.Close())
 }
 
 func (m *move) checkLeftover(path string) error {
@@ -156,7 +174,7 @@ func (m *move) checkLeftover(path string) error {
 		return err
 	}
 	if m.store.compareEarlier(path, data) != nil {
-		return diskError("replace", path, fs.ErrExist)
+		return disk.Wrap("replace", path, fs.ErrExist)
 	}
 	return nil
 }
@@ -164,11 +182,11 @@ func (m *move) checkLeftover(path string) error {
 // clearTarget removes an earlier state of the rollout.
 func (m *move) clearTarget() error {
 	there, err := m.store.disk.Lstat(m.to)
-	if isNotExist(err) {
+	if disk.IsNotExist(err) {
 		return nil
 	}
 	own, ownErr := m.store.disk.Lstat(m.from)
-	if err = firstError(err, ownErr); err != nil || m.store.disk.SameFile(there, own) {
+	if err = cmp.Or(err, ownErr); err != nil || m.store.disk.SameFile(there, own) {
 		return err
 	}
 	return m.store.disk.Remove(m.to)
@@ -177,18 +195,18 @@ func (m *move) clearTarget() error {
 // link creates a hard link at the target, which never overwrites a file. On a disk without
 // hard links it renames the rollout.
 func (m *move) link() error {
-	disk := m.store.disk
-	err := disk.Link(m.from, m.to)
+	files := m.store.disk
+	err := files.Link(m.from, m.to)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		err = nil // the target is this file
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
-		err = disk.Rename(m.from, m.to)
+		err = files.Rename(m.from, m.to)
 	}
 	if err != nil {
 		return err
 	}
-	if err := disk.SyncDir(filepath.Dir(m.to)); err != nil {
+	if err := files.SyncDir(filepath.Dir(m.to)); err != nil {
 		m.undo()
 		return err
 	}
@@ -198,7 +216,7 @@ func (m *move) link() error {
 // unlink removes the old name.
 func (m *move) unlink() error {
 	err := m.store.disk.Remove(m.from)
-	if err == nil || isNotExist(err) {
+	if err == nil || disk.IsNotExist(err) {
 		err = m.store.disk.SyncDir(filepath.Dir(m.from))
 	}
 	if err != nil {
@@ -210,20 +228,20 @@ func (m *move) unlink() error {
 // undo restores the old name and removes the new one. If that fails, the rollout stays at the
 // target, possibly not durably.
 func (m *move) undo() {
-	disk := m.store.disk
-	err := disk.Link(m.to, m.from)
+	files := m.store.disk
+	err := files.Link(m.to, m.from)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = disk.Rename(m.to, m.from)
+		err = files.Rename(m.to, m.from)
 	}
 	if err == nil || errors.Is(err, fs.ErrExist) {
-		_ = disk.Remove(m.to) // two names of one file do no harm
+		_ = files.Remove(m.to) // two names of one file do no harm
 	}
 }
 
 // removeOldBackup removes the old name of the backup. If it fails, the next move recognizes
 // the file.
 func (m *move) removeOldBackup() {
-	if m.store.disk.Remove(m.from+backupSuffix) == nil {
+	if m.store.disk.Remove(m.from+home.BackupSuffix) == nil {
 		_ = m.store.disk.SyncDir(filepath.Dir(m.from))
 	}
 }

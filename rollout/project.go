@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
-	"strconv"
 
 	"appserver/protocol"
+	"appserver/rollout/line"
 )
 
 // Projection decides whether a rewritten file has a line, and with what type and payload. It
@@ -16,7 +15,7 @@ import (
 type Projection func(line protocol.RolloutLine) (projected protocol.RolloutLine, keep bool)
 
 // writeFull writes the full log byte for byte, and a marker without a backup.
-func (w *rewrite) writeFull(out *paddedWriter) error {
+func (w *rewrite) writeFull(out *line.PaddedWriter) error {
 	for _, part := range w.fullLog() {
 		if _, err := out.Write(part); err != nil {
 			return err
@@ -26,7 +25,7 @@ func (w *rewrite) writeFull(out *paddedWriter) error {
 }
 
 // project writes the lines that the projection keeps, and a marker for the backup.
-func (w *rewrite) project(out *paddedWriter, p Projection) error {
+func (w *rewrite) project(out *line.PaddedWriter, p Projection) error {
 	s := projector{out: out, choose: p, settled: w.Lines}
 	begin := int64(0)
 	for _, part := range w.fullLog() {
@@ -35,12 +34,12 @@ func (w *rewrite) project(out *paddedWriter, p Projection) error {
 		}
 		begin += int64(len(part))
 	}
-	return w.writeMarker(out, protocol.ContextBackup{Bytes: w.size(), CRC32C: checksum(w.fullLog()...)})
+	return w.writeMarker(out, protocol.ContextBackup{Bytes: w.size(), CRC32C: line.Checksum(w.fullLog()...)})
 }
 
 // projector is the state of a projection.
 type projector struct {
-	out    *paddedWriter
+	out    *line.PaddedWriter
 	choose Projection
 	// settled holds the remaining lines with their ordinals.
 	settled []protocol.RolloutLine
@@ -49,40 +48,22 @@ type projector struct {
 // add writes the projected lines of a part of the full log. It parses the lines again, so that
 // reading does not store their offsets.
 func (s *projector) add(part []byte, begin int64) error {
-	for at, raw := range linesOf(part) {
-		line, reason := parseLine(raw)
+	for at, raw := range line.Lines(part) {
+		p, reason := line.Parse(raw)
 		if reason != "" {
 			continue
 		}
-		line.Ordinal, s.settled = s.settled[0].Ordinal, s.settled[1:]
-		if err := s.project(line, raw, begin+at); err != nil {
-			return fmt.Errorf("line %d (%s): %w", *line.Ordinal, line.Type, err)
+		p.Ordinal, s.settled = s.settled[0].Ordinal, s.settled[1:]
+		if err := s.project(p, raw, begin+at); err != nil {
+			return fmt.Errorf("line %d (%s): %w", *p.Ordinal, p.Type, err)
 		}
 	}
 	return nil
 }
 
-// linesOf returns an iterator over the lines without surrounding space, each with its offset.
-func linesOf(part []byte) iter.Seq2[int64, []byte] {
-	return func(yield func(int64, []byte) bool) {
-		at := int64(0)
-		for raw := range bytes.Lines(part) {
-			line := raw
-			if at == 0 {
-				line = bytes.TrimPrefix(raw, []byte(byteOrderMark))
-			}
-			line, _ = trimLine(line)
-			if !yield(at, line) {
-				return
-			}
-			at += int64(len(raw))
-		}
-	}
-}
-
 // project writes a projected line. If type, payload and ordinal are unchanged, the line is
 // copied. Otherwise its other members are kept.
-func (s *projector) project(l parsed, raw []byte, begin int64) error {
+func (s *projector) project(l line.Parsed, raw []byte, begin int64) error {
 	if l.Type == protocol.LineContextBackup {
 		return nil
 	}
@@ -90,48 +71,22 @@ func (s *projector) project(l parsed, raw []byte, begin int64) error {
 	if !keep {
 		return nil
 	}
-	if *l.Ordinal != l.ordinal || projected.Type != l.Type || !bytes.Equal(projected.Payload, l.Payload) {
+	if *l.Ordinal != l.Stated || projected.Type != l.Type || !bytes.Equal(projected.Payload, l.Payload) {
 		projected.Ordinal = l.Ordinal
 		var err error
-		if raw, err = rewriteLine(raw, projected); err != nil {
+		if raw, err = line.Rewrite(raw, projected); err != nil {
 			return err
 		}
 	}
-	if err := s.out.padTo(begin); err != nil {
+	if err := s.out.PadTo(begin); err != nil {
 		return err
 	}
-	return s.out.line(raw)
-}
-
-// rewriteLine returns a line with another ordinal, type and payload.
-func rewriteLine(raw []byte, as protocol.RolloutLine) ([]byte, error) {
-	payload, err := oneLine(as.Payload)
-	if err != nil {
-		return nil, err
-	}
-	kind, err := json.Marshal(as.Type)
-	if err != nil {
-		return nil, err
-	}
-	out := append(make([]byte, 0, len(raw)+len(payload)), '{')
-	scanObject(raw, 0, 0, func(name, value []byte) {
-		switch stringValue(name) {
-		case "ordinal":
-			return
-		case "type":
-			value = kind
-		case "payload":
-			value = payload
-		}
-		out = append(append(append(append(out, name...), ':'), value...), ',')
-	})
-	out = append(out, `"ordinal":`...)
-	return append(strconv.AppendInt(out, *as.Ordinal, 10), '}'), nil
+	return s.out.Line(raw)
 }
 
 // writeMarker writes the context_backup line, at or after the former end of the file. It has
 // the timestamp of the last line, because a rewrite is not an update of the thread.
-func (w *rewrite) writeMarker(out *paddedWriter, named protocol.ContextBackup) error {
+func (w *rewrite) writeMarker(out *line.PaddedWriter, named protocol.ContextBackup) error {
 	payload, err := json.Marshal(named)
 	if err != nil {
 		return err
@@ -140,11 +95,11 @@ func (w *rewrite) writeMarker(out *paddedWriter, named protocol.ContextBackup) e
 	if n := len(w.Lines); n > 0 {
 		last.Timestamp = w.Lines[n-1].Timestamp
 	}
-	encoded, err := encode([]protocol.RolloutLine{last})
+	encoded, err := line.Encode([]protocol.RolloutLine{last})
 	if err != nil {
 		return err
 	}
-	if err := out.padTo(w.Size); err != nil {
+	if err := out.PadTo(w.Size); err != nil {
 		return err
 	}
 	_, err = out.Write(encoded)

@@ -6,11 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
-	"sync"
 	"time"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // Contents holds the lines of a rollout. Strings and payloads alias the content of the file or
@@ -25,7 +26,7 @@ type Contents struct {
 	// Lines have ordinals. They are empty after Load.
 	Lines []protocol.RolloutLine
 	// Damage lists the damage of the backup, and then that of the file.
-	Damage []Damage
+	Damage []line.Damage
 	// Torn is set if the file ends with a torn tail.
 	Torn bool
 	// Next is the ordinal of the next line to append. No line has it. A torn tail counts as a
@@ -39,10 +40,8 @@ type Contents struct {
 	// Restored is set if the file was empty and was restored from its backup.
 	Restored bool
 	Summary
-	// marked is set after the first context_backup line. From there on, ordinals only grow.
-	marked bool
-	// maxNext is greater than every ordinal.
-	maxNext int64
+	// ordinals assigns the ordinals of the lines.
+	ordinals line.Ordinals
 }
 
 // Summary holds facts that do not depend on the meaning of the lines.
@@ -66,38 +65,19 @@ func (s *Summary) add(line *protocol.RolloutLine) {
 	s.Last = *line.Ordinal
 }
 
-// Damage describes bytes that are not a line.
-type Damage struct {
-	// Path is the path of the backup if the damage is there, or else "".
-	Path string
-	// Line is the line number in the file, from 1, with blank lines included.
-	Line int
-	// Offset is the offset of the line, in bytes.
-	Offset int64
-	// Reason describes the defect.
-	Reason string
-}
-
-const (
-	// maxSize is the size of the largest file that is read into memory, in bytes.
-	maxSize = 2 << 30
-	// bytesPerWorker is the amount of data that is worth a goroutine, in bytes.
-	bytesPerWorker = 1 << 20
-)
-
 // Read reads a rollout without its lock. If another process appends to the file, Read returns
 // the lines up to the size at its start. A fork of the reference implementation includes its
 // inherited lines.
 func (s *Store) Read(path string) (*Contents, error) {
-	file, info, err := s.open(path, os.O_RDONLY)
+	file, info, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	reader := &LineReader{}
 	reader.addFile(file, path, true)
 	defer func() { _ = reader.Close() }()
-	if info.Size() > maxSize {
-		return nil, diskError("read", path, errTooLarge)
+	if info.Size() > disk.MaxSize {
+		return nil, disk.Wrap("read", path, disk.ErrTooLarge)
 	}
 	lines := []protocol.RolloutLine{}
 	l, err := s.load(path, reader, collecting{&lines})
@@ -127,30 +107,30 @@ type reading struct {
 	// data holds the bytes of the file.
 	data []byte
 	// marker is the last marker of the file, or nil.
-	marker *marker
+	marker *line.Marker
 	// backup, padding and tail are nil unless the backup was joined. They are the bytes that
 	// the marker names, the spaces after them, and the file from the marker on.
 	backup, padding, tail []byte
 	// misplacedBackup is set if the backup is not beside the file.
 	misplacedBackup bool
 	// blocks hold the lines without final ordinals.
-	blocks []block
+	blocks []line.Block
 }
 
 // read reads an open rollout and its backup.
-func (s *Store) read(path string, file File) (*reading, error) {
+func (s *Store) read(path string, file disk.File) (*reading, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, diskError("read", path, err)
+		return nil, disk.Wrap("read", path, err)
 	}
-	data, err := readAll(file, info.Size())
+	data, err := disk.ReadAll(file, info.Size())
 	if err != nil {
-		return nil, diskError("read", path, err)
+		return nil, disk.Wrap("read", path, err)
 	}
 	c := contentsOf(path, info)
 	c.Size = int64(len(data))
-	r := &reading{Contents: c, data: data, blocks: parseBlocks(data, workersFor(len(data)))}
-	r.marker = lastMarker(r.blocks)
+	r := &reading{Contents: c, data: data, blocks: line.ParseFile(data)}
+	r.marker = line.LastMarker(r.blocks)
 	r.Backup = s.joinBackup(r)
 	r.addBlocks(r.blocks)
 	return r, nil
@@ -160,54 +140,41 @@ func (s *Store) read(path string, file File) (*reading, error) {
 func contentsOf(path string, info fs.FileInfo) *Contents {
 	c := &Contents{
 		Path:     path,
-		ThreadID: threadID(path),
+		ThreadID: home.ThreadID(path),
 		Size:     info.Size(),
 		ModTime:  info.ModTime(),
 		Summary:  Summary{Last: -1},
 	}
-	c.Began, _ = nameTimeOf(path) // the zero time if the name has none
+	c.Began, _ = home.TimeOf(path) // the zero time if the name has none
 	return c
 }
 
-// readAll reads size bytes, or fewer if the file is shorter by now. It uses several
-// goroutines, because most of its time is spent on page faults of the new buffer.
-func readAll(file File, size int64) ([]byte, error) {
-	if size > maxSize {
-		return nil, errTooLarge
+// addBlocks sets c from consecutive blocks.
+func (c *Contents) addBlocks(blocks []line.Block) {
+	total := 0
+	for _, b := range blocks {
+		total += len(b.Lines)
 	}
-	data := make([]byte, size)
-	n := workersFor(len(data))
-	read := make([]int, n)
-	errs := make([]error, n)
-	parallel(n, func(i int) {
-		part := data[len(data)*i/n : len(data)*(i+1)/n]
-		read[i], errs[i] = file.ReadAt(part, int64(len(data)*i/n))
-	})
-	for i, err := range errs {
-		if errors.Is(err, io.EOF) {
-			return data[:len(data)*i/n+read[i]], nil
+	c.Lines = make([]protocol.RolloutLine, 0, total)
+	ordinals := make([]int64, total)
+	for _, b := range blocks {
+		for _, p := range b.Lines {
+			ordinal := &ordinals[len(c.Lines)]
+			*ordinal = c.ordinals.Assign(&p)
+			p.Ordinal = ordinal
+			c.Lines = append(c.Lines, p.RolloutLine)
 		}
-		if err != nil {
-			return nil, err
-		}
+		c.addDamage(&b)
 	}
-	return data, nil
+	c.finish()
 }
 
-// workersFor returns the number of goroutines for an amount of data.
-func workersFor(size int) int {
-	return min(runtime.GOMAXPROCS(0), 1+size/bytesPerWorker)
+// addDamage adds the damage of a block.
+func (c *Contents) addDamage(b *line.Block) {
+	c.ordinals.Skip(b.DamagedAfter)
+	c.Damage = append(c.Damage, b.Damage...)
+	c.Torn = c.Torn || b.Torn
 }
 
-// parallel calls f with 0 to n-1 and waits for all calls.
-func parallel(n int, f func(int)) {
-	if n == 1 {
-		f(0)
-		return
-	}
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { f(i) })
-	}
-	wg.Wait()
-}
+// finish sets the ordinal of the next line to append.
+func (c *Contents) finish() { c.Next = c.ordinals.End(c.Torn) }

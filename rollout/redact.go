@@ -1,12 +1,16 @@
 package rollout
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
+	"io"
 	"os"
 	"path/filepath"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // Redactor removes secrets.
@@ -52,24 +56,24 @@ func (r Redacted) Found() bool { return r.Lines > 0 || len(r.Copies) > 0 || r.Na
 // An error before the new file is in place leaves both files unchanged. A crash after that may
 // leave the backup; another call removes it.
 func (s *Store) Redact(path string, by Redactor, write bool) (Redacted, error) {
-	id := threadID(path)
+	id := home.ThreadID(path)
 	if id == "" {
-		return Redacted{}, &NameError{path}
+		return Redacted{}, &home.NameError{Name: path}
 	}
 	if !write {
 		done, err := s.redact(path, by, false)
-		return done, diskError("redact", path, err)
+		return done, disk.Wrap("redact", path, err)
 	}
-	lock, err := s.lock(id)
+	lock, err := s.Lock(id)
 	if err != nil {
 		return Redacted{}, err
 	}
 	done, err := s.redact(path, by, true)
-	return done, diskError("redact", path, firstError(err, lock.release()))
+	return done, disk.Wrap("redact", path, cmp.Or(err, lock.Release()))
 }
 
 func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
-	file, _, err := s.open(path, os.O_RDONLY)
+	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return Redacted{}, err
 	}
@@ -81,9 +85,10 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 	r := &redaction{
 		rewrite: &rewrite{
 			reading:    read,
-			tempFile:   tempFile{s, path + temporarySuffix},
+			store:      s,
+			temp:       disk.NewTempFile(s.disk, path),
 			file:       file,
-			backupPath: s.backupPath(path),
+			backupPath: s.BackupPath(path),
 		},
 		by: by, done: Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
 	}
@@ -97,10 +102,10 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 		err = r.cleanCopies(write)
 	}
 	if err == nil {
-		r.done.Names, err = s.redactNames(threadID(path), by, write)
+		r.done.Names, err = s.redactNames(home.ThreadID(path), by, write)
 	}
 	if write {
-		s.removeSnapshotCache(threadID(path))
+		s.removeSnapshotCache(home.ThreadID(path))
 	}
 	return r.done, err
 }
@@ -125,8 +130,7 @@ func (r *redaction) prepare() error {
 		return err
 	}
 	var whole bytes.Buffer
-	out := &paddedWriter{out: bufio.NewWriterSize(&whole, writeSize)}
-	if err := firstError(r.fill(out), out.out.Flush()); err != nil {
+	if err := r.fill(line.NewPaddedWriter(&whole)); err != nil {
 		return err
 	}
 	r.whole = whole.Bytes()
@@ -135,8 +139,8 @@ func (r *redaction) prepare() error {
 
 // checkBackup returns an error if the backup has lines that the new rollout would not have.
 func (r *redaction) checkBackup() error {
-	file, info, err := r.store.open(r.backupPath, os.O_RDONLY)
-	if isNotExist(err) {
+	file, info, err := disk.Open(r.store.disk, r.backupPath, os.O_RDONLY)
+	if disk.IsNotExist(err) {
 		return nil
 	}
 	if err != nil {
@@ -162,22 +166,22 @@ func (r *redaction) checkBackup() error {
 
 // checkLeftover accepts a backup that is an earlier state of the rollout, with or without its
 // secrets.
-func (r *redaction) checkLeftover(file File, size int64) error {
+func (r *redaction) checkLeftover(file disk.File, size int64) error {
 	err := r.store.checkEarlier(r.backupPath, r.data)
 	if err == nil {
 		return nil
 	}
-	data, readErr := readAll(file, size)
+	data, readErr := disk.ReadAll(file, size)
 	if readErr != nil {
 		return backupError(r.backupPath, readErr)
 	}
 	earlier := &Contents{}
-	earlier.parse(data, workersFor(len(data)))
+	earlier.addBlocks(line.ParseFile(data))
 	if len(earlier.Lines) > len(r.Lines) {
 		return err
 	}
-	for i, line := range earlier.Lines {
-		if !sameLine(r.by.Line(line), r.by.Line(r.Lines[i])) {
+	for i, l := range earlier.Lines {
+		if !sameLine(r.by.Line(l), r.by.Line(r.Lines[i])) {
 			return err
 		}
 	}
@@ -186,20 +190,20 @@ func (r *redaction) checkLeftover(file File, size int64) error {
 }
 
 // fill writes the full log without secrets.
-func (r *redaction) fill(out *paddedWriter) error {
+func (r *redaction) fill(out *line.PaddedWriter) error {
 	settled, begin := r.Lines, int64(0)
 	for _, part := range r.rewrite.fullLog() {
-		for at, raw := range linesOf(part) {
+		for at, raw := range line.Lines(part) {
 			if len(raw) == 0 {
 				continue
 			}
-			line, reason := parseLine(raw)
+			p, reason := line.Parse(raw)
 			if reason == "" {
-				line.Ordinal, settled = settled[0].Ordinal, settled[1:]
+				p.Ordinal, settled = settled[0].Ordinal, settled[1:]
 			}
-			clean, err := r.clean(raw, line, reason == "")
+			clean, err := r.clean(raw, p, reason == "")
 			if err == nil {
-				err = firstError(out.padTo(begin+at), out.line(clean))
+				err = cmp.Or(out.PadTo(begin+at), out.Line(clean))
 			}
 			if err != nil {
 				return err
@@ -214,15 +218,15 @@ func (r *redaction) fill(out *paddedWriter) error {
 }
 
 // fillEnd pads the file to its former size. A torn tail stays torn.
-func (r *redaction) fillEnd(out *paddedWriter) error {
-	if !out.unterminated || r.data[len(r.data)-1] != '\n' {
+func (r *redaction) fillEnd(out *line.PaddedWriter) error {
+	if !out.IsUnterminated() || r.data[len(r.data)-1] != '\n' {
 		return nil
 	}
-	return out.padTo(r.Size)
+	return out.PadTo(r.Size)
 }
 
 // clean returns a line without secrets. A line without a secret is returned unchanged.
-func (r *redaction) clean(raw []byte, line parsed, sound bool) ([]byte, error) {
+func (r *redaction) clean(raw []byte, p line.Parsed, sound bool) ([]byte, error) {
 	if !sound {
 		if text := r.by.Text(string(raw)); text != string(raw) {
 			r.done.Lines++
@@ -230,18 +234,18 @@ func (r *redaction) clean(raw []byte, line parsed, sound bool) ([]byte, error) {
 		}
 		return raw, nil
 	}
-	redacted := r.by.Line(line.RolloutLine)
-	if bytes.Equal(redacted.Payload, line.Payload) {
+	redacted := r.by.Line(p.RolloutLine)
+	if bytes.Equal(redacted.Payload, p.Payload) {
 		return raw, nil
 	}
 	r.done.Lines++
-	return rewriteLine(raw, redacted)
+	return line.Rewrite(raw, redacted)
 }
 
 // compare verifies that the new content has the same lines, except for their texts.
 func (r *redaction) compare() error {
 	got := &Contents{}
-	got.parse(r.whole, workersFor(len(r.whole)))
+	got.addBlocks(line.ParseFile(r.whole))
 	want := len(r.Lines)
 	if r.Backup.Joined {
 		want++ // the marker of a complete file
@@ -259,18 +263,18 @@ func (r *redaction) compare() error {
 
 // apply replaces the file and then removes the backup.
 func (r *redaction) apply() error {
-	err := r.write(func(out *paddedWriter) error {
+	err := r.temp.Write(func(out io.Writer) error {
 		_, err := out.Write(r.whole)
 		return err
 	})
 	if err == nil {
 		err = r.unchanged()
 	}
-	if err = r.publish(err, r.Path); err != nil || r.done.Removed == "" {
+	if err = r.temp.Publish(err, r.Path); err != nil || r.done.Removed == "" {
 		return err
 	}
 	if err := r.store.disk.Remove(r.done.Removed); err != nil {
-		return diskError("remove", r.done.Removed, err)
+		return disk.Wrap("remove", r.done.Removed, err)
 	}
 	return r.store.disk.SyncDir(filepath.Dir(r.done.Removed))
 }

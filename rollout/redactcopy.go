@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // cleanCopies redacts the files whose names begin with the rollout's name, line by line. It
@@ -46,29 +50,23 @@ func (r *redaction) cleanCopy(path string, write bool) error {
 	switch {
 	case !write:
 		return nil
-	case path == r.path:
-		return diskError("remove", path, r.remove())
+	case path == r.temp.Path:
+		return disk.Wrap("remove", path, r.temp.Remove())
 	}
-	return diskError("redact", path, r.store.replace(path, whole))
+	return disk.Wrap("redact", path, disk.Replace(r.store.disk, path, whole))
 }
 
 // readPlain reads a file that is not a symbolic link.
 func (s *Store) readPlain(path string) ([]byte, error) {
 	if info, err := s.disk.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-		return nil, firstError(err, errMoved)
+		return nil, cmp.Or[error](err, errMoved)
 	}
-	file, info, err := s.open(path, os.O_RDONLY)
+	file, info, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	data, err := readAll(file, info.Size())
-	return data, firstError(err, file.Close())
-}
-
-// replace replaces the content of a file, atomically and durably.
-func (s *Store) replace(path string, content []byte) error {
-	sub := tempFile{s, path + temporarySuffix}
-	return sub.publish(sub.copy(func() ([]byte, error) { return content, nil }), path)
+	data, err := disk.ReadAll(file, info.Size())
+	return data, cmp.Or(err, file.Close())
 }
 
 // withoutSecrets returns the redacted content of a file, sound or not, and the number of
@@ -85,17 +83,17 @@ func withoutSecrets(data []byte, by Redactor) (whole []byte, lines int) {
 }
 
 func cleanLine(raw []byte, by Redactor) []byte {
-	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
-	line, reason := parseLine(bytes.Trim(raw[begin:], " \t\r\n"))
+	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(line.ByteOrderMark)))
+	p, reason := line.Parse(bytes.Trim(raw[begin:], " \t\r\n"))
 	if reason != "" {
 		return []byte(by.Text(string(raw)))
 	}
-	redacted := by.Line(line.RolloutLine)
-	if bytes.Equal(redacted.Payload, line.Payload) {
+	redacted := by.Line(p.RolloutLine)
+	if bytes.Equal(redacted.Payload, p.Payload) {
 		return raw
 	}
 	clean := withMember(raw, begin, "payload", redacted.Payload)
-	if again, reason := parseLine(bytes.Trim(clean[begin:], " \t\r\n")); reason != "" ||
+	if again, reason := line.Parse(bytes.Trim(clean[begin:], " \t\r\n")); reason != "" ||
 		!bytes.Equal(again.Payload, redacted.Payload) {
 		return []byte(by.Text(string(raw))) // the member occurs twice
 	}
@@ -112,12 +110,12 @@ func withMember(raw []byte, begin int, name string, value []byte) []byte {
 // redactNames redacts the present and former names of a thread. It returns the number of
 // changed lines.
 func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err error) {
-	path := filepath.Join(s.home, namesFile)
-	if _, err := s.disk.Lstat(path); isNotExist(err) {
+	path := s.Path(home.NamesFile)
+	if _, err := s.disk.Lstat(path); disk.IsNotExist(err) {
 		return 0, nil
 	}
 	if write {
-		lock, err := s.LineFile(namesFile).Lock(Exclusive)
+		lock, err := s.LineFile(home.NamesFile).Lock(disk.Exclusive)
 		if err != nil {
 			return 0, err
 		}
@@ -125,7 +123,7 @@ func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err 
 	}
 	data, err := s.readPlain(path)
 	if err != nil {
-		return 0, diskError("redact", path, err)
+		return 0, disk.Wrap("redact", path, err)
 	}
 	var whole []byte
 	for raw := range bytes.Lines(data) {
@@ -136,15 +134,15 @@ func (s *Store) redactNames(id string, by Redactor, write bool) (names int, err 
 		whole = append(whole, clean...)
 	}
 	if write && names > 0 {
-		err = s.replace(path, whole)
+		err = disk.Replace(s.disk, path, whole)
 	}
-	return names, diskError("redact", path, err)
+	return names, disk.Wrap("redact", path, err)
 }
 
 // cleanName redacts a line of the thread. Other lines are returned unchanged.
 func cleanName(raw []byte, id string, by Redactor) []byte {
-	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(byteOrderMark)))
-	var named, again namedThread
+	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(line.ByteOrderMark)))
+	var named, again home.NamedThread
 	if json.Unmarshal(raw[begin:], &named) != nil || named.ID != id {
 		return raw
 	}
@@ -153,11 +151,11 @@ func cleanName(raw []byte, id string, by Redactor) []byte {
 		return raw
 	}
 	value, _ := protocol.Marshal(clean) // a string always encodes
-	line := withMember(raw, begin, "thread_name", value)
-	if json.Unmarshal(line[begin:], &again) == nil && again.Name == clean {
-		return line
+	text := withMember(raw, begin, "thread_name", value)
+	if json.Unmarshal(text[begin:], &again) == nil && again.Name == clean {
+		return text
 	}
 	named.Name = clean
-	line, _ = protocol.Marshal(named) // the member occurs twice, or in another case
-	return append(line, '\n')
+	text, _ = protocol.Marshal(named) // the member occurs twice, or in another case
+	return append(text, '\n')
 }

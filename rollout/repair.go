@@ -1,9 +1,10 @@
 package rollout
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 const (
@@ -41,19 +45,19 @@ func (s *Store) Repair(path string) (Repaired, error) {
 	if !v.Repairable() {
 		return Repaired{Report: v, To: path}, nil
 	}
-	if !isThreadID(v.ThreadID) {
-		return Repaired{}, &NameError{path}
+	if !home.IsThreadID(v.ThreadID) {
+		return Repaired{}, &home.NameError{Name: path}
 	}
-	lock, err := s.lock(v.ThreadID)
+	lock, err := s.Lock(v.ThreadID)
 	if err != nil {
 		return Repaired{}, err
 	}
 	done, err := s.repairLocked(path)
-	return done, diskError("repair", path, firstError(err, lock.release()))
+	return done, disk.Wrap("repair", path, cmp.Or(err, lock.Release()))
 }
 
 func (s *Store) repairLocked(path string) (Repaired, error) {
-	file, _, err := s.open(path, os.O_RDONLY)
+	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return Repaired{}, err
 	}
@@ -63,7 +67,7 @@ func (s *Store) repairLocked(path string) (Repaired, error) {
 		return Repaired{}, err
 	}
 	done := Repaired{Report: v.Report, To: path}
-	r := &repair{verification: v, tempFile: tempFile{s, path + temporarySuffix}, file: file}
+	r := &repair{verification: v, store: s, temp: disk.NewTempFile(s.disk, path), file: file}
 	err = r.run(&done)
 	s.removeSnapshotCache(v.Report.ThreadID) // offsets of lines may have changed
 	if err != nil {
@@ -75,8 +79,9 @@ func (s *Store) repairLocked(path string) (Repaired, error) {
 // repair is the state of a Repair call.
 type repair struct {
 	*verification
-	tempFile
-	file File
+	store *Store
+	temp  disk.TempFile
+	file  disk.File
 	// whole is the new content, and lost holds the unreadable bytes.
 	whole, lost []byte
 }
@@ -100,13 +105,13 @@ func (r *repair) run(done *Repaired) error {
 }
 
 // isNamed returns an error unless path leads to the open file without a symbolic link.
-func isNamed(disk FS, path string, file File) error {
-	named, err := disk.Lstat(path)
+func isNamed(files disk.FS, path string, file disk.File) error {
+	named, err := files.Lstat(path)
 	if err != nil {
 		return err
 	}
 	opened, err := file.Stat()
-	if err == nil && !disk.SameFile(named, opened) {
+	if err == nil && !files.SameFile(named, opened) {
 		err = errMoved
 	}
 	return err
@@ -126,10 +131,10 @@ func (r *repair) targetPath() (string, error) {
 			break
 		}
 	}
-	to := filepath.Join(filepath.Dir(path), namePrefix+at.Local().Format(nameTime)+"-"+r.Report.ThreadID+nameSuffix)
-	for _, taken := range []string{to, path + backupSuffix} {
-		if _, err := r.store.disk.Lstat(taken); !isNotExist(err) {
-			return "", diskError("rename "+path+" because of", taken, firstError(err, fs.ErrExist))
+	to := filepath.Join(filepath.Dir(path), home.FileName(r.Report.ThreadID, at))
+	for _, taken := range []string{to, path + home.BackupSuffix} {
+		if _, err := r.store.disk.Lstat(taken); !disk.IsNotExist(err) {
+			return "", disk.Wrap("rename "+path+" because of", taken, cmp.Or(err, fs.ErrExist))
 		}
 	}
 	return to, nil
@@ -138,12 +143,7 @@ func (r *repair) targetPath() (string, error) {
 // rebuild builds the new content and verifies that it loads as the original does.
 func (r *repair) rebuild() error {
 	var whole bytes.Buffer
-	out := &paddedWriter{out: bufio.NewWriterSize(&whole, writeSize)}
-	err := r.fill(out)
-	if err == nil {
-		err = out.out.Flush()
-	}
-	if err != nil {
+	if err := r.fill(line.NewPaddedWriter(&whole)); err != nil {
 		return err
 	}
 	r.whole = whole.Bytes()
@@ -152,14 +152,14 @@ func (r *repair) rebuild() error {
 
 // fill writes the sound lines. A line gets an explicit ordinal if the lost lines would change
 // it.
-func (r *repair) fill(out *paddedWriter) error {
-	would := &Contents{}
+func (r *repair) fill(out *line.PaddedWriter) error {
+	would := &line.Ordinals{}
 	if err := r.addMeta(out, would); err != nil {
 		return err
 	}
 	settled := r.alone.Lines
-	for at, raw := range linesOf(r.data) {
-		line, reason := parseLine(raw)
+	for at, raw := range line.Lines(r.data) {
+		p, reason := line.Parse(raw)
 		if len(raw) == 0 {
 			continue
 		}
@@ -168,32 +168,31 @@ func (r *repair) fill(out *paddedWriter) error {
 			continue
 		}
 		var err error
-		if raw, err = would.restated(raw, line, settled[0].Ordinal); err != nil {
+		if raw, err = restated(would, raw, p, settled[0].Ordinal); err != nil {
 			return err
 		}
 		settled = settled[1:]
-		if err := firstError(out.padTo(at), out.line(raw)); err != nil {
+		if err := cmp.Or(out.PadTo(at), out.Line(raw)); err != nil {
 			return err
 		}
 	}
-	return r.addEnd(out, max(would.Next, would.maxNext))
+	return r.addEnd(out, would.End(false))
 }
 
 // restated returns a line that has the given ordinal after the lines before it.
-func (c *Contents) restated(raw []byte, line parsed, ordinal *int64) ([]byte, error) {
-	line.before = 0
-	var got [1]int64
-	c.appendLines([]parsed{line}, got[:])
-	c.Lines, c.Next, c.maxNext = c.Lines[:0], *ordinal+1, max(c.maxNext, *ordinal+1)
-	if got[0] == *ordinal {
+func restated(would *line.Ordinals, raw []byte, p line.Parsed, ordinal *int64) ([]byte, error) {
+	p.DamagedBefore = 0
+	got := would.Assign(&p)
+	would.Next, would.Above = *ordinal+1, max(would.Above, *ordinal+1)
+	if got == *ordinal {
 		return raw, nil
 	}
-	line.Ordinal = ordinal
-	return rewriteLine(raw, line.RolloutLine)
+	p.Ordinal = ordinal
+	return line.Rewrite(raw, p.RolloutLine)
 }
 
 // addMeta writes a reconstructed session_meta.
-func (r *repair) addMeta(out *paddedWriter, would *Contents) error {
+func (r *repair) addMeta(out *line.PaddedWriter, would *line.Ordinals) error {
 	if r.meta == nil {
 		return nil
 	}
@@ -216,7 +215,7 @@ func (r *repair) addMeta(out *paddedWriter, would *Contents) error {
 
 // addEnd writes a "repaired" line if the last ordinals were lost, so that they are not
 // assigned again. It pads the file to its former size.
-func (r *repair) addEnd(out *paddedWriter, next int64) error {
+func (r *repair) addEnd(out *line.PaddedWriter, next int64) error {
 	if next < r.alone.Next {
 		last := r.alone.Next - 1
 		line := protocol.RolloutLine{
@@ -227,19 +226,19 @@ func (r *repair) addEnd(out *paddedWriter, next int64) error {
 		if n := len(r.alone.Lines); n > 0 {
 			line.Timestamp = r.alone.Lines[n-1].Timestamp
 		}
-		if err := firstError(out.padTo(0), r.add(out, line)); err != nil {
+		if err := cmp.Or(out.PadTo(0), r.add(out, line)); err != nil {
 			return err
 		}
 	}
-	return out.padTo(r.Report.Size)
+	return out.PadTo(r.Report.Size)
 }
 
-func (r *repair) add(out *paddedWriter, line protocol.RolloutLine) error {
-	encoded, err := encode([]protocol.RolloutLine{line})
+func (r *repair) add(out *line.PaddedWriter, l protocol.RolloutLine) error {
+	encoded, err := line.Encode([]protocol.RolloutLine{l})
 	if err != nil {
 		return err
 	}
-	return out.line(bytes.TrimSuffix(encoded, []byte{'\n'}))
+	return out.Line(bytes.TrimSuffix(encoded, []byte{'\n'}))
 }
 
 // reconstructMeta returns a session_meta from the file name and the turns.
@@ -267,9 +266,9 @@ func (r *repair) compare() error {
 	got := &reading{
 		Contents: &Contents{Path: r.Report.Path, ThreadID: r.reading.ThreadID},
 		data:     r.whole,
-		blocks:   parseBlocks(r.whole, workersFor(len(r.whole))),
+		blocks:   line.ParseFile(r.whole),
 	}
-	got.marker = lastMarker(got.blocks)
+	got.marker = line.LastMarker(got.blocks)
 	got.Backup = r.store.joinBackup(got)
 	got.addBlocks(got.blocks)
 	lines := got.Lines
@@ -317,7 +316,7 @@ func (r *repair) keepOriginal(done *Repaired) error {
 func (r *repair) freeName(suffix string) string {
 	path := r.Report.Path + suffix
 	for n := 1; ; n++ {
-		if _, err := r.store.disk.Lstat(path); isNotExist(err) || n == 10_000 {
+		if _, err := r.store.disk.Lstat(path); disk.IsNotExist(err) || n == 10_000 {
 			return path
 		}
 		path = r.Report.Path + suffix + "." + strconv.Itoa(n)
@@ -326,12 +325,12 @@ func (r *repair) freeName(suffix string) string {
 
 // writeNew creates a file with durable content. The caller syncs the folder.
 func (r *repair) writeNew(path string, content []byte) error {
-	file, err := r.store.create(path)
+	file, err := disk.Create(r.store.disk, path)
 	if err != nil {
 		return err
 	}
-	tail := &appender{file: file}
-	err = firstError(tail.append(content, file.Sync), file.Close())
+	tail := &disk.Appender{File: file}
+	err = cmp.Or(tail.Append(content, file.Sync), file.Close())
 	if err != nil {
 		_ = r.store.disk.Remove(path) // the content is incomplete
 	}
@@ -340,16 +339,16 @@ func (r *repair) writeNew(path string, content []byte) error {
 
 // replace puts the new file in place of the original.
 func (r *repair) replace(path, to string) error {
-	err := r.write(func(out *paddedWriter) error {
+	err := r.temp.Write(func(out io.Writer) error {
 		_, err := out.Write(r.whole)
 		return err
 	})
 	if err == nil {
 		err = r.unchanged()
 	}
-	err = r.publish(err, to)
+	err = r.temp.Publish(err, to)
 	if err == nil && to != path {
-		err = firstError(r.store.disk.Remove(path), r.store.disk.SyncDir(filepath.Dir(path)))
+		err = cmp.Or(r.store.disk.Remove(path), r.store.disk.SyncDir(filepath.Dir(path)))
 	}
 	return err
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"time"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
 
 // Retention selects threads to archive or delete, the oldest first. The zero value selects
@@ -72,10 +74,7 @@ type RetentionResult struct {
 	Unread []string `json:"unread"`
 }
 
-var (
-	errWritten = errors.New("it was written to meanwhile")
-	errNoLine  = errors.New("no line of it can be read")
-)
+var errWritten = errors.New("it was written to meanwhile")
 
 // Retain calls do for each thread that exceeds a limit, the oldest first. Without do it only
 // reports. After an error of do, the thread is kept and the next one is processed.
@@ -86,7 +85,6 @@ func (s *Store) Retain(ctx context.Context, r Retention, now time.Time, do func(
 	run := &retention{
 		ctx:       ctx,
 		store:     s,
-		heads:     headReader{store: s},
 		Retention: r,
 		now:       now,
 		do:        do,
@@ -109,7 +107,6 @@ type retention struct {
 	Retention
 	ctx   context.Context
 	store *Store
-	heads headReader
 	now   time.Time
 	do    func(Candidate) error
 	done  RetentionResult
@@ -121,13 +118,13 @@ type retention struct {
 func (r *retention) candidates() []Candidate {
 	byID := map[string]*Candidate{}
 	unread := func(err error) { r.done.Unread = append(r.done.Unread, err.Error()) }
-	for _, root := range Roots() {
-		for path, err := range r.store.walk(walk{root: root, onUnnamed: unread}) {
+	for _, root := range home.Roots() {
+		for path, err := range r.store.Walk(home.Walk{Root: root, OnUnnamed: unread}) {
 			if r.ctx.Err() != nil {
 				return nil
 			}
 			if err == nil {
-				err = r.addFile(byID, filepath.Join(r.store.home, root, path))
+				err = r.addFile(byID, r.store.AbsPath(root, path))
 			}
 			if err != nil {
 				unread(err)
@@ -151,13 +148,13 @@ func (r *retention) candidates() []Candidate {
 func (r *retention) addFile(byID map[string]*Candidate, path string) error {
 	info, err := r.store.disk.Lstat(path)
 	if err != nil {
-		return diskError("look at", path, err)
+		return disk.Wrap("look at", path, err)
 	}
 	bytes := info.Size()
-	if backup, err := r.store.disk.Lstat(path + backupSuffix); err == nil {
+	if backup, err := r.store.disk.Lstat(path + home.BackupSuffix); err == nil {
 		bytes += backup.Size()
 	}
-	id, archived := threadID(path), r.store.IsArchived(path)
+	id, archived := home.ThreadID(path), r.store.IsArchived(path)
 	t := byID[id]
 	if t == nil {
 		t = &Candidate{ID: id, Path: path, Archived: archived}
@@ -245,7 +242,7 @@ func (r *retention) check(t *Candidate) error {
 	}
 	if r.dependents == nil {
 		var err error
-		if r.dependents, err = r.store.dependents(r.ctx); err != nil {
+		if r.dependents, err = r.store.Dependents(r.ctx); err != nil {
 			return err
 		}
 	}
@@ -266,23 +263,19 @@ func (r *retention) checkReadable(t *Candidate, path string) error {
 		err = errMoved
 	}
 	if err != nil || !r.Delete {
-		return diskError(t.op(), path, err)
+		return disk.Wrap(t.op(), path, err)
 	}
-	found, err := r.heads.read(path)
-	if err == nil && !found.lines {
-		err = errNoLine
-	}
-	return diskError(t.op(), path, err)
+	return disk.Wrap(t.op(), path, r.store.CheckSound(path))
 }
 
 // Retire archives or deletes a candidate, durably and under its writer lock. A thread that was
 // written to since Retain is kept.
 func (s *Store) Retire(t Candidate) error {
-	lock, err := s.lock(t.ID)
+	lock, err := s.Lock(t.ID)
 	if err != nil {
 		return err
 	}
-	return firstError(s.retire(t), diskError(t.op(), t.Path, lock.release()))
+	return cmp.Or(s.retire(t), disk.Wrap(t.op(), t.Path, lock.Release()))
 }
 
 func (t *Candidate) op() string {
@@ -299,7 +292,7 @@ func (s *Store) retire(t Candidate) error {
 			err = errWritten
 		}
 		if err != nil {
-			return diskError(t.op(), f.path, err)
+			return disk.Wrap(t.op(), f.path, err)
 		}
 	}
 	if !t.delete {
@@ -308,7 +301,7 @@ func (s *Store) retire(t Candidate) error {
 	s.removeSnapshotCache(t.ID)
 	for _, f := range t.files {
 		if err := s.deleteFile(f.path); err != nil {
-			return diskError(t.op(), f.path, err)
+			return disk.Wrap(t.op(), f.path, err)
 		}
 	}
 	return nil
@@ -321,10 +314,10 @@ func (s *Store) archiveFound(t Candidate) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.disk.Lstat(m.to); len(t.files) == 1 && isNotExist(err) {
+	if _, err := s.disk.Lstat(m.to); len(t.files) == 1 && disk.IsNotExist(err) {
 		return m.run()
 	}
-	moves, err := s.threadMoves(t.Path, sessionsDir, s.archiveMove)
+	moves, err := s.threadMoves(t.Path, home.Sessions, s.archiveMove)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/rollout/listing"
 )
 
 const (
@@ -51,7 +52,7 @@ func said(t *testing.T, store *rollout.Store, path string) (texts []string) {
 	require.NoError(t, err)
 	require.Empty(t, contents.Damage)
 	for _, l := range contents.Lines {
-		if m, ok := rollout.MessageOf(l); ok {
+		if m, ok := listing.MessageOf(l); ok {
 			texts = append(texts, m.Text)
 		}
 	}

@@ -2,7 +2,13 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"io"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // CloseRewritten rewrites the file by a projection and closes the log. The backup then has the
@@ -23,31 +29,32 @@ func (l *Log) CloseRewritten(p Projection) error {
 			err = l.rewriteFile(p)
 		}
 	}
-	return firstError(err, l.Close())
+	return cmp.Or(err, l.Close())
 }
 
 func (l *Log) rewriteFile(p Projection) error {
 	if l.backupErr != nil {
 		return fmt.Errorf("cannot rewrite %s: %w", l.path, l.backupErr)
 	}
-	if l.tail.validSize > maxSize {
-		return diskError("rewrite", l.path, errTooLarge)
+	if l.tail.Size > disk.MaxSize {
+		return disk.Wrap("rewrite", l.path, disk.ErrTooLarge)
 	}
 	w, err := l.beginRewrite()
 	if err != nil {
-		return diskError("rewrite", l.path, err)
+		return disk.Wrap("rewrite", l.path, err)
 	}
 	if err := w.backUp(); err != nil {
-		return diskError("back up", l.path, err)
+		return disk.Wrap("back up", l.path, err)
 	}
-	return diskError("rewrite", l.path, w.replace(p))
+	return disk.Wrap("rewrite", l.path, w.replace(p))
 }
 
 // rewrite is the state of a rewrite.
 type rewrite struct {
 	*reading
-	tempFile
-	file File
+	store *Store
+	temp  disk.TempFile
+	file  disk.File
 	// backupPath is the path beside the rollout.
 	backupPath string
 }
@@ -55,8 +62,8 @@ type rewrite struct {
 // beginRewrite makes the log durable and reads it again. The rewrite depends on the content of
 // the disk alone.
 func (l *Log) beginRewrite() (*rewrite, error) {
-	if l.tail.torn {
-		if err := l.tail.truncate(); err != nil {
+	if l.tail.Torn {
+		if err := l.tail.Truncate(); err != nil {
 			return nil, err
 		}
 	}
@@ -65,15 +72,16 @@ func (l *Log) beginRewrite() (*rewrite, error) {
 			return nil, err
 		}
 	}
-	r, err := l.store.read(l.path, l.tail.file)
+	r, err := l.store.read(l.path, l.tail.File)
 	if err != nil {
 		return nil, err
 	}
 	w := &rewrite{
 		reading:    r,
-		tempFile:   tempFile{l.store, l.path + temporarySuffix},
-		file:       l.tail.file,
-		backupPath: l.path + backupSuffix,
+		store:      l.store,
+		temp:       disk.NewTempFile(l.store.disk, l.path),
+		file:       l.tail.File,
+		backupPath: l.path + home.BackupSuffix,
 	}
 	return w, w.check()
 }
@@ -95,10 +103,10 @@ func (w *rewrite) check() error {
 		return w.Backup.Err
 	case !bytes.HasSuffix(w.data, []byte("\n")):
 		return errChanged // every append ends with LF
-	case !sameThread(w.ThreadID, firstMeta(w.blocks)):
+	case !sameThread(w.ThreadID, line.FirstMeta(w.blocks)):
 		return errForeign
-	case w.size() > maxSize:
-		return errTooLarge
+	case w.size() > disk.MaxSize:
+		return disk.ErrTooLarge
 	}
 	return nil
 }
@@ -112,15 +120,15 @@ func (w *rewrite) size() (n int64) {
 
 // replace puts the rewritten file in place of the old one.
 func (w *rewrite) replace(p Projection) error {
-	fill := func(out *paddedWriter) error { return w.project(out, p) }
+	fill := func(out *line.PaddedWriter) error { return w.project(out, p) }
 	if p == nil {
 		fill = w.writeFull
 	}
-	err := w.write(fill)
+	err := w.temp.Write(func(out io.Writer) error { return fill(line.NewPaddedWriter(out)) })
 	if err == nil {
 		err = w.unchanged()
 	}
-	return w.publish(err, w.Path)
+	return w.temp.Publish(err, w.Path)
 }
 
 // unchanged returns an error if the size of the file has changed. Programs that ignore locks

@@ -1,16 +1,20 @@
 package rollout
 
-import "errors"
+import (
+	"errors"
+
+	"appserver/rollout/listing"
+)
 
 // ErrNoIndex reports that search is not available.
 var ErrNoIndex = errors.New("threads cannot be searched: the index is disabled or not available")
 
 // SortRelevance sorts by relevance, the best match first.
-const SortRelevance SortKey = "relevance"
+const SortRelevance listing.SortKey = "relevance"
 
 // Hit is a thread that matches a search.
 type Hit struct {
-	Head
+	listing.Head
 	// Snippet is a line with a match.
 	Snippet string
 }

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
@@ -9,8 +10,10 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
+
+	"appserver/rollout/disk"
+	"appserver/rollout/line"
 )
 
 const (
@@ -41,7 +44,7 @@ type snapshotCache struct {
 	Offset  []int64
 	Length  []uint32
 	Samples []uint32
-	Damage  []Damage
+	Damage  []line.Damage
 	Next    int64
 	Above   int64
 	Marked  bool
@@ -50,7 +53,7 @@ type snapshotCache struct {
 	Marker json.RawMessage
 }
 
-func (s *Store) snapshotCachePath(id string) string { return filepath.Join(s.home, cacheDir, id) }
+func (s *Store) snapshotCachePath(id string) string { return s.Path(cacheDir, id) }
 
 // removeSnapshotCache removes the cache of a thread.
 func (s *Store) removeSnapshotCache(id string) {
@@ -60,7 +63,7 @@ func (s *Store) removeSnapshotCache(id string) {
 // readSnapshotCache moves the start of the span behind the thread's cache, if a valid one
 // exists.
 func (l *loading) readSnapshotCache(s *span) {
-	file, info, err := l.store.open(l.store.snapshotCachePath(l.ThreadID), os.O_RDONLY)
+	file, info, err := disk.Open(l.store.disk, l.store.snapshotCachePath(l.ThreadID), os.O_RDONLY)
 	if err != nil {
 		return
 	}
@@ -78,13 +81,13 @@ func (l *loading) readSnapshotCache(s *span) {
 }
 
 // hasValidChecksum reports whether the content has the checksum that follows it.
-func (s *Store) hasValidChecksum(file File, size int64) bool {
+func (s *Store) hasValidChecksum(file disk.File, size int64) bool {
 	sum := newSum()
-	for c, err := range s.chunks(file, 0, size) {
-		if err != nil || c.omitted > 0 {
+	for c, err := range s.chunks.Chunks(file, 0, size) {
+		if err != nil || c.Omitted > 0 {
 			return false
 		}
-		_, _ = sum.Write(c.data) // a hash never fails
+		_, _ = sum.Write(c.Data) // a hash never fails
 	}
 	var want [crc32.Size]byte
 	n, _ := file.ReadAt(want[:], size)
@@ -108,12 +111,13 @@ func (l *loading) resumeFrom(b *snapshotCache, s *span, snapshot io.Reader) {
 		return
 	}
 	s.from, s.lines = b.Size, b.Lines
-	l.Next, l.maxNext, l.marked, l.Damage, *l.summary = b.Next, b.Above, b.Marked, b.Damage, b.Sum
+	l.ordinals = line.Ordinals{Next: b.Next, Above: b.Above, Marked: b.Marked}
+	l.Damage, *l.summary = b.Damage, b.Sum
 	for i := range l.Damage {
 		l.Damage[i].Path = s.path
 	}
 	if b.Marker != nil {
-		l.marker = &marker{payload: b.Marker}
+		l.marker = &line.Marker{Payload: b.Marker}
 	}
 }
 
@@ -125,7 +129,7 @@ func (t *LineReader) samples() (sums []uint32) {
 		p := t.positions[k*(n-1)/max(min(n, sampled)-1, 1)]
 		raw := make([]byte, p.size)
 		_, _ = t.files[p.file].ReadAt(raw, p.offset)
-		sums = append(sums, checksum(raw))
+		sums = append(sums, line.Checksum(raw))
 	}
 	return sums
 }
@@ -134,26 +138,26 @@ func (t *LineReader) samples() (sums []uint32) {
 // load then reads more. Concurrent writers produce one of their caches, or an invalid one.
 func (l *loading) saveSnapshotCache(s *span) {
 	path := l.store.snapshotCachePath(l.ThreadID)
-	sub := tempFile{l.store, path + temporarySuffix}
-	if sub.remove() != nil {
+	temp := disk.NewTempFile(l.store.disk, path)
+	if temp.Remove() != nil {
 		return
 	}
-	file, err := l.store.create(sub.path)
+	file, err := disk.Create(l.store.disk, temp.Path)
 	if err != nil {
 		return
 	}
-	if err = firstError(l.writeSnapshotCache(file, s), file.Close()); err == nil {
-		err = l.store.disk.Rename(sub.path, path)
+	if err = cmp.Or(l.writeSnapshotCache(file, s), file.Close()); err == nil {
+		err = l.store.disk.Rename(temp.Path, path)
 	}
 	if err != nil {
-		_ = sub.remove()
+		_ = temp.Remove()
 	}
 }
 
-func (l *loading) writeSnapshotCache(file File, s *span) error {
+func (l *loading) writeSnapshotCache(file disk.File, s *span) error {
 	sum := newSum()
-	out := bufio.NewWriterSize(io.MultiWriter(file, sum), writeSize)
-	err := firstError(gob.NewEncoder(out).Encode(l.newSnapshotCache(s)), l.keep(out), out.Flush())
+	out := bufio.NewWriterSize(io.MultiWriter(file, sum), disk.WriteSize)
+	err := cmp.Or(gob.NewEncoder(out).Encode(l.newSnapshotCache(s)), l.keep(out), out.Flush())
 	if err == nil {
 		_, err = file.Write(binary.BigEndian.AppendUint32(nil, sum.Sum32()))
 	}
@@ -164,10 +168,10 @@ func (l *loading) writeSnapshotCache(file File, s *span) error {
 func (l *loading) newSnapshotCache(s *span) *snapshotCache {
 	b := &snapshotCache{
 		Form: snapshotCacheForm, Reader: l.store.SnapshotVersion, Size: s.to, Lines: s.lines, ModTime: l.ModTime.UnixNano(), Damage: l.Damage,
-		Samples: l.lines.samples(), Next: l.Next, Above: l.maxNext, Marked: l.marked, Sum: *l.summary,
+		Samples: l.lines.samples(), Next: l.ordinals.Next, Above: l.ordinals.Above, Marked: l.ordinals.Marked, Sum: *l.summary,
 	}
 	if l.marker != nil {
-		b.Marker = l.marker.payload
+		b.Marker = l.marker.Payload
 	}
 	for _, p := range l.lines.positions {
 		b.Offset, b.Length = append(b.Offset, p.offset), append(b.Length, p.size)

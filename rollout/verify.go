@@ -9,6 +9,9 @@ import (
 	"syscall"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
 )
 
 // FindingKind is the machine-readable kind of a finding.
@@ -18,7 +21,7 @@ type FindingKind string
 const (
 	FoundEmpty      FindingKind = "empty"
 	FoundNoMeta     FindingKind = "missingFirstLine"
-	FoundMark       FindingKind = "byteOrderMark"
+	FoundMark       FindingKind = "line.ByteOrderMark"
 	FoundCRLF       FindingKind = "crlf"
 	FoundDamage     FindingKind = "damagedLine"
 	FoundTorn       FindingKind = "tornTail"
@@ -71,7 +74,7 @@ func (s Report) Repairable() bool {
 
 // Verify checks a rollout without its lock. A file that cannot be read is a finding as well.
 func (s *Store) Verify(path string) Report {
-	file, _, err := s.open(path, os.O_RDONLY)
+	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return unreadableReport(path, err)
 	}
@@ -86,14 +89,14 @@ func (s *Store) Verify(path string) Report {
 // unreadableReport returns the report of a file that cannot be read.
 func unreadableReport(path string, err error) Report {
 	kind := FoundUnreadable
-	var special *KindError
+	var special *disk.KindError
 	switch {
 	case errors.As(err, &special):
 		kind = FoundSpecial
 	case errors.Is(err, syscall.ELOOP):
 		kind = FoundLoop
 	}
-	return Report{Path: path, ThreadID: threadID(path), Findings: []Finding{{Kind: kind, Message: err.Error()}}}
+	return Report{Path: path, ThreadID: home.ThreadID(path), Findings: []Finding{{Kind: kind, Message: err.Error()}}}
 }
 
 // verification is the state of a Verify call.
@@ -107,7 +110,7 @@ type verification struct {
 	meta *protocol.SessionMeta
 }
 
-func (s *Store) verify(path string, file File) (*verification, error) {
+func (s *Store) verify(path string, file disk.File) (*verification, error) {
 	r, err := s.read(path, file)
 	if err != nil {
 		return nil, err
@@ -115,15 +118,15 @@ func (s *Store) verify(path string, file File) (*verification, error) {
 	v := &verification{reading: r, alone: r.Contents}
 	blocks := r.blocks
 	if r.Backup.Joined {
-		blocks = parseBlocks(r.data, workersFor(len(r.data)))
+		blocks = line.ParseFile(r.data)
 		v.alone = &Contents{}
 		v.alone.addBlocks(blocks)
 	}
 	v.Report = Report{Path: path, ThreadID: r.ThreadID, Size: r.Size, Lines: len(v.alone.Lines), Findings: []Finding{}}
 	if v.Report.ThreadID == "" {
-		v.Report.ThreadID = firstMeta(blocks)
+		v.Report.ThreadID = line.FirstMeta(blocks)
 	}
-	v.checkName(firstMeta(blocks))
+	v.checkName(line.FirstMeta(blocks))
 	v.checkBytes()
 	v.checkLines()
 	v.checkBackup(s)
@@ -138,7 +141,7 @@ func (v *verification) add(kind FindingKind, line int, offset int64, repairable 
 // checkName compares the file name with session_meta.
 func (v *verification) checkName(told string) {
 	switch {
-	case v.reading.ThreadID == "" && !isThreadID(told):
+	case v.reading.ThreadID == "" && !home.IsThreadID(told):
 		v.add(FoundName, 0, 0, false,
 			"neither the name nor the file has a thread id: rename it to rollout-<time>-<UUID>.jsonl")
 	case v.reading.ThreadID == "":
@@ -155,7 +158,7 @@ func (v *verification) checkBytes() {
 		v.add(FoundEmpty, 0, 0, false, "the file has no lines: remove it, or put a copy back")
 		return
 	}
-	if bytes.HasPrefix(v.data, []byte(byteOrderMark)) {
+	if bytes.HasPrefix(v.data, []byte(line.ByteOrderMark)) {
 		v.add(FoundMark, 1, 0, true, "the file begins with a byte order mark")
 	}
 	if n := bytes.Count(v.data, []byte("\r\n")); n > 0 {
@@ -171,7 +174,7 @@ func (v *verification) checkLines() {
 	damage := v.alone.Damage
 	seen := make(map[int64]int, len(v.alone.Lines))
 	number, sound, last := 0, 0, int64(-1)
-	for at, raw := range linesOf(v.data) {
+	for at, raw := range line.Lines(v.data) {
 		number++
 		switch {
 		case len(raw) == 0:
@@ -226,16 +229,16 @@ func (v *verification) checkEnds() {
 
 // checkOrigin finds a missing origin file.
 func (v *verification) checkOrigin(s *Store) {
-	var o origin
+	var o line.Origin
 	if len(v.Contents.Lines) > 0 {
-		o = originOf(&v.Contents.Lines[0])
+		o = line.OriginOf(&v.Contents.Lines[0])
 	}
-	if o.id == "" {
+	if o.ID == "" {
 		return
 	}
-	if _, err := s.findFile(o.id); err != nil {
+	if _, err := s.FindFile(o.ID); err != nil {
 		v.add(FoundOrigin, 1, 0, false,
-			"the history before it, of file %s, cannot be read: %v: put that file back", o.id, err)
+			"the history before it, of file %s, cannot be read: %v: put that file back", o.ID, err)
 	}
 }
 
@@ -251,7 +254,7 @@ func hasMeta(lines []protocol.RolloutLine) bool {
 func (v *verification) checkBackup(s *Store) {
 	err := v.Backup.Err
 	if err == nil && !v.Backup.Joined {
-		err = s.checkEarlier(v.Report.Path+backupSuffix, v.data)
+		err = s.checkEarlier(v.Report.Path+home.BackupSuffix, v.data)
 	}
 	var backup *BackupError
 	switch {

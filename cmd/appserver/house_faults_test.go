@@ -37,7 +37,7 @@ func findingsOf(t *testing.T, rule string, tree *houseTree) string {
 func TestHouseFindsFaults(t *testing.T) {
 	long := "package core\n\nfunc f() {\n" + strings.Repeat("\tf()\n", 90) + "}\n"
 	for _, c := range []struct{ rule, file, text, want string }{
-		{"imports", "rollout/a.go", "package rollout\nimport \"appserver/core\"", "rollout/a.go imports core; of ours, rollout may import [protocol] only"},
+		{"imports", "rollout/a.go", "package rollout\nimport \"appserver/core\"", "rollout/a.go imports core; of ours, rollout may import [protocol rollout/disk rollout/home rollout/line rollout/listing] only"},
 		{"imports", "core/engine/a.go", "package engine\nimport \"appserver/server\"", "core/engine/a.go imports server"},
 		{"imports", "attic/a.go", "package attic", "package attic has no import rule"},
 		{"imports", "attic/a.go", "package attic", "package protocol has an import rule but does not exist"},

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"appserver/rollout"
+	"appserver/rollout/disk"
 )
 
 const (
@@ -126,7 +126,7 @@ func (j *job) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		lock, err := j.lock()
 		switch {
-		case errors.Is(err, rollout.ErrHeld):
+		case errors.Is(err, disk.ErrHeld):
 			j.note(func(s *Status) { s.Phase, s.Error = Elsewhere, "" })
 		case err != nil:
 			j.fail(err)
@@ -140,10 +140,10 @@ func (j *job) run(ctx context.Context) {
 
 // lock takes the repository for this process.
 func (j *job) lock() (io.Closer, error) {
-	if err := rollout.OS().MkdirAll(j.options.Locks, 0o700); err != nil {
+	if err := disk.OS().MkdirAll(j.options.Locks, 0o700); err != nil {
 		return nil, fmt.Errorf("make %s: %w", j.options.Locks, err)
 	}
-	return rollout.OS().Lock(filepath.Join(j.options.Locks, hashOf([]byte(j.repo))+".lock"), rollout.Exclusive)
+	return disk.OS().Lock(filepath.Join(j.options.Locks, hashOf([]byte(j.repo))+".lock"), disk.Exclusive)
 }
 
 func (j *job) fail(err error) {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"appserver/rollout"
+	"appserver/rollout/disk"
 )
 
 // tree opens files below a root, one name at a time and through no link: whoever writes to the
@@ -118,7 +118,7 @@ func (t *tree) read(name string, limit int64) (content []byte, seen stamp, reaso
 // reasonOf is what it means that a file could not be looked at. ELOOP and ENOTDIR say that
 // something has become a link.
 func (t *tree) reasonOf(err error) Reason {
-	if rollout.IsShortage(err) {
+	if disk.IsShortage(err) {
 		t.short = err
 	}
 	switch {

@@ -16,8 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"appserver/core/memory"
-	"appserver/rollout"
 	"appserver/rollout/database"
+	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 )
 
@@ -240,7 +240,7 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 	for n := 0; ; n++ {
 		fails := []error{syscall.ENOSPC, syscall.EROFS, syscall.EMFILE}[n%3]
-		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Partial: true})
+		disk := faultfs.Wrap(disk.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Partial: true})
 		r := newRig(t, func(o *memory.Options) { o.Disk = disk })
 		want := map[string]int{}
 		for k := range 3 {

@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"appserver/protocol"
-	"appserver/rollout"
 	"appserver/rollout/database"
+	"appserver/rollout/disk"
 )
 
 // Selection is which rows are to be forgotten: those with the ids, or all, of one repository
@@ -60,7 +60,7 @@ func (s *Store) Reset(ctx context.Context) error {
 //
 // First a line says what is forgotten: so it is also where the disk has no room for the rewrite.
 func (s *Store) rewrite(drop func(r Row, id string) bool, removed map[string]bool) error {
-	lock, err := s.lines.Lock(rollout.Exclusive)
+	lock, err := s.lines.Lock(disk.Exclusive)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/memory"
-	"appserver/rollout"
 	"appserver/rollout/database"
+	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 )
 
@@ -77,7 +77,7 @@ func TestARedactionIsResumed(t *testing.T) {
 		r := newRig(t)
 		r.append(row(1, "one", "say pssst"), row(2, "two", "nothing"))
 		hide("pssst")(&r.options)
-		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Partial: true})
+		disk := faultfs.Wrap(disk.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.EIO, Partial: true})
 		r.options.Disk = disk
 		s := r.other()
 		_, err := s.Redact(t.Context(), "s1", true)

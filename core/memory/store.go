@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"appserver/rollout"
 	"appserver/rollout/database"
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
 )
 
 const (
@@ -30,7 +31,7 @@ type Options struct {
 	// Home is the folder of the files.
 	Home string
 	// Disk is what the file of lines is written to; nil is the real one.
-	Disk rollout.FS
+	Disk disk.FS
 	// Redact takes secrets out of titles and texts before they are written; nil takes none.
 	Redact func(text string) string
 	// Embedder makes vectors; without one searches are by words alone.
@@ -48,7 +49,7 @@ type Options struct {
 // home.
 type Store struct {
 	options Options
-	lines   rollout.LineFile
+	lines   home.LineFile
 	embeds  *embedding
 
 	mu     sync.Mutex
@@ -67,7 +68,7 @@ type Store struct {
 // Open touches nothing: files are opened when they are first needed.
 func Open(o Options) *Store {
 	if o.Disk == nil {
-		o.Disk = rollout.OS()
+		o.Disk = disk.OS()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -75,7 +76,7 @@ func Open(o Options) *Store {
 	if o.QueryTimeout <= 0 {
 		o.QueryTimeout = queryTimeout
 	}
-	s := &Store{options: o, lines: rollout.NewStore(o.Disk, o.Home).LineFile(linesFile), warned: map[string]bool{}}
+	s := &Store{options: o, lines: home.New(o.Disk, o.Home, nil).LineFile(linesFile), warned: map[string]bool{}}
 	if o.Embedder != nil {
 		s.embeds = newEmbedding(s, o.Embedder)
 	}
@@ -110,7 +111,7 @@ func (s *Store) append(ctx context.Context, data []byte) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
-	lock, err := s.lines.Lock(rollout.Exclusive)
+	lock, err := s.lines.Lock(disk.Exclusive)
 	if err != nil {
 		return err
 	}

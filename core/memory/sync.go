@@ -10,8 +10,8 @@ import (
 	"io/fs"
 	"os"
 
-	"appserver/rollout"
 	"appserver/rollout/database"
+	"appserver/rollout/disk"
 )
 
 const (
@@ -31,7 +31,7 @@ func (s *Store) syncLocked() error {
 	if err == nil && s.seen != nil && os.SameFile(info, s.seen) && info.Size() == s.seen.Size() && info.ModTime().Equal(s.seen.ModTime()) {
 		return nil
 	}
-	lock, err := s.lines.Lock(rollout.Shared) // a rewrite must not come between reading and writing
+	lock, err := s.lines.Lock(disk.Shared) // a rewrite must not come between reading and writing
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"appserver/rollout"
+	"appserver/rollout/disk"
 )
 
 // Op is a kind of operation.
@@ -47,17 +47,17 @@ type Fault struct {
 // Disk forwards operations to another file system, unless they fail. A failing Close closes
 // the file. Other failing operations have no effect, except for partial writes.
 type Disk struct {
-	rollout.FS
+	disk.FS
 	mu       sync.Mutex
 	fault    Fault
 	next     int
 	failures int
 }
 
-var _ rollout.FS = (*Disk)(nil)
+var _ disk.FS = (*Disk)(nil)
 
 // Wrap returns a Disk on top of a file system.
-func Wrap(disk rollout.FS, fault Fault) *Disk { return &Disk{FS: disk, fault: fault} }
+func Wrap(disk disk.FS, fault Fault) *Disk { return &Disk{FS: disk, fault: fault} }
 
 // Heal ends all failures.
 func (d *Disk) Heal() {
@@ -99,7 +99,7 @@ func (d *Disk) MkdirAll(path string, perm fs.FileMode) error {
 }
 
 // OpenFile fails for OpOpen.
-func (d *Disk) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, error) {
+func (d *Disk) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, error) {
 	if err := d.fail(OpOpen, path); err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (d *Disk) SyncDir(path string) error {
 }
 
 // Lock fails for OpLock.
-func (d *Disk) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
+func (d *Disk) Lock(path string, mode disk.LockMode) (io.Closer, error) {
 	if err := d.fail(OpLock, path); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (d *Disk) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
 
 // file is an open file of a Disk.
 type file struct {
-	rollout.File
+	disk.File
 	disk *Disk
 	path string
 }

@@ -6,34 +6,34 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/rollout"
+	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 )
 
 // everything runs each operation once, in the order of the Op constants, and returns the
 // errors.
-func everything(t *testing.T, disk rollout.FS) []error {
+func everything(t *testing.T, files disk.FS) []error {
 	t.Helper()
-	f, err := disk.OpenFile("/d/f", flags, 0o600)
-	errs := []error{disk.MkdirAll("/d/e", 0o700), err}
+	f, err := files.OpenFile("/d/f", flags, 0o600)
+	errs := []error{files.MkdirAll("/d/e", 0o700), err}
 	if err != nil {
 		f = create(t, faultfs.NewMem("/d"), "/d/f")
 	}
 	do := func(_ any, err error) { errs = append(errs, err) }
-	do(disk.ReadDir("/d"))
-	do(disk.Stat("/d/f"))
-	do(nil, disk.SyncDir("/d"))
-	do(disk.Lock("/d/l", rollout.Shared))
+	do(files.ReadDir("/d"))
+	do(files.Stat("/d/f"))
+	do(nil, files.SyncDir("/d"))
+	do(files.Lock("/d/l", disk.Shared))
 	do(f.Write([]byte("abcd")))
 	do(f.ReadAt(make([]byte, 1), 0))
 	do(nil, f.Sync())
 	do(nil, f.Truncate(1))
 	do(f.Stat())
 	do(nil, f.Close())
-	do(disk.Lstat("/d/f"))
-	do(nil, disk.Link("/d/f", "/d/g"))
-	do(nil, disk.Rename("/d/g", "/d/h"))
-	do(nil, disk.Remove("/d/f"))
+	do(files.Lstat("/d/f"))
+	do(nil, files.Link("/d/f", "/d/g"))
+	do(nil, files.Rename("/d/g", "/d/h"))
+	do(nil, files.Remove("/d/f"))
 	return errs
 }
 

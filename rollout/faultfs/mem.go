@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"appserver/rollout"
+	"appserver/rollout/disk"
 )
 
 // Mem is a file system in memory that distinguishes durable state from what a crash loses. The
@@ -24,7 +24,7 @@ type Mem struct {
 	locks map[string]*lock
 }
 
-var _ rollout.FS = (*Mem)(nil)
+var _ disk.FS = (*Mem)(nil)
 
 // NewMem returns a file system with one durable folder and its parents.
 func NewMem(dir string) *Mem {
@@ -109,7 +109,7 @@ func (m *Mem) MkdirAll(path string, perm fs.FileMode) error {
 }
 
 // OpenFile supports O_CREATE, O_EXCL and the access modes. All writes append.
-func (m *Mem) OpenFile(path string, flag int, perm fs.FileMode) (rollout.File, error) {
+func (m *Mem) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	node := m.live[path]
@@ -182,7 +182,7 @@ func (m *Mem) SyncDir(path string) error {
 }
 
 // Lock creates the file, as flock on a real file system does.
-func (m *Mem) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
+func (m *Mem) Lock(path string, mode disk.LockMode) (io.Closer, error) {
 	if _, err := m.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, err
 	}
@@ -193,11 +193,11 @@ func (m *Mem) Lock(path string, mode rollout.LockMode) (io.Closer, error) {
 		l = &lock{}
 		m.locks[path] = l
 	}
-	if l.exclusive || mode == rollout.Exclusive && l.holders > 0 {
-		return nil, rollout.ErrHeld
+	if l.exclusive || mode == disk.Exclusive && l.holders > 0 {
+		return nil, disk.ErrHeld
 	}
 	l.holders++
-	l.exclusive = mode == rollout.Exclusive
+	l.exclusive = mode == disk.Exclusive
 	return &heldLock{mem: m, lock: l}, nil
 }
 

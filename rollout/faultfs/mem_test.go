@@ -10,20 +10,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/rollout"
+	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 )
 
 const flags = os.O_RDWR | os.O_CREATE
 
-func create(t *testing.T, disk rollout.FS, path string) rollout.File {
+func create(t *testing.T, disk disk.FS, path string) disk.File {
 	t.Helper()
 	f, err := disk.OpenFile(path, flags, 0o600)
 	require.NoError(t, err)
 	return f
 }
 
-func write(t *testing.T, f rollout.File, text string) {
+func write(t *testing.T, f disk.File, text string) {
 	t.Helper()
 	n, err := f.Write([]byte(text))
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func write(t *testing.T, f rollout.File, text string) {
 }
 
 // content returns the content of a file, or "" if it does not exist.
-func content(t *testing.T, disk rollout.FS, path string) string {
+func content(t *testing.T, disk disk.FS, path string) string {
 	t.Helper()
 	f, err := disk.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -135,23 +135,23 @@ func TestMemBehavesAsADiskDoes(t *testing.T) {
 
 func TestMemLocks(t *testing.T) {
 	mem := faultfs.NewMem("/d")
-	one, err := mem.Lock("/d/l", rollout.Shared)
+	one, err := mem.Lock("/d/l", disk.Shared)
 	require.NoError(t, err)
-	two, err := mem.Lock("/d/l", rollout.Shared)
+	two, err := mem.Lock("/d/l", disk.Shared)
 	require.NoError(t, err)
-	_, err = mem.Lock("/d/l", rollout.Exclusive)
-	require.ErrorIs(t, err, rollout.ErrHeld)
+	_, err = mem.Lock("/d/l", disk.Exclusive)
+	require.ErrorIs(t, err, disk.ErrHeld)
 	require.NoError(t, one.Close())
 	require.NoError(t, one.Close(), "twice is once")
 	require.Equal(t, []string{"/d/l"}, mem.Held())
 	require.NoError(t, two.Close())
-	three, err := mem.Lock("/d/l", rollout.Exclusive)
+	three, err := mem.Lock("/d/l", disk.Exclusive)
 	require.NoError(t, err)
-	_, err = mem.Lock("/d/l", rollout.Shared)
-	require.ErrorIs(t, err, rollout.ErrHeld)
+	_, err = mem.Lock("/d/l", disk.Shared)
+	require.ErrorIs(t, err, disk.ErrHeld)
 	require.Empty(t, mem.CrashClone(rand.New(rand.NewPCG(1, 1))).Held(), "a crash releases locks")
 	require.NoError(t, three.Close())
 	require.Empty(t, mem.Held())
-	_, err = mem.Lock("/no/l", rollout.Shared)
+	_, err = mem.Lock("/no/l", disk.Shared)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -12,6 +12,8 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/line"
+	"appserver/rollout/listing"
 )
 
 const (
@@ -73,18 +75,18 @@ type entry struct {
 	head     rollout.Head
 	messages []message
 	// latest is the state from the lines of this reading.
-	latest rollout.Latest
+	latest listing.Latest
 }
 
 type message struct {
-	rollout.Message
+	listing.Message
 	offset int64
 }
 
 // fileReader reads files for the index.
 type fileReader struct {
 	store    *rollout.Store
-	follower rollout.Follower
+	follower line.Follower
 	// stop ends the reading of a file. It may be nil.
 	stop *atomic.Bool
 }
@@ -146,7 +148,7 @@ type messageCollector struct {
 }
 
 func (h *messageCollector) add(offset int64, l protocol.RolloutLine) {
-	m, ok := rollout.MessageOf(l)
+	m, ok := listing.MessageOf(l)
 	if m.Text = prefixOf(m.Text, limit(m)); ok && h.last[m.Role] != m.Text {
 		h.last[m.Role] = m.Text
 		h.size += len(m.Text)
@@ -193,7 +195,7 @@ func (r *fileReader) readHistory(collector *messageCollector, path string) error
 	return failed
 }
 
-func (r *fileReader) readSegment(collector *messageCollector, p rollout.Segment, at int64) error {
+func (r *fileReader) readSegment(collector *messageCollector, p listing.Segment, at int64) error {
 	root, name, _ := r.store.RelPath(p.Path)
 	file, _, err := r.store.OpenRead(root, name)
 	if err != nil {
@@ -209,7 +211,7 @@ func (r *fileReader) readSegment(collector *messageCollector, p rollout.Segment,
 	return err
 }
 
-func limit(m rollout.Message) int {
+func limit(m listing.Message) int {
 	if m.ToolName != "" {
 		return maxCall
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"appserver/rollout"
+	"appserver/rollout/home"
 )
 
 // settleTime is the minimum age of a folder's modification time. A younger folder may change
@@ -45,7 +46,7 @@ type folderScan struct {
 
 func (s *folderScan) scan() error {
 	s.seen = map[location]folder{}
-	for _, root := range rollout.Roots() {
+	for _, root := range home.Roots() {
 		if err := s.visit(location{root, ""}); err != nil {
 			return err
 		}

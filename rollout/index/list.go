@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"appserver/rollout"
+	"appserver/rollout/home"
+	"appserver/rollout/listing"
 )
 
 // List returns the page that Store.List would return, without reading rollouts. It returns
@@ -38,7 +40,7 @@ const maxRetries = 3
 
 // pageLocked returns the rows of a page and the following row. It checks the files of the page
 // and reads changed ones again.
-func (ix *Index) pageLocked(q rollout.Query, from rollout.Position) ([]row, error) {
+func (ix *Index) pageLocked(q rollout.Query, from listing.Position) ([]row, error) {
 	for range maxRetries {
 		s, err := listQuery(ix.db.Read, ix.options.Store, q, from)
 		if err != nil {
@@ -88,8 +90,8 @@ type row struct {
 	named bool
 }
 
-func (r row) position(key rollout.SortKey) rollout.Position {
-	p := rollout.Position{Key: key, Path: r.path}
+func (r row) position(key rollout.SortKey) listing.Position {
+	p := listing.Position{Key: key, Path: r.path}
 	switch key {
 	case rollout.SortUpdated:
 		p.Updated = r.head.UpdatedAt.UnixNano()
@@ -156,7 +158,7 @@ func asJSON[T int64 | string](list []T) string {
 }
 
 // listQuery returns the statement of a query, from a position on.
-func listQuery(db *sql.DB, store *rollout.Store, q rollout.Query, from rollout.Position) (*selectQuery, error) {
+func listQuery(db *sql.DB, store *rollout.Store, q rollout.Query, from listing.Position) (*selectQuery, error) {
 	c := filterQuery(q)
 	if q.Search != "" {
 		ids, err := threadsNamed(store, q.Search)
@@ -182,9 +184,9 @@ const isDescendant = `id IN (WITH RECURSIVE spawned(id) AS (SELECT id FROM sessi
 
 func filterQuery(q rollout.Query) *selectQuery {
 	c := &selectQuery{rank: "0", named: "0", table: "sessions"}
-	root := rollout.Roots()[0]
+	root := home.Roots()[0]
 	if q.Archived {
-		root = rollout.Roots()[1]
+		root = home.Roots()[1]
 	}
 	c.and("listed AND root = ?", root)
 	if q.Parent != "" {
@@ -238,7 +240,7 @@ func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
 	}
 	rows, err := db.Query(`SELECT * FROM (SELECT rowid FROM titled WHERE titled MATCH ? LIMIT ?)
 		UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?)) LIMIT ?`,
-		grams(term), maxTitled+1, asJSON(rollout.Roots()), ids, maxTitled+1)
+		grams(term), maxTitled+1, asJSON(home.Roots()), ids, maxTitled+1)
 	if err != nil {
 		return err
 	}
@@ -258,7 +260,7 @@ func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
 }
 
 // startAt sets the order and the start position.
-func (c *selectQuery) startAt(q rollout.Query, from rollout.Position) {
+func (c *selectQuery) startAt(q rollout.Query, from listing.Position) {
 	columns, direction, compare := "rollout_path", " DESC", "<"
 	at := []any{from.Path}
 	switch q.Key() {

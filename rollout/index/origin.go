@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"appserver/rollout"
+	"appserver/rollout/home"
 )
 
 // CheckDelete returns a *rollout.InUseError if another thread depends on this one, like
@@ -35,13 +36,13 @@ func (ix *Index) CheckDelete(id string) (known bool, err error) {
 // dependentOf returns a thread that depends on a file of the thread, or "".
 func dependentOf(db *sql.DB, id string) (by string, err error) {
 	files := []string{}
-	for _, root := range rollout.Roots() {
+	for _, root := range home.Roots() {
 		known, err := knownFiles(db, "WHERE root = ? AND id = ?", root, id)
 		if err != nil {
 			return "", err
 		}
 		for p := range known {
-			files = append(files, rollout.FileID(p.path))
+			files = append(files, home.FileID(p.path))
 		}
 	}
 	err = db.QueryRow("SELECT id FROM sessions WHERE origin IN (SELECT value FROM json_each(?)) AND id <> ? ORDER BY root, rollout_path LIMIT 1", asJSON(files), id).

@@ -15,6 +15,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/listing"
 )
 
 func (r *rig) context() context.Context { return context.Background() }
@@ -252,7 +253,7 @@ func (w *world) tells(t *rapid.T, h rollout.Head, term string) bool {
 	c, err := w.store.Read(h.Path)
 	require.NoError(t, err)
 	for _, l := range c.Lines {
-		m, _ := rollout.MessageOf(l)
+		m, _ := listing.MessageOf(l)
 		all = append(all, m.Text)
 	}
 	return slices.ContainsFunc(all, func(text string) bool { return strings.Contains(strings.ToLower(text), term) })

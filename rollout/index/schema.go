@@ -11,7 +11,7 @@ func kind() database.Kind {
 // last_event_at is the modification time of the file. updated_at is the time that lists show.
 // messages.session refers to sessions.key, because two files may have the same thread id.
 // parent is the thread that spawned this one. origin is the id of the file in which the
-// history begins. latest is a rollout.Latest as JSON. messages.folded is the text in lower
+// history begins. latest is a listing.Latest as JSON. messages.folded is the text in lower
 // case if SQLite would fold it differently. The view said has the searchable text.
 const tables = `
 CREATE TABLE sessions (

@@ -11,6 +11,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/database"
+	"appserver/rollout/listing"
 )
 
 // Search returns the threads whose messages, preview or name contain a text, regardless of
@@ -85,7 +86,7 @@ func (ix *Index) await(ctx context.Context) {
 const namedRank = 1_000_000
 
 // searchQuery returns the statement for threads with candidate messages.
-func searchQuery(store *rollout.Store, q rollout.Query, from rollout.Position) (*selectQuery, error) {
+func searchQuery(store *rollout.Store, q rollout.Query, from listing.Position) (*selectQuery, error) {
 	c := filterQuery(q)
 	c.limit = 0
 	ids, err := threadsNamed(store, q.Search)

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"appserver/protocol"
-	"appserver/rollout"
 	"appserver/rollout/database"
+	"appserver/rollout/listing"
 )
 
 // write stores entries, all or none.
@@ -200,7 +200,7 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 		h.CreatedAt.UnixNano(),
 		meta.Cwd,
 		meta.ModelProvider,
-		rollout.SourceWord(meta.Source),
+		listing.SourceWord(meta.Source),
 		meta.CliVersion,
 		meta.Originator,
 		branch,
@@ -211,7 +211,7 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 		h.Preview,
 		strings.ToLower(h.Preview),
 		head,
-		orNull(rollout.SpawnedBy(meta.Source)),
+		orNull(listing.SpawnedBy(meta.Source)),
 		orNull(h.Origin),
 		string(latestText),
 		h.UpdatedAt.UnixNano(),
@@ -223,7 +223,7 @@ func putSession(tx *sql.Tx, key int64, e *entry) (int64, error) {
 }
 
 // latestOf returns the state after a reading, which may continue an earlier one.
-func latestOf(tx *sql.Tx, key int64, e *entry) (latest rollout.Latest, err error) {
+func latestOf(tx *sql.Tx, key int64, e *entry) (latest listing.Latest, err error) {
 	var before sql.NullString
 	if key != 0 && e.previous.offset > 0 {
 		err = tx.QueryRow("SELECT latest FROM sessions WHERE key = ?", key).Scan(&before)

@@ -1,0 +1,33 @@
+package disk
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+const (
+	// lockTimeout bounds the wait for locks that are held only briefly.
+	lockTimeout       = 5 * time.Second
+	lockRetryInterval = 5 * time.Millisecond
+)
+
+// LockWait takes a lock that others hold only briefly. It waits for up to five seconds.
+func LockWait(disk FS, path string, mode LockMode) (io.Closer, error) {
+	lock, err := LockWithin(disk, path, mode, lockTimeout)
+	if err != nil {
+		return nil, Wrap("lock", path, err)
+	}
+	return lock, nil
+}
+
+// LockWithin tries for the given time to take a lock. If another holder keeps it, the error is
+// ErrHeld.
+func LockWithin(disk FS, path string, mode LockMode, timeout time.Duration) (io.Closer, error) {
+	for end := time.Now().Add(timeout); ; time.Sleep(lockRetryInterval) {
+		lock, err := disk.Lock(path, mode)
+		if err == nil || !errors.Is(err, ErrHeld) || time.Now().After(end) {
+			return lock, err
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package disk
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/gofrs/flock"
+)
+
+// OS returns the file system of the operating system.
+func OS() FS { return osFS{} }
+
+type osFS struct{}
+
+func (osFS) MkdirAll(path string, perm fs.FileMode) error { return os.MkdirAll(path, perm) }
+func (osFS) ReadDir(path string) ([]fs.DirEntry, error)   { return os.ReadDir(path) }
+func (osFS) Stat(path string) (fs.FileInfo, error)        { return os.Stat(path) }
+func (osFS) Lstat(path string) (fs.FileInfo, error)       { return os.Lstat(path) }
+func (osFS) SameFile(a, b fs.FileInfo) bool               { return os.SameFile(a, b) }
+func (osFS) Remove(path string) error                     { return os.Remove(path) }
+func (osFS) Link(path, second string) error               { return os.Link(path, second) }
+func (osFS) Rename(path, to string) error                 { return os.Rename(path, to) }
+
+// OpenFile sets O_NONBLOCK. Without it, opening a FIFO waits for the other end. Regular files
+// ignore it.
+func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, perm)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (osFS) SyncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = dir.Sync()
+	if closeErr := dir.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func (osFS) Lock(path string, mode LockMode) (io.Closer, error) {
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK), flock.SetPermissions(FileMode))
+	try := lock.TryLock
+	if mode == Shared {
+		try = lock.TryRLock
+	}
+	held, err := try()
+	if err == nil && held {
+		return lock, nil
+	}
+	_ = lock.Close()
+	if err == nil {
+		err = ErrHeld
+	}
+	return nil, err
+}

@@ -1,0 +1,62 @@
+package rollout
+
+import (
+	"appserver/rollout/disk"
+	"appserver/rollout/home"
+	"appserver/rollout/line"
+	"appserver/rollout/listing"
+)
+
+// Names of package disk that callers of a store need.
+type (
+	FS        = disk.FS
+	File      = disk.File
+	LockMode  = disk.LockMode
+	DiskError = disk.Error
+	KindError = disk.KindError
+)
+
+// Modes of locks.
+const (
+	Shared    = disk.Shared
+	Exclusive = disk.Exclusive
+)
+
+// OS returns the file system of the operating system.
+func OS() FS { return disk.OS() }
+
+// IsShortage reports whether err is caused by a limit of the disk or the process. The file
+// itself is intact.
+func IsShortage(err error) bool { return disk.IsShortage(err) }
+
+// IsTransient reports whether a later attempt to read the file may succeed.
+func IsTransient(err error) bool { return disk.IsTransient(err) }
+
+// ThreadID returns the thread id in a rollout's path, or "".
+func ThreadID(path string) string { return home.ThreadID(path) }
+
+// Names of package home.
+type (
+	NotFoundError    = home.NotFoundError
+	NotArchivedError = home.NotArchivedError
+	LockedError      = home.LockedError
+	NameError        = home.NameError
+)
+
+// Damage is that of package line.
+type Damage = line.Damage
+
+// Names of package listing.
+type (
+	Query       = listing.Query
+	Page        = listing.Page
+	Head        = listing.Head
+	SortKey     = listing.SortKey
+	CursorError = listing.CursorError
+)
+
+// Sort keys of package listing.
+const (
+	SortCreated = listing.SortCreated
+	SortUpdated = listing.SortUpdated
+)
