@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,4 +96,44 @@ func get(t *testing.T, disk rollout.FS, path string) string {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	return string(data)
+}
+
+func userLine(text string) string {
+	quoted, _ := json.Marshal(text)
+	return `{"timestamp":"2026-01-02T03:04:06.000Z","ordinal":1,"type":"event_msg","payload":{"type":"user_message","message":` + string(quoted) + "}}\n"
+}
+
+func metaWith(members string) string {
+	return `{"timestamp":"2026-01-02T03:04:05.678Z","type":"session_meta","payload":{` + members + "}}\n"
+}
+
+func idOf(n int) string { return fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n) }
+
+// pages returns the previews on all pages of a query.
+func pages(t *testing.T, store *rollout.Store, q rollout.Query) [][]string {
+	t.Helper()
+	var all [][]string
+	for range 100 {
+		page, err := store.List(q)
+		require.NoError(t, err)
+		previews := []string{}
+		for _, h := range page.Heads {
+			previews = append(previews, h.Preview)
+		}
+		all = append(all, previews)
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			return all
+		}
+	}
+	require.Fail(t, "the pages never end")
+	return nil
+}
+
+const (
+	metaOfA     = `{"type":"session_meta","payload":{"id":"` + threadA + `","timestamp":"2026-01-02T01:02:03.500Z","cwd":"/w","source":"cli","model_provider":"p","base_instructions":{"text":"be brief"}}}` + "\n"
+	contextLine = `{"type":"turn_context","payload":{"cwd":"/w","approval_policy":"never","sandbox_policy":{"type":"read-only"},"model":"m","summary":"auto"}}` + "\n"
+)
+
+func itemLine(role, text string) string {
+	return `{"type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
 }

@@ -1,4 +1,4 @@
-package rollout_test
+package listing_test
 
 import (
 	"fmt"
@@ -11,30 +11,38 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/rollout/listing"
 )
 
-// TestPagesHoldEveryThreadOnce lays threads out in any folders and pages through them
-// in any way.
+// TestPagesHoldEveryThreadOnce puts threads into random folders and reads random pages.
 func TestPagesHoldEveryThreadOnce(t *testing.T) {
-	folders := []string{".", "2025/12/31", "2026/01/01", "2026/01/02", "2026", "2026/01", "moved", "rollout-2026-01-01T00-00-00-x"}
+	folders := []string{
+		".",
+		"2025/12/31",
+		"2026/01/01",
+		"2026/01/02",
+		"2026",
+		"2026/01",
+		"moved",
+		"rollout-2026-01-01T00-00-00-x",
+	}
 	rapid.Check(t, func(r *rapid.T) {
-		mem := faultfs.NewMem(home)
-		store := rollout.NewStore(mem, home)
+		mem := faultfs.NewMem(dir)
+		store := newStore(mem, dir)
 		var want []string
 		for n := range rapid.IntRange(0, 12).Draw(r, "threads") {
 			at := begin.Add(time.Duration(rapid.IntRange(0, 3).Draw(r, "hour")) * time.Hour)
 			folder := rapid.SampledFrom(folders).Draw(r, "folder")
 			name := filepath.Join(folder, filepath.Base(store.PathFor(idOf(n), at)))
-			put(t, mem, filepath.Join(home, "sessions", name), metaLine+userLine(name))
+			put(t, mem, filepath.Join(dir, "sessions", name), metaLine+userLine(name))
 			want = append(want, name)
 		}
 		slices.Sort(want)
-		q := rollout.Query{
+		q := listing.Query{
 			Limit:     rapid.IntRange(0, 4).Draw(r, "limit"),
 			Ascending: rapid.Bool().Draw(r, "ascending"),
-			SortKey:   rapid.SampledFrom([]rollout.SortKey{rollout.SortCreated, rollout.SortUpdated}).Draw(r, "key"),
+			SortKey:   rapid.SampledFrom([]listing.SortKey{listing.SortCreated, listing.SortUpdated}).Draw(r, "key"),
 		}
 		got := pages(t, store, q)
 		for i, page := range got {
@@ -43,7 +51,7 @@ func TestPagesHoldEveryThreadOnce(t *testing.T) {
 			}
 		}
 		flat := slices.Concat(got...)
-		if q.SortKey == rollout.SortCreated {
+		if q.SortKey == listing.SortCreated {
 			if !q.Ascending {
 				slices.Reverse(want)
 			}
