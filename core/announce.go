@@ -22,7 +22,7 @@ func (s *step) announce(t *turn) {
 	}
 	e := AnnounceTurn{TurnID: t.id, Cwd: s.settings.Cwd, Input: []string{}}
 	for place := range s.context.Len() {
-		if s.context.InPrompt(place) && s.isWord(place) {
+		if s.context.InPrompt(place) && s.context.IsUserMessage(place) {
 			e.Input = append(e.Input, history.TextOf(s.context.Item(place).Decode()))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core"
+	"appserver/core/compaction"
 	"appserver/protocol"
 )
 
@@ -187,7 +188,7 @@ func TestArgumentsAreNotTooDeep(t *testing.T) {
 	for _, depth := range []int{100, 9_900, 9_901, 9_999, 10_000, 10_001, 16 << 20} {
 		for _, tool := range []string{"ticket", "mcp__s__t"} {
 			m := newMachine(t.Errorf)
-			m.world.Provider.ContextWindow, m.world.Compaction = nil, core.Compaction{}
+			m.world.Provider.ContextWindow, m.world.Compaction = nil, compaction.Rules{}
 			m.world.Tools = []core.ServerTool{{ToolSpec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: core.ApproveAlways}}
 			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`} {
 				require.NoError(t, runCommand(m, line, new(strings.Builder)))

@@ -3,10 +3,9 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
-	"appserver/core/digest"
+	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -21,35 +20,25 @@ type CompactContext struct {
 
 func (in CompactContext) apply(s *step) { s.compactContext(in) }
 
-// Compaction says when and how the context is compacted. Tokens are those of the next
-// model request.
-type Compaction struct {
-	// Strategy is one of protocol's Compact constants.
-	Strategy string
-	// Limit is how many tokens a request may have, Target how many it is to have after a
-	// compaction. A limit of 0 compacts nothing unasked, a target of 0 is no target.
-	Limit, Target int64
-	// KeepTurns is how many of the last turns stay word for word.
-	KeepTurns int
-	// UserTokens bounds the messages of the user that stay of older turns.
-	UserTokens int64
-	// Prompt tells the model how to summarise.
-	Prompt string
-}
-
-// compaction is one under way, or the draft of one.
-type compaction struct {
-	rules    *Compaction
+// runningCompaction is a compaction of the active turn, or the draft of one.
+type runningCompaction struct {
+	rules    *compaction.Rules
 	strategy string
-	plan     compactPlan
-	stretch  stretch
+	plan     compaction.Plan
+	span     compaction.Span
 	began    time.Time
-	before   int64
-	// item is what the turn shows of it, nil of a draft.
+	// tokensBefore is the cost of the next request without the compaction.
+	tokensBefore int64
+	// item is the thread item that shows it, or nil for a draft.
 	item *protocol.ThreadItem
-	// revision and items are those of the context that it was planned for.
+	// revision and items identify the context for which it was planned.
 	revision int64
 	items    int
+}
+
+// compactable returns the context with what plans depend on.
+func (t *Thread) compactable() *compaction.Context {
+	return &compaction.Context{History: &t.context, PromptTokens: t.PromptTokens(), ActiveTurn: t.ActiveTurn()}
 }
 
 // mostCompactions bounds how often the context is compacted before one request.
@@ -71,9 +60,10 @@ func (s *step) compactContext(in CompactContext) {
 // compactAsked compacts because somebody wants it, even where there is room.
 func (s *step) compactAsked(strategy string) {
 	r := &s.active.world.Compaction
-	plan, found := s.planWhole(r, r.KeepTurns)
-	if found && plan.from != none && r.Target > 0 && s.afterPlan(r, plan) > r.Target {
-		if more, ok := s.planCompaction(r, r.KeepTurns, r.Target); ok {
+	c := s.compactable()
+	plan, found := c.Whole(r, r.KeepTurns)
+	if found && plan.From != none && r.Target > 0 && c.After(r, plan) > r.Target {
+		if more, ok := c.ToTarget(r, r.KeepTurns, r.Target); ok {
 			plan = more
 		}
 	}
@@ -88,12 +78,6 @@ func (s *step) compactAsked(strategy string) {
 }
 
 const nothingToCompact = "There is nothing to compact: the context holds no answers and no tool results beside the turns that stay."
-
-func (s *step) afterPlan(r *Compaction, p compactPlan) int64 {
-	m := s.measure()
-	summary, words := r.budgets(r.Target)
-	return m.after(m.rank(p.from), summary, words)
-}
 
 // makeRoom compacts before a request that would have too many tokens. It is false where
 // the request is to be made; where it cannot be made, the turn has ended.
@@ -120,7 +104,7 @@ func (s *step) compactTo(target int64) bool {
 	if t.compactions >= mostCompactions {
 		return false
 	}
-	plan, found := s.planCompaction(&t.world.Compaction, t.world.Compaction.KeepTurns, target)
+	plan, found := s.compactable().ToTarget(&t.world.Compaction, t.world.Compaction.KeepTurns, target)
 	if !found {
 		return false
 	}
@@ -169,19 +153,20 @@ func (s *step) tooLong(tokens, window int64) *protocol.TurnError {
 	return &protocol.TurnError{Message: text, CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}}
 }
 
-func (s *step) beginCompaction(strategy string, p compactPlan) {
-	c := s.compaction(&s.active.world.Compaction, strategy, p)
+func (s *step) beginCompaction(strategy string, p compaction.Plan) {
+	c := s.newCompaction(&s.active.world.Compaction, strategy, p)
 	c.item = s.openItem(&protocol.ContextCompactionItem{ID: s.NewID()}, s.Now)
 	s.active.compaction = c
 	s.started(c.item)
 }
 
-func (s *step) compaction(rules *Compaction, strategy string, p compactPlan) *compaction {
-	return &compaction{rules: rules, strategy: strategy, plan: p, stretch: s.replaced(p), began: s.Now,
-		before: s.PromptTokens(), revision: s.context.Revision(), items: s.context.Len()}
+func (s *step) newCompaction(rules *compaction.Rules, strategy string, p compaction.Plan) *runningCompaction {
+	c := s.compactable()
+	return &runningCompaction{rules: rules, strategy: strategy, plan: p, span: c.Span(p), began: s.Now,
+		tokensBefore: c.PromptTokens, revision: s.context.Revision(), items: s.context.Len()}
 }
 
-// compact goes the way of the strategy.
+// compact runs the compaction of the active turn by its strategy.
 func (s *step) compact() {
 	c := s.active.compaction
 	switch {
@@ -189,44 +174,17 @@ func (s *step) compact() {
 		s.askSummary()
 	case c.strategy == protocol.CompactMask && s.mask(c):
 	default:
-		text, strategy := c.summarise()
+		text, strategy := c.summarize()
 		s.commitCompaction(text, strategy)
 	}
 }
 
-// summarise makes a summary without a model, and tells the strategy that made it.
-func (c *compaction) summarise() (text, strategy string) {
+// summarize makes a summary without a model, and returns the strategy that made it.
+func (c *runningCompaction) summarize() (text, strategy string) {
 	if c.strategy == protocol.CompactUserMessages {
-		return c.earlier(), protocol.CompactUserMessages
+		return c.rules.Requests(&c.span), protocol.CompactUserMessages
 	}
-	return c.extract(), protocol.CompactLocal
-}
-
-// bytesPerToken is what a token has at least, about, in text of several languages.
-const bytesPerToken = 3
-
-// summaryLimit bounds a summary, in bytes.
-func (c *compaction) summaryLimit() int {
-	tokens, _ := c.rules.budgets(c.rules.Target)
-	return int(tokens) * bytesPerToken
-}
-
-// extract is a summary that no model makes.
-func (c *compaction) extract() string {
-	return digest.Extract(c.stretch.former, c.stretch.items, c.summaryLimit())
-}
-
-// earlier is the user's requests, as far as they do not stay.
-func (c *compaction) earlier() string {
-	limit := c.summaryLimit()
-	text := digest.Earlier(c.stretch.messages(), limit/2)
-	if former := c.stretch.former; former != "" {
-		text = strings.TrimSpace(former[:min(len(former), limit/2)] + "\n\n" + text)
-	}
-	if text = strings.TrimSpace(strings.ToValidUTF8(text, "")); text == "" {
-		return fmt.Sprintf("The earlier requests of the user stand above; %d answers, calls and results were left out.", len(c.stretch.items))
-	}
-	return text
+	return c.rules.Extract(&c.span), protocol.CompactLocal
 }
 
 // commitCompaction puts a summary in the place of what it stands for, and goes on. Unasked
@@ -248,7 +206,7 @@ func (s *step) commitCompaction(text, strategy string) {
 	cut := s.writeCompaction(p, text, strategy, s.Now.Sub(c.began))
 	s.tellSize()
 	s.completed(c.item, nil)
-	s.tellCompacted(c.before, strategy)
+	s.tellCompacted(c.tokensBefore, strategy)
 	s.tellCut(cut)
 	s.tellContext(s.lastChanges())
 	s.afterCompaction()
@@ -262,12 +220,12 @@ func (s *step) leaveCompaction() {
 
 // pointOf is the trim point of a compaction with a summary. What joined since it was planned
 // stays: the summary does not tell of it.
-func (s *step) pointOf(c *compaction, text string) protocol.StoredTrimPoint {
-	from := c.plan.from
+func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoint {
+	from := c.plan.From
 	if from == none && c.items < s.context.Len() {
 		from = c.items
 	}
-	p := s.cutAt(from, protocol.TrimCompaction, c.plan.words...)
+	p := s.cutAt(from, protocol.TrimCompaction, c.plan.Words...)
 	p.SavedTokens -= s.priceOf(text)
 	return p
 }
@@ -299,13 +257,13 @@ func (s *step) tellCompacted(before int64, strategy string) {
 
 // mask puts placeholders in the place of old outputs. It is false where that would not be
 // enough.
-func (s *step) mask(c *compaction) bool {
+func (s *step) mask(c *runningCompaction) bool {
 	target := s.active.world.Compaction.Target
-	m := s.measure()
-	if target > 0 && m.masked(m.rank(c.plan.from)) > target && !s.active.compacts {
+	context := s.compactable()
+	if target > 0 && context.Masked(c.plan) > target && !s.active.compacts {
 		return false
 	}
-	places := s.maskable(c.plan)
+	places := context.Maskable(c.plan)
 	if len(places) == 0 {
 		return false
 	}
@@ -313,21 +271,10 @@ func (s *step) mask(c *compaction) bool {
 	changes := s.commit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places}))
 	s.tellSize()
 	s.completed(c.item, nil)
-	s.tellCompacted(c.before, protocol.CompactMask)
+	s.tellCompacted(c.tokensBefore, protocol.CompactMask)
 	s.tellContext(changes)
 	s.afterCompaction()
 	return true
-}
-
-// maskable are the outputs that a plan takes out, in the order of their places.
-func (t *Thread) maskable(p compactPlan) (places []int) {
-	for _, i := range t.context.Before(p.from) {
-		c := t.context.Item(i)
-		if c.IsOutput() && c.Kept() && c.InForm() && t.context.CallSent(c) && !t.context.IsPinned(c) && !t.context.Item(c.Pair()).Pinned() && t.context.ExceedsPlaceholder(i) {
-			places = append(places, i)
-		}
-	}
-	return sorted(places)
 }
 
 // afterCompaction ends the turn that was for it, or makes the request that it was made for.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/compaction"
 	"appserver/protocol"
 )
 
@@ -48,7 +49,7 @@ func newMachine(report func(format string, args ...any)) *machine {
 		world: core.World{
 			Shell: "/bin/bash", Date: "2026-01-02", Timezone: "Etc/UTC",
 			Provider:   core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
-			Compaction: core.Compaction{Strategy: protocol.CompactSummary, Limit: 90_000, Target: 70_000, KeepTurns: 5, UserTokens: 20_000},
+			Compaction: compaction.Rules{Strategy: protocol.CompactSummary, Limit: 90_000, Target: 70_000, KeepTurns: 5, UserTokens: 20_000},
 		},
 	}
 	m.witness = newWitness(report)

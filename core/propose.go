@@ -2,10 +2,10 @@ package core
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
+	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -33,7 +33,7 @@ func (in CommitCompaction) apply(s *step)  { s.commitCompactionOf(in) }
 // draft is a compaction that a client looks at before it is made. It is kept in memory, one
 // for a thread, and is good for the context that it was made for.
 type draft struct {
-	*compaction
+	*runningCompaction
 	id   string
 	text string
 	// to waits for the draft while the model writes its summary, which is request's answer.
@@ -53,7 +53,7 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 		return
 	}
 	s.settleLastTurn()
-	p, found, err := s.planRange(&in.World.Compaction, in.Range)
+	p, found, err := s.compactable().OfRange(&in.World.Compaction, in.Range)
 	switch {
 	case err != nil:
 		s.refuse(in.To, err)
@@ -64,37 +64,10 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 	}
 	s.dropDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
 	rules := &in.World.Compaction
-	d := &draft{compaction: s.compaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" + s.NewID(),
+	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" + s.NewID(),
 		to: in.To, window: in.World.Provider.ContextWindow}
 	s.draft = d
 	s.write(d)
-}
-
-// planRange is the compaction of a range of the turns in the context.
-func (t *Thread) planRange(r *Compaction, turns *protocol.PruneRange) (p compactPlan, found bool, err *protocol.Error) {
-	if turns == nil {
-		p, found = t.planWhole(r, r.KeepTurns)
-		return p, found, nil
-	}
-	active := t.context.ActiveTurns()
-	keep := 0
-	switch turns.Word {
-	case protocol.RangeFirstTurns:
-		keep = max(len(active)-int(turns.Count), 0)
-	case protocol.RangeKeepLastTurns:
-		keep = int(turns.Count)
-	case protocol.RangeBeforeTurn:
-		at := slices.Index(active, turns.TurnID)
-		if at < 0 {
-			return p, false, protocol.InvalidParams("range.beforeTurnId", "turn %s is not in the context", turns.TurnID)
-		}
-		keep = len(active) - at
-	}
-	if keep >= len(active) && keep > 0 {
-		return p, false, nil
-	}
-	p, found = t.planKeeping(r, keep)
-	return p, found, nil
 }
 
 // write writes the draft's text, or asks the model for it.
@@ -102,11 +75,11 @@ func (s *step) write(d *draft) {
 	switch d.strategy {
 	case protocol.CompactSummary:
 		d.request = s.newEffect()
-		s.effect(Sample{ID: d.request, Prompt: s.summaryPrompt(d.compaction, d.window)})
+		s.effect(Sample{ID: d.request, Prompt: s.summaryPrompt(d.runningCompaction, d.window)})
 	case protocol.CompactMask:
 		s.showDraft("")
 	default:
-		d.text, d.strategy = d.summarise()
+		d.text, d.strategy = d.summarize()
 		s.showDraft("")
 	}
 }
@@ -119,7 +92,7 @@ func (s *step) draftDone(in SampleDone) {
 		s.tellSize()
 		s.out.Sync = true
 	}
-	text, flaw := d.taken(d.answer.String(), in.Answer.Cut)
+	text, flaw := d.rules.Accept(&d.span, d.answer.String(), in.Answer.Cut)
 	if flaw != "" {
 		s.draftWithoutModel(flaw)
 		return
@@ -130,7 +103,7 @@ func (s *step) draftDone(in SampleDone) {
 
 func (s *step) draftWithoutModel(why string) {
 	d := s.draft
-	d.text, d.strategy = d.extract(), protocol.CompactLocal
+	d.text, d.strategy = d.rules.Extract(&d.span), protocol.CompactLocal
 	s.showDraft(noSummary(why))
 }
 
@@ -145,16 +118,16 @@ func (s *step) showDraft(warning string) {
 	}
 	s.reply(d.to, protocol.ThreadCompactProposeResponse{
 		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
-		TokensBefore: d.before, TokensAfter: d.before - s.draftSaves(d), Losses: s.losses(d), Warning: optional(warning),
+		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSaves(d), Losses: s.losses(d), Warning: optional(warning),
 	})
 }
 
 // scope is what the draft replaces.
 func (s *step) scope(d *draft) protocol.CompactionScope {
 	v := protocol.CompactionScope{ItemIDs: []string{}, TurnIDs: []string{}}
-	places := d.stretch.places
+	places := d.span.Places
 	if d.strategy == protocol.CompactMask {
-		places = s.maskable(d.plan)
+		places = s.compactable().Maskable(d.plan)
 	}
 	seen := map[string]bool{"": true}
 	for _, i := range places {
@@ -174,19 +147,19 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 // draftSaves is what the draft saves of a request, in tokens.
 func (s *step) draftSaves(d *draft) int64 {
 	if d.strategy == protocol.CompactMask {
-		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.maskable(d.plan)})
+		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
 		return s.context.SavedBy(s.context.ChangesOf(&line))
 	}
-	return s.pointOf(d.compaction, d.text).SavedTokens
+	return s.pointOf(d.runningCompaction, d.text).SavedTokens
 }
 
 // losses are what the draft's text does not mention. Masking loses outputs only, which the
 // model can have again.
 func (s *step) losses(d *draft) protocol.CompactionLosses {
 	if d.strategy == protocol.CompactMask {
-		return (&stretch{}).losses("")
+		return (&compaction.Span{}).Losses("")
 	}
-	return d.stretch.losses(d.text)
+	return d.span.Losses(d.text)
 }
 
 // expired tells whether the context is not the one that the draft was made for.
@@ -225,17 +198,17 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 	s.draft = nil
 	set(&d.text, in.Text)
 	if d.strategy == protocol.CompactMask {
-		changes := s.commit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.maskable(d.plan)}))
+		changes := s.commit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)}))
 		s.reply(in.To, s.committed(nil))
 		s.tellSize()
-		s.tellCompacted(d.before, d.strategy)
+		s.tellCompacted(d.tokensBefore, d.strategy)
 		s.tellContext(changes)
 		return
 	}
-	cut := s.writeCompaction(s.pointOf(d.compaction, d.text), d.text, d.strategy, d.took)
+	cut := s.writeCompaction(s.pointOf(d.runningCompaction, d.text), d.text, d.strategy, d.took)
 	s.reply(in.To, s.committed(&s.context.LastTrimPoint().TrimPoint))
 	s.tellSize()
-	s.tellCompacted(d.before, d.strategy)
+	s.tellCompacted(d.tokensBefore, d.strategy)
 	s.tellCut(cut)
 	s.tellContext(s.lastChanges())
 }

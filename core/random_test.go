@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core"
+	"appserver/core/compaction"
 	"appserver/core/filechanges"
 	"appserver/core/history"
 	"appserver/protocol"
@@ -221,7 +222,7 @@ func (e *explorer) change(t *rapid.T) {
 // none, and what is to be done when it is full.
 func (e *explorer) changeLimits(t *rapid.T) {
 	e.world.Provider.ContextWindow = nil
-	e.world.Compaction = core.Compaction{
+	e.world.Compaction = compaction.Rules{
 		Strategy:  rapid.SampledFrom([]string{protocol.CompactSummary, protocol.CompactUserMessages, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy"),
 		KeepTurns: rapid.IntRange(0, 3).Draw(t, "keep"), UserTokens: rapid.Int64Range(0, 200).Draw(t, "words"),
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 
+	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -25,9 +26,10 @@ func (s *step) unseal(w *World) {
 	if from == s.context.Len() {
 		from = history.None
 	}
-	_, words := w.Compaction.budgets(w.Compaction.Target)
-	c := s.compaction(&w.Compaction, protocol.CompactLocal, compactPlan{from: from, words: s.wordsBefore(from, words)})
-	extract := c.extract()
+	_, words := w.Compaction.Budgets(w.Compaction.Target)
+	plan := compaction.Plan{From: from, Words: s.compactable().WordsBefore(from, words)}
+	c := s.newCompaction(&w.Compaction, protocol.CompactLocal, plan)
+	extract := c.rules.Extract(&c.span)
 	cut := s.writeCompaction(s.pointOf(c, extract), extract, protocol.CompactLocal, 0)
 	s.warn([]string{fmt.Sprintf("A compaction of this conversation is encrypted: only the provider that made it can read it. "+
 		"The items before it have too many tokens (%d, and %d fit), so an extract of them stands in their place. "+

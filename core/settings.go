@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -72,7 +73,7 @@ type World struct {
 	// Offers are the tools beside those that all models have.
 	Offers Offers
 	// Compaction says when and how the context is compacted.
-	Compaction Compaction
+	Compaction compaction.Rules
 	// Tools are those of MCP servers, ToolsPending is set while more may come soon.
 	Tools        []ServerTool
 	ToolsPending bool

@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 
+	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -67,7 +68,7 @@ func (s *step) trimTo(n int, reason string, summary *string) {
 func (t *Thread) currentSummary() *string {
 	for i := range t.context.InOrder() {
 		if c := t.context.Item(i); c.IsTrimSummary() && c.Kept() && !c.Pinned() {
-			return new(summaryText(c.Sent()))
+			return new(compaction.SummaryText(c.Sent()))
 		}
 	}
 	return nil

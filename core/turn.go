@@ -37,7 +37,7 @@ type turn struct {
 	review *review
 	// compaction is the one under way, nil without one; compactions counts those since
 	// the model's last answer.
-	compaction  *compaction
+	compaction  *runningCompaction
 	compactions int
 	// spent is set once the provider told what an answer cost.
 	spent bool

@@ -56,7 +56,7 @@ func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on 
 
 	c.turn(thread, "Make it green.")
 	inOrder(t, c.compacts(thread, p), "## User\nSearch for the word.", "## User\nPrint the numbers.",
-		"# Summary of what was before", "SUMMARY ONE", "# Conversation", "## User\nMake it green.", "## Assistant\nGreen it is.")
+		"# Summary of the conversation before", "SUMMARY ONE", "# Conversation", "## User\nMake it green.", "## Assistant\nGreen it is.")
 }
 
 // TestBinaryProposalsSummariseTheSame drafts a compaction.

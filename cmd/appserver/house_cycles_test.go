@@ -16,7 +16,12 @@ import (
 const maxFileCycle = 15
 
 // largeFileCycles are the packages that are still above maxFileCycle, with their own limits.
-var largeFileCycles = map[string]int{"cmd/appserver": 22, "core": 64, "core/config": 17, "core/engine": 31}
+var largeFileCycles = map[string]int{
+	"cmd/appserver": 22,
+	"core":          63,
+	"core/config":   17,
+	"core/engine":   31,
+}
 
 // TestHouseFileCycles bounds the largest cycle of files within each package. A file depends on
 // another if it uses an identifier that the other one declares, methods and fields included.

@@ -29,15 +29,16 @@ type importRule struct {
 func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
-		{"core", []string{"protocol", "core/command", "core/digest", "core/excerpt", "core/filechanges", "core/history", "core/lineref", "core/patch"}, "it is a pure function of its inputs"},
+		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/excerpt", "core/filechanges", "core/history", "core/lineref", "core/patch"}, "it is a pure function of its inputs"},
 		{"core/checkpoint", []string{"protocol", "core", "core/filechanges", "core/worktree"}, "it keeps worktrees as the core asks for it, whoever carries the question"},
 		{"core/codeindex", []string{"core/find", "rollout/disk"}, "it knows files, and whoever keeps them by an interface of its own; the disk has its locks"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
-		{"core/config", []string{"protocol", "core", "core/redact", "core/tomledit", "core/workspace"}, "it turns files into settings, whoever uses them; the workspace names the repository that trust is recorded for"},
+		{"core/config", []string{"protocol", "core", "core/compaction", "core/redact", "core/tomledit", "core/workspace"}, "it turns files into settings, whoever uses them; the workspace names the repository that trust is recorded for"},
 		{"core/filechanges", []string{"protocol"}, "it computes with changes, whoever records and makes them"},
 		{"core/find", nil, "it finds files, whoever asks"},
 		{"core/host", []string{"protocol", "core", "core/find", "core/tool"}, "it acts on the machine for a client, and knows no thread"},
 		{"core/keeper", []string{"protocol", "core", "core/digest", "core/engine", "core/memory", "core/workspace"}, "it is the engine's memory, made of what keeps and what summarises"},
+		{"core/compaction", []string{"protocol", "core/digest", "core/history"}, "it plans for a history, whoever has it"},
 		{"core/fieldtest", nil, "it knows structs only"},
 		{"core/history", []string{"protocol", "core/lineref"}, "another program can use it alone"},
 		{"core/lineref", []string{"protocol"}, "it reads payloads again, whatever is made of them"},

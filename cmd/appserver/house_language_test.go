@@ -115,11 +115,27 @@ func findLongLines(t *houseTree) (findings []string) {
 		if !inPlainLanguage(s) {
 			continue
 		}
+		texts := s.textLines()
 		for i, line := range bytes.Split(s.text, []byte("\n")) {
-			if n := utf8.RuneCount(line); n > maxColumns {
+			if n := utf8.RuneCount(line); n > maxColumns && !texts[i+1] {
 				findings = append(findings, fmt.Sprintf("%s:%d has %d columns, more than %d", s.path, i+1, n, maxColumns))
 			}
 		}
 	}
 	return findings
+}
+
+// textLines are the lines of string literals that have several lines, such as prompts.
+func (s *houseSource) textLines() map[int]bool {
+	lines := map[int]bool{}
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && s.span(lit) > 1 {
+			first := s.fset.Position(lit.Pos()).Line
+			for i := range s.span(lit) {
+				lines[first+i] = true
+			}
+		}
+		return true
+	})
+	return lines
 }

@@ -22,7 +22,7 @@ type trimCase struct {
 const (
 	earlySummary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nAn early\nsummary."
 	madeSummary  = "user: Summary of the earlier conversation, which is not in the context any more:\n\nanswer to # Conversation"
-	againSummary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nanswer to # Summary of what was before"
+	againSummary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nanswer to # Summary of the conversation before"
 )
 
 func fourTurns() []string {

@@ -1,6 +1,6 @@
 package config
 
-import "appserver/core"
+import "appserver/core/compaction"
 
 // Compaction says how contexts are compacted.
 type Compaction struct {
@@ -24,9 +24,9 @@ func defaultCompaction() Compaction {
 // told (0 is nothing). Where its window is not
 // known, and no limit is set, nothing is compacted unasked. The limit is within the window,
 // and the target below the limit in the same proportion as without a limit that is set.
-func (c *Config) CompactionOf(provider, model string, told int64) core.Compaction {
+func (c *Config) CompactionOf(provider, model string, told int64) compaction.Rules {
 	own := c.Compaction
-	rules := core.Compaction{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens), Prompt: or(c.CompactPrompt, "")}
+	rules := compaction.Rules{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens), Prompt: or(c.CompactPrompt, "")}
 	window, set := c.ContextWindow(provider, model, told), c.ModelAutoCompactTokenLimit
 	if window != nil {
 		rules.Limit = *window * int64(own.LimitPercent) / 100

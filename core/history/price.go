@@ -105,6 +105,11 @@ func (h *History) Cost(place int) int64 { return h.describe(place).price(h.Scale
 // Category returns the category of an item.
 func (h *History) Category(place int) protocol.ContextCategory { return h.describe(place).category }
 
+// IsUserMessage reports whether an item is a message that the user typed.
+func (h *History) IsUserMessage(place int) bool {
+	return h.items[place].message && h.Category(place) == protocol.CategoryUserMessage
+}
+
 // ExceedsPlaceholder reports whether an item costs more than its placeholder.
 func (h *History) ExceedsPlaceholder(place int) bool {
 	return h.describe(place).tokens > PlaceholderTokens

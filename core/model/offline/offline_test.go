@@ -264,7 +264,7 @@ func TestOfflineCanBeCancelled(t *testing.T) {
 }
 
 func TestOfflineSumsUp(t *testing.T) {
-	p := modeltest.UserSays("# Summary of what was before\n\nTabs, not spaces.\n\n# Conversation\n\n## User\nFix x.\nNow.\n\n## Assistant\nDone.\n\n## User\nThanks.")
+	p := modeltest.UserSays("# Summary of the conversation before\n\nTabs, not spaces.\n\n# Conversation\n\n## User\nFix x.\nNow.\n\n## Assistant\nDone.\n\n## User\nThanks.")
 	p.Summarises = true
 	pieces, _, err := modeltest.Ask(t.Context(), offline.New(nil), p)
 	require.NoError(t, err)

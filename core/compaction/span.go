@@ -1,0 +1,97 @@
+package compaction
+
+import (
+	"fmt"
+	"strings"
+
+	"appserver/core/digest"
+	"appserver/core/history"
+	"appserver/protocol"
+)
+
+// Span is what a compaction replaces.
+type Span struct {
+	// Former is the summary of an earlier compaction within the span, or "".
+	Former string
+	// Places and Items are the items to replace, in order.
+	Places []int
+	Items  []protocol.ResponseItem
+	// Conversation has the items and those among them that stay, such as requests of the user: a model reads
+	// it to summarise the span. Earlier has the items before the former summary.
+	Conversation, Earlier []protocol.ResponseItem
+}
+
+// Span returns what a plan replaces.
+func (c *Context) Span(p Plan) (s Span) {
+	stays := map[int]bool{}
+	for _, i := range append(c.Retained(p.From), p.Words...) {
+		stays[i] = true
+	}
+	for _, i := range c.Before(p.From) {
+		item := c.Item(i)
+		switch {
+		case item.Hidden(), item.IsUnsentCompaction():
+		case item.Ordinal() == c.SentCompaction() && item.IsPart(): // the items that it replaces are readable
+			s.Places = append(s.Places, i)
+		case stays[i]:
+			if item.Kept() && !item.IsNotice() {
+				s.Conversation = append(s.Conversation, item.Sent())
+			}
+		case !item.Kept():
+			s.Places = append(s.Places, i)
+		case item.IsSummary():
+			s.Former = strings.TrimSpace(s.Former + "\n\n" + SummaryText(item.Sent()))
+			s.Places = append(s.Places, i)
+			s.Earlier, s.Conversation = append(s.Earlier, s.Conversation...), nil
+		default:
+			s.Places, s.Items = append(s.Places, i), append(s.Items, item.Sent())
+			s.Conversation = append(s.Conversation, item.Sent())
+		}
+	}
+	return s
+}
+
+// SummaryText returns the text of a summary without its introduction.
+func SummaryText(item protocol.ResponseItem) string {
+	return strings.TrimPrefix(history.TextOf(item), history.SummaryHead)
+}
+
+// Losses returns the facts of the span that a summary does not mention.
+func (s *Span) Losses(summary string) protocol.CompactionLosses {
+	return protocol.CompactionLosses(digest.Of(s.Items).Missing(summary))
+}
+
+// bytesPerToken is a low estimate for text in several languages.
+const bytesPerToken = 3
+
+// summaryLimit bounds a summary, in bytes.
+func (r *Rules) summaryLimit() int {
+	tokens, _ := r.Budgets(r.Target)
+	return int(tokens) * bytesPerToken
+}
+
+// Extract returns a summary that no model makes: the facts of the span.
+func (r *Rules) Extract(s *Span) string { return digest.Extract(s.Former, s.Items, r.summaryLimit()) }
+
+// Requests returns a summary that no model makes: the requests of the user that do not stay.
+func (r *Rules) Requests(s *Span) string {
+	limit := r.summaryLimit()
+	text := digest.Earlier(s.userMessages(), limit/2)
+	if s.Former != "" {
+		text = strings.TrimSpace(s.Former[:min(len(s.Former), limit/2)] + "\n\n" + text)
+	}
+	if text = strings.TrimSpace(strings.ToValidUTF8(text, "")); text == "" {
+		return fmt.Sprintf("The earlier requests of the user are above. %d answers, calls and results were left out.",
+			len(s.Items))
+	}
+	return text
+}
+
+func (s *Span) userMessages() (texts []string) {
+	for _, item := range s.Items {
+		if m, ok := item.ResponseItemVariant.(*protocol.Message); ok && m.Role == protocol.RoleUser {
+			texts = append(texts, history.TextOf(item))
+		}
+	}
+	return texts
+}

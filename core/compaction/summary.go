@@ -1,0 +1,134 @@
+package compaction
+
+import (
+	"strings"
+
+	"appserver/core/digest"
+)
+
+// SummaryPrompt instructs the model that summarises, unless the configuration has another prompt.
+const SummaryPrompt = `You write the summary that replaces an earlier part of a conversation between a user and a coding agent. The agent continues with your summary alone: anything that is not in it is lost.
+
+Write, in the language of the user, as plain text with short headings:
+- what the user wants, and every rule, limit or preference that the user set, in the user's own words;
+- what was decided, and why;
+- which files were read or changed, and what is in them that matters;
+- which commands were run, and their results;
+- what was tried and did not work;
+- what is still open, and what comes next.
+
+Keep everything from an earlier summary that is still valid. Name files, commands, identifiers and numbers exactly. Do not answer the conversation, and do not continue its work.`
+
+const (
+	// defaultTranscript bounds a transcript if the context window is not known, in tokens. minTranscript is
+	// the least that a transcript may have.
+	defaultTranscript = 100_000
+	minTranscript     = 500
+	// earlierLimit bounds the requests that a former summary covers, in bytes.
+	earlierLimit = 16 << 10
+)
+
+// Transcript returns the span as text for a model that summarises. It fits a context window beside the
+// instructions; a nil window is not known.
+func (c *Context) Transcript(s *Span, instructions string, window *int64) string {
+	room := int64(defaultTranscript)
+	if window != nil {
+		room = max(*window*8/10-c.Scaled(c.Count(instructions)), minTranscript)
+	}
+	head := ""
+	if len(s.Earlier) > 0 {
+		head = "# Requests that the summary below covers\n\n" + digest.Transcript(s.Earlier, earlierLimit) + "\n\n"
+	}
+	if s.Former != "" {
+		head += "# Summary of the conversation before\n\n" + s.Former + "\n\n"
+	}
+	limit := int(room) * 8 // most texts have fewer bytes in so many tokens
+	for {
+		text := head + "# Conversation\n\n" + digest.Transcript(s.Conversation, max(limit-len(head), 0))
+		tokens := c.Scaled(c.Count(text))
+		if tokens <= room || limit < 2 {
+			return text
+		}
+		limit = min(len(text), limit) * int(room) / int(tokens) * 95 / 100
+		head = prefix(head, limit/2)
+	}
+}
+
+// Accept returns the summary from a model's answer. cut is the reason why the answer is incomplete, or "". flaw
+// is the reason why the answer cannot be used, or "".
+func (r *Rules) Accept(s *Span, answer, cut string) (text, flaw string) {
+	text = strings.TrimSpace(answer)
+	switch {
+	case cut != "":
+		return "", "its summary is incomplete: " + cut
+	case text == "":
+		return "", "its summary is empty"
+	}
+	return r.bounded(keepFormer(s.Former, text)), ""
+}
+
+// constraintsHead begins the constraints of the user that a summary does not mention.
+const constraintsHead = "\n\nThe user also asked:\n"
+
+// AddConstraints adds to a summary what the user asked to keep to and it does not mention, within a quarter of
+// the limit of a summary. The next summary of the thread receives them again.
+func (r *Rules) AddConstraints(s *Span, text string) string {
+	constraints := append(constraintsIn(s.Former), digest.Of(s.Items).UserConstraints...)
+	constraints = digest.Facts{UserConstraints: constraints}.Missing(text).UserConstraints
+	if len(constraints) == 0 {
+		return text
+	}
+	return text + constraintsHead + firstAndNewest(constraints, r.summaryLimit()/4)
+}
+
+// firstAndNewest lists the first entry, and as many of the newest as fit.
+func firstAndNewest(entries []string, room int) string {
+	list := "- " + entries[0]
+	from := len(entries)
+	for room -= len(list); from > 1; from-- {
+		if room -= len("\n- ") + len(entries[from-1]); room < 0 {
+			break
+		}
+	}
+	for _, entry := range entries[from:] {
+		list += "\n- " + entry
+	}
+	return list
+}
+
+// constraintsIn returns the constraints that were added to a summary.
+func constraintsIn(summary string) (constraints []string) {
+	for _, section := range strings.Split(summary, constraintsHead)[1:] {
+		for line := range strings.Lines(section) {
+			entry, found := strings.CutPrefix(line, "- ")
+			if !found {
+				break
+			}
+			constraints = append(constraints, strings.TrimRight(entry, "\n"))
+		}
+	}
+	return constraints
+}
+
+// keepFormer keeps a former summary before a new one that is much shorter.
+func keepFormer(former, text string) string {
+	if len(text)*4 >= len(former) || strings.Contains(text, former) {
+		return text
+	}
+	return former + "\n\nSince then:\n\n" + text
+}
+
+// bounded removes the middle of a summary that is longer than twice its limit.
+func (r *Rules) bounded(text string) string {
+	limit := 2 * r.summaryLimit()
+	if len(text) <= limit {
+		return text
+	}
+	rest := strings.ToValidUTF8(text[len(text)-limit/2:], "")
+	return prefix(text, limit/2) + "\n\n[… the summary was too long …]\n\n" + rest
+}
+
+// prefix returns the beginning of a text, at most limit bytes of it.
+func prefix(text string, limit int) string {
+	return strings.ToValidUTF8(text[:min(len(text), max(limit, 0))], "")
+}

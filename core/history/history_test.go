@@ -1,0 +1,171 @@
+package history_test
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"appserver/core/history"
+	"appserver/core/lineref"
+	"appserver/protocol"
+)
+
+func targets(ids ...string) protocol.ContextTargets { return protocol.ContextTargets{IDs: ids} }
+
+func texts(h *history.History) (list []string) {
+	for _, item := range h.Prompt() {
+		list = append(list, history.ContentText(item))
+	}
+	return list
+}
+
+func undo(h *history.History, ordinal int64) {
+	line := protocol.StoredContextEdit{Op: protocol.EditUndo, Target: h.Undoable().Ordinal()}
+	appendLines(h, newLine(ordinal, protocol.LineContextEdit, line))
+}
+
+func redo(h *history.History, ordinal int64) {
+	line := protocol.StoredContextEdit{Op: protocol.EditRedo, Target: h.Redoable().Ordinal()}
+	appendLines(h, newLine(ordinal, protocol.LineContextEdit, line))
+}
+
+func TestEachOperationCanBeUndoneAndRedone(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		operation protocol.ContextOperationVariant
+		want      []string
+	}{
+		{"exclude a call", &protocol.SetInclusion{ContextTargets: targets("r2")},
+			[]string{"Why does the build fail?", "x is not defined."}},
+		{"delete an output", &protocol.PruneByIndices{ContextTargets: targets("r3")},
+			[]string{"Why does the build fail?", `shell {"command":["make"]}`, "[output excluded from context: 10 tokens]", "x is not defined."}},
+		{"replace an output", &protocol.Replace{ID: new("r3"), Text: "one error"},
+			[]string{"Why does the build fail?", `shell {"command":["make"]}`, "one error", "x is not defined."}},
+		{"prune answers", &protocol.Prune{Categories: []protocol.ContextCategory{protocol.CategoryAssistantMessage}},
+			[]string{"Why does the build fail?", `shell {"command":["make"]}`, "main.go:3: undefined: x"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := conversation()
+			before := texts(h)
+			all := func(*protocol.PruneRange) (func(string) bool, *protocol.Error) {
+				return func(string) bool { return true }, nil
+			}
+			plan, err := h.Plan(c.operation, all)
+			require.Nil(t, err)
+			appendLines(h, newLine(5, protocol.LineContextEdit, h.Encode(plan)))
+			require.Equal(t, c.want, texts(h))
+			undo(h, 6)
+			require.Equal(t, before, texts(h))
+			redo(h, 7)
+			require.Equal(t, c.want, texts(h))
+			require.EqualValues(t, 3, h.Revision())
+		})
+	}
+}
+
+func TestANewEditMakesUndoneEditsFinal(t *testing.T) {
+	h := conversation()
+	edit(h, 5, &protocol.SetInclusion{ContextTargets: targets("r1")})
+	undo(h, 6)
+	require.NotNil(t, h.Redoable())
+	edit(h, 7, &protocol.Pin{ContextTargets: targets("r1"), Pinned: true})
+	require.Nil(t, h.Redoable())
+}
+
+func TestARestoreBringsBackTrimsAndEdits(t *testing.T) {
+	h := conversation()
+	before := texts(h)
+	edit(h, 5, &protocol.SetInclusion{ContextTargets: targets("r4")})
+	appendLines(h, newLine(6, protocol.LineTrimPoint, protocol.StoredTrimPoint{ID: "p-1", Summary: new("gone")}))
+	require.Equal(t, []string{history.SummaryHead + "gone"}, texts(h))
+	appendLines(h, newLine(7, protocol.LineContextEdit, protocol.StoredContextEdit{Op: protocol.EditRestore}))
+	require.Equal(t, before, texts(h))
+	require.Empty(t, h.TrimPoints())
+}
+
+func TestATrimKeepsPinnedItemsWithTheirPairs(t *testing.T) {
+	h := conversation()
+	edit(h, 5, &protocol.Pin{ContextTargets: targets("r3"), Pinned: true})
+	require.Equal(t, []int{1, 2}, h.Retained(history.None))
+}
+
+func TestARevertTakesOutItsItemsAndEndsUndo(t *testing.T) {
+	h := conversation()
+	edit(h, 5, &protocol.SetInclusion{ContextTargets: targets("r1")})
+	line := history.Line{Ordinal: 6}
+	h.Revert(&line, 2, 0)
+	require.Empty(t, texts(h), "the excluded question stays excluded")
+	require.Nil(t, h.Undoable())
+}
+
+// TestAReasoningGoesBackToItsModelOnly sends reasoning to three recipients.
+func TestAReasoningGoesBackToItsModelOnly(t *testing.T) {
+	h := &history.History{}
+	maker := history.Model{Provider: "openai", Name: "gpt"}
+	h.SetModel(maker)
+	h.SetResponses(true)
+	appendLines(
+		h,
+		item(1, &protocol.Reasoning{EncryptedContent: new("secret")}),
+		item(
+			2,
+			&protocol.Message{
+				Role:    protocol.RoleAssistant,
+				Content: []protocol.ContentItem{{Type: "output_text", Text: "Done."}},
+			},
+		),
+	)
+	require.Empty(t, h.NotSent(0))
+	h.SetModel(history.Model{Provider: "openai", Name: "other"})
+	require.Equal(t, protocol.NotSentOtherModel, h.NotSent(0))
+	h.SetModel(history.Model{Provider: "local", Name: "gpt"})
+	require.Equal(t, protocol.NotSentOtherProvider, h.NotSent(0))
+	h.SetModel(maker)
+	edit(h, 3, &protocol.SetInclusion{ContextTargets: targets("r2")})
+	require.Equal(t, protocol.NotSentAnswerNotSent, h.NotSent(0), "it goes back with the text behind it only")
+}
+
+func TestDamagedLinesChangeNothing(t *testing.T) {
+	h := conversation()
+	before := texts(h)
+	for ordinal, kind := range []string{protocol.LineContextEdit, protocol.LineTrimPoint, protocol.LineCompacted} {
+		line := newLine(int64(5+ordinal), kind, []int{1})
+		appendLines(h, line)
+	}
+	require.Equal(t, before, texts(h))
+	require.Zero(t, h.Revision())
+}
+
+// TestAnyEditsSurviveASnapshot draws edits, and compares the history with one read from its snapshot, and
+// with itself after all edits are undone.
+func TestAnyEditsSurviveASnapshot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := conversation()
+		before := texts(h)
+		next := int64(5)
+		for range rapid.IntRange(1, 8).Draw(t, "edits") {
+			named := targets(fmt.Sprintf("r%d", rapid.IntRange(1, 4).Draw(t, "item")))
+			edit(h, next, rapid.SampledFrom([]protocol.ContextOperationVariant{
+				&protocol.SetInclusion{ContextTargets: named},
+				&protocol.SetInclusion{ContextTargets: named, Included: true},
+				&protocol.PruneByIndices{ContextTargets: named},
+				&protocol.Pin{ContextTargets: named, Pinned: true},
+			}).Draw(t, "operation"))
+			next++
+		}
+		var snapshot bytes.Buffer
+		require.NoError(t, h.WriteSnapshot(gob.NewEncoder(&snapshot)))
+		var read history.History
+		require.NoError(t, read.ReadSnapshot(gob.NewDecoder(&snapshot), lineref.NewSource(nil)))
+		require.Equal(t, texts(h), texts(&read))
+		for read.Undoable() != nil {
+			undo(&read, next)
+			next++
+		}
+		require.Equal(t, before, texts(&read))
+	})
+}
