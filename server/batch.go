@@ -37,7 +37,7 @@ func unpackBatch(array []byte, maxBatch int, in []incoming) ([]incoming, *protoc
 }
 
 // maxBatchedBytes limits the encoded responses that a connection holds for incomplete batches.
-const maxBatchedBytes = maxFlood
+const maxBatchedBytes = 64 << 20
 
 // isFull reports whether a response cannot be held in the batch. The last response of a batch
 // is never held.

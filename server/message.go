@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 type message interface {
 	// size returns the approximate memory of the entry, in bytes.
 	size() int
-	transmit(c *conn) error
+	transmit(rpc *jsonrpc2.Conn) error
 	// encode appends the message and a final LF. After an error, the caller discards the
 	// appended bytes.
 	encode(e *encoder) error
@@ -31,8 +32,8 @@ type queuedNotification struct {
 
 func (n *queuedNotification) size() int { return n.bytes }
 
-func (n *queuedNotification) transmit(c *conn) error {
-	return c.rpc.Notify(context.Background(), n.notification.NotificationMethod(), nil)
+func (n *queuedNotification) transmit(rpc *jsonrpc2.Conn) error {
+	return rpc.Notify(context.Background(), n.notification.NotificationMethod(), nil)
 }
 
 func (n *queuedNotification) encode(e *encoder) error {
@@ -75,8 +76,8 @@ func (p *queuedDelta) merge(text string) {
 	p.merged.WriteString(text)
 }
 
-func (p *queuedDelta) transmit(c *conn) error {
-	return c.rpc.Notify(context.Background(), p.delta.NotificationMethod(), nil)
+func (p *queuedDelta) transmit(rpc *jsonrpc2.Conn) error {
+	return rpc.Notify(context.Background(), p.delta.NotificationMethod(), nil)
 }
 
 func (p *queuedDelta) encode(e *encoder) error {
@@ -96,8 +97,8 @@ type response struct {
 
 func (r *response) size() int { return r.bytes }
 
-func (r *response) transmit(c *conn) error {
-	return c.rpc.SendResponse(context.Background(), &jsonrpc2.Response{ID: jsonrpc2.ID{Num: r.number}})
+func (r *response) transmit(rpc *jsonrpc2.Conn) error {
+	return rpc.SendResponse(context.Background(), &jsonrpc2.Response{ID: jsonrpc2.ID{Num: r.number}})
 }
 
 func (r *response) encode(e *encoder) error {
@@ -135,7 +136,8 @@ type serverRequest struct {
 	params     any
 	bytes      int
 	onResponse func(json.RawMessage, error)
-	resent     int // number of times that it was sent again
+	await      func(jsonrpc2.Waiter) // calls onResponse when the client has replied
+	resent     int                   // number of times that it was sent again
 	// ctx ends when the response is no longer awaited.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -145,11 +147,11 @@ func (q *serverRequest) size() int { return q.bytes }
 
 // transmit registers the request with jsonrpc2. The id is registered as a string, because
 // jsonrpc2 replaces the number 0.
-func (q *serverRequest) transmit(c *conn) error {
+func (q *serverRequest) transmit(rpc *jsonrpc2.Conn) error {
 	id := jsonrpc2.PickID(jsonrpc2.ID{Str: serverRequestID(q.id), IsString: true})
-	waiter, err := c.rpc.DispatchCall(context.Background(), q.method, nil, id)
+	waiter, err := rpc.DispatchCall(context.Background(), q.method, nil, id)
 	if err == nil {
-		go c.awaitResponse(q, waiter)
+		go q.await(waiter)
 	}
 	return err
 }
@@ -159,8 +161,8 @@ type resentRequest struct{ *serverRequest }
 
 // transmit sends the request as a notification, because jsonrpc2 already waits for the
 // response.
-func (r resentRequest) transmit(c *conn) error {
-	return c.rpc.Notify(context.Background(), r.method, nil)
+func (r resentRequest) transmit(rpc *jsonrpc2.Conn) error {
+	return rpc.Notify(context.Background(), r.method, nil)
 }
 
 func (q *serverRequest) encode(e *encoder) error {
@@ -171,3 +173,6 @@ func (q *serverRequest) encode(e *encoder) error {
 	e.text("}\n")
 	return err
 }
+
+// serverRequestID formats an id: a number on the wire, a string in jsonrpc2.
+func serverRequestID(id uint64) string { return strconv.FormatUint(id, 10) }

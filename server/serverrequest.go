@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,9 +10,6 @@ import (
 	"appserver/protocol"
 )
 
-// maxQuoted limits the quotation of client input in error messages, in bytes.
-const maxQuoted = 200
-
 // sendServerRequest queues a request to the client. It replaces an open request with the same
 // id.
 func (c *conn) sendServerRequest(id uint64, method string, params any, answer func(json.RawMessage, error)) {
@@ -22,6 +18,7 @@ func (c *conn) sendServerRequest(id uint64, method string, params any, answer fu
 		id: id, method: method, params: params, onResponse: answer, ctx: ctx, cancel: cancel,
 		bytes: entryOverhead + estimate(params, c.server.limits.congestion),
 	}
+	q.await = func(waiter jsonrpc2.Waiter) { c.awaitResponse(q, waiter) }
 	c.queueServerRequest(q)
 }
 
@@ -100,9 +97,4 @@ func readResponseError(raw json.RawMessage) jsonrpc2.Error {
 		message.Message = string(quote(raw))
 	}
 	return jsonrpc2.Error{Code: code.Code, Message: message.Message}
-}
-
-// quote returns the first bytes of b in valid UTF-8, for an error message.
-func quote(b []byte) []byte {
-	return bytes.ToValidUTF8(b[:min(len(b), maxQuoted)], []byte("\ufffd"))
 }

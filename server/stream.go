@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -141,6 +140,3 @@ func responseStub(id uint64, refused bool) []byte {
 	}
 	return fmt.Appendf(nil, `{"id":"%d","result":0}`, id)
 }
-
-// serverRequestID formats an id: a number on the wire, a string in jsonrpc2.
-func serverRequestID(id uint64) string { return strconv.FormatUint(id, 10) }

@@ -36,7 +36,7 @@ func (c *conn) runWriter() {
 // response is replaced by an error response.
 func (c *conn) send(m message) {
 	c.stream.outgoing = m
-	err := m.transmit(c)
+	err := m.transmit(c.rpc)
 	if err == nil || errors.Is(err, jsonrpc2.ErrClosed) {
 		return
 	}
