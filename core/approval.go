@@ -21,7 +21,7 @@ func (s *step) ask(c *toolCall) {
 	default:
 		s.show(c, protocol.SourceAgent, nil)
 	}
-	s.say(s.request(c))
+	s.send(s.request(c))
 }
 
 func (s *step) request(c *toolCall) Request {
@@ -53,7 +53,7 @@ func (s *step) repeatRequests(to uint64) {
 	for _, q := range s.questions {
 		r := s.question(q)
 		r.Only = to
-		s.say(r)
+		s.send(r)
 	}
 	if s.active == nil {
 		return
@@ -62,7 +62,7 @@ func (s *step) repeatRequests(to uint64) {
 		if c.state == callAsking {
 			r := s.request(c)
 			r.Only = to
-			s.say(r)
+			s.send(r)
 		}
 	}
 }

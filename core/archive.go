@@ -24,18 +24,18 @@ func (s *step) turnUnderWay(to protocol.Caller) bool {
 	s.releaseTurn()
 	err := s.TurnUnderWay()
 	if err != nil {
-		s.refuse(to, err)
+		s.reject(to, err)
 	}
 	return err != nil
 }
 
 func (s *step) archive(in Archive) {
 	if s.options.Ephemeral {
-		s.refuse(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only", s.id))
+		s.reject(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only", s.id))
 		return
 	}
 	if err := s.TurnUnderWay(); err != nil {
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	}
 	s.out.Archive = true

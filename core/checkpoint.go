@@ -31,7 +31,7 @@ func (s *step) listCheckpoints(in ListCheckpoints) {
 		c, ok := s.readPageCursor(*in.Cursor, "checkpoints")
 		at := s.pointAt(c.ID)
 		if !ok || at < 0 {
-			s.refuse(in.To, errCursor("cursor", *in.Cursor))
+			s.reject(in.To, errCursor("cursor", *in.Cursor))
 			return
 		}
 		first = at - 1

@@ -137,7 +137,7 @@ func (s *step) beginClientTool(c *toolCall, tool *clientTool) {
 	}, s.Now)
 	s.started(c.item)
 	c.state, c.request = callAsking, s.NextRequest()
-	s.say(s.request(c))
+	s.send(s.request(c))
 }
 
 // clientRequest is the request for a call that the client answers.

@@ -42,7 +42,7 @@ func (t *Thread) compactable() *compaction.Context {
 }
 
 // mostCompactions bounds how often the context is compacted before one request.
-const mostCompactions = 3
+const maxCompactions = 3
 
 func (s *step) compactContext(in CompactContext) {
 	if s.turnUnderWay(in.To) {
@@ -54,11 +54,11 @@ func (s *step) compactContext(in CompactContext) {
 	s.reply(in.To, protocol.Empty{})
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
-	s.compactAsked(in.Strategy)
+	s.compactOnRequest(in.Strategy)
 }
 
-// compactAsked compacts because somebody wants it, even where there is room.
-func (s *step) compactAsked(strategy string) {
+// compactOnRequest compacts because somebody wants it, even where there is room.
+func (s *step) compactOnRequest(strategy string) {
 	r := &s.active.world.Compaction
 	c := s.compactable()
 	plan, found := c.Whole(r, r.KeepTurns)
@@ -70,7 +70,7 @@ func (s *step) compactAsked(strategy string) {
 	s.beginCompaction(cmp.Or(strategy, r.Strategy), plan)
 	if !found {
 		s.warn([]string{nothingToCompact})
-		s.leaveCompaction()
+		s.endCompaction()
 		s.conclude(protocol.TurnCompleted, nil)
 		return
 	}
@@ -79,29 +79,29 @@ func (s *step) compactAsked(strategy string) {
 
 const nothingToCompact = "There is nothing to compact: the context holds no answers and no tool results beside the turns that stay."
 
-// makeRoom compacts before a request that would have too many tokens. It is false where
+// compactIfNeeded compacts before a request that would have too many tokens. It is false where
 // the request is to be made; where it cannot be made, the turn has ended.
-func (s *step) makeRoom() bool {
+func (s *step) compactIfNeeded() bool {
 	t := s.active
 	limit, window := t.world.Compaction.Limit, t.world.Provider.ContextWindow
-	if limit == 0 && window == nil || s.surelyWithin(limit, window) {
+	if limit == 0 && window == nil || s.fitsWithoutCounting(limit, window) {
 		return false
 	}
 	tokens := s.PromptTokens()
-	if limit > 0 && tokens > limit && s.compactTo(t.world.Compaction.Target) {
+	if limit > 0 && tokens > limit && s.compactToTarget(t.world.Compaction.Target) {
 		return true
 	}
 	if window == nil || tokens <= *window {
 		return false
 	}
-	s.conclude(protocol.TurnFailed, s.tooLong(tokens, *window))
+	s.conclude(protocol.TurnFailed, s.contextTooLong(tokens, *window))
 	return true
 }
 
-// compactTo begins a compaction to a target, and is false where nothing would be gained.
-func (s *step) compactTo(target int64) bool {
+// compactToTarget begins a compaction to a target, and is false where nothing would be gained.
+func (s *step) compactToTarget(target int64) bool {
 	t := s.active
-	if t.compactions >= mostCompactions {
+	if t.compactions >= maxCompactions {
 		return false
 	}
 	plan, found := s.compactable().ToTarget(&t.world.Compaction, t.world.Compaction.KeepTurns, target)
@@ -114,9 +114,9 @@ func (s *step) compactTo(target int64) bool {
 	return true
 }
 
-// surelyWithin tells without counting that a request is within the limits: no text has
+// fitsWithoutCounting tells without counting that a request is within the limits: no text has
 // more tokens than bytes.
-func (s *step) surelyWithin(limit int64, window *int64) bool {
+func (s *step) fitsWithoutCounting(limit int64, window *int64) bool {
 	least := limit
 	if window != nil && (least == 0 || *window < least) {
 		least = *window
@@ -133,8 +133,8 @@ func (s *step) surelyWithin(limit int64, window *int64) bool {
 // frameBytes are about those of the tools.
 const frameBytes = 8 << 10
 
-// tooLong says which item is in the way.
-func (s *step) tooLong(tokens, window int64) *protocol.TurnError {
+// contextTooLong says which item is in the way.
+func (s *step) contextTooLong(tokens, window int64) *protocol.TurnError {
 	largest, most := none, int64(0)
 	for i := range s.context.Len() {
 		if price := s.context.SentTokens(i); price > most {
@@ -197,23 +197,23 @@ func (s *step) commitCompaction(text, strategy string) {
 	case s.active.compacts:
 		s.warn([]string{"The summary is longer than what it stands for: take the compaction back with context/undo if that is not what you want."})
 	default:
-		s.active.compactions = mostCompactions
-		s.leaveCompaction()
+		s.active.compactions = maxCompactions
+		s.endCompaction()
 		s.sample()
 		return
 	}
 	s.active.compaction = nil
 	cut := s.writeCompaction(p, text, strategy, s.Now.Sub(c.began))
-	s.tellSize()
+	s.recordSize()
 	s.completed(c.item, nil)
-	s.tellCompacted(c.tokensBefore, strategy)
-	s.tellCut(cut)
-	s.tellContext(s.lastChanges())
+	s.notifyCompacted(c.tokensBefore, strategy)
+	s.notifyTrim(cut)
+	s.contextChanged(s.lastChanges())
 	s.afterCompaction()
 }
 
-// leaveCompaction ends the compaction under way with the context as it is.
-func (s *step) leaveCompaction() {
+// endCompaction ends the compaction under way with the context as it is.
+func (s *step) endCompaction() {
 	s.completed(s.active.compaction.item, nil)
 	s.active.compaction = nil
 }
@@ -225,23 +225,23 @@ func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoi
 	if from == none && c.items < s.context.Len() {
 		from = c.items
 	}
-	p := s.cutAt(from, protocol.TrimCompaction, c.plan.Words...)
+	p := s.trimAt(from, protocol.TrimCompaction, c.plan.Words...)
 	p.SavedTokens -= s.priceOf(text)
 	return p
 }
 
 // writeCompaction writes the line of a compaction, whose summary took a time to make, and
 // that of the provider session that begins with it.
-func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string, took time.Duration) *aCut {
-	cut := s.beginCut()
+func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string, took time.Duration) *trimChange {
+	cut := s.beginTrim()
 	s.record(protocol.LineCompacted, protocol.Compacted{Message: history.SummaryHead + text, TrimPoint: &p, Strategy: strategy})
 	s.out.Sync = true
-	s.endCut(cut, new(took.Milliseconds()))
+	s.endTrim(cut, new(took.Milliseconds()))
 	return cut
 }
 
-// tellSize tells what the context costs now, as clients expect it of the last request.
-func (s *step) tellSize() {
+// recordSize tells what the context costs now, as clients expect it of the last request.
+func (s *step) recordSize() {
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Stored(), LastTokenUsage: protocol.StoredUsage{TotalTokens: s.PromptTokens()},
 		ModelContextWindow: s.usage.ModelContextWindow,
@@ -249,8 +249,8 @@ func (s *step) tellSize() {
 	s.notifyUsage(s.currentTurn())
 }
 
-// tellCompacted tells what a compaction came to.
-func (s *step) tellCompacted(before int64, strategy string) {
+// notifyCompacted tells what a compaction came to.
+func (s *step) notifyCompacted(before int64, strategy string) {
 	s.notify(protocol.ContextCompactedNotification{ThreadID: s.id, TurnID: s.currentTurn(),
 		OldTokenCount: before, NewTokenCount: s.PromptTokens(), Strategy: strategy})
 }
@@ -268,11 +268,11 @@ func (s *step) mask(c *runningCompaction) bool {
 		return false
 	}
 	s.active.compaction = nil
-	changes := s.commit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places}))
-	s.tellSize()
+	changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places}))
+	s.recordSize()
 	s.completed(c.item, nil)
-	s.tellCompacted(c.tokensBefore, protocol.CompactMask)
-	s.tellContext(changes)
+	s.notifyCompacted(c.tokensBefore, protocol.CompactMask)
+	s.contextChanged(changes)
 	s.afterCompaction()
 	return true
 }

@@ -42,42 +42,42 @@ func (s *step) summaryDone(m *sampling, in SampleDone) {
 	text, flaw := t.compaction.rules.Accept(&t.compaction.span, m.answer.String(), in.Answer.Cut)
 	switch {
 	case s.context.Revision() != t.compaction.revision:
-		s.compactAnew()
+		s.compactAgain()
 	case flaw != "":
-		s.withoutModel(flaw)
+		s.summarizeWithoutModel(flaw)
 	default:
 		s.active.retries, s.active.silent = 0, 0
 		s.commitCompaction(t.compaction.rules.AddConstraints(&t.compaction.span, text), protocol.CompactSummary)
 	}
 }
 
-// compactAnew plans a compaction again, because the context was changed while the model
+// compactAgain plans a compaction again, because the context was changed while the model
 // wrote the summary of the former one.
-func (s *step) compactAnew() {
+func (s *step) compactAgain() {
 	t, strategy := s.active, s.active.compaction.strategy
-	s.tellSize()
-	s.leaveCompaction()
+	s.recordSize()
+	s.endCompaction()
 	switch {
 	case !t.compacts:
 		s.sample()
-	case t.compactions < mostCompactions:
+	case t.compactions < maxCompactions:
 		t.compactions++
-		s.compactAsked(strategy)
+		s.compactOnRequest(strategy)
 	default:
 		s.warn([]string{"The context was changed again and again while its summary was written: nothing is compacted."})
 		s.conclude(protocol.TurnCompleted, nil)
 	}
 }
 
-// withoutModel makes the summary without the model, and says why.
-func (s *step) withoutModel(why string) {
+// summarizeWithoutModel makes the summary without the model, and says why.
+func (s *step) summarizeWithoutModel(why string) {
 	s.active.retries, s.active.silent = 0, 0
-	s.warn([]string{noSummary(why)})
+	s.warn([]string{summaryFailed(why)})
 	c := s.active.compaction
 	s.commitCompaction(c.rules.Extract(&c.span), protocol.CompactLocal)
 }
 
-func noSummary(why string) string {
+func summaryFailed(why string) string {
 	return fmt.Sprintf("The model could not summarise the conversation (%s): an extract that was made without it stands in its place.", why)
 }
 

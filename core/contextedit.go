@@ -49,7 +49,7 @@ func (s *step) stale(to protocol.Caller, expected *int64) bool {
 	err := protocol.Refuse(protocol.KindStaleRevision, "the context has revision %d, not %d: read it again, and repeat the edit if it still makes sense",
 		s.context.Revision(), *expected)
 	err.Data.Revision = new(s.context.Revision())
-	s.refuse(to, err)
+	s.reject(to, err)
 	return true
 }
 
@@ -59,16 +59,16 @@ func (s *step) editContext(in EditContext) {
 	}
 	p, err := s.context.Plan(in.Operation, s.selectTurns)
 	if err != nil {
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	}
 	var changes []history.Change
 	if len(p.Places) > 0 {
 		s.settleLastTurn() // before the line: calls may get outputs
-		changes = s.commit(s.context.Encode(p))
+		changes = s.commitEdit(s.context.Encode(p))
 	}
 	s.reply(in.To, s.edited(in.Operation, len(changes), p.Ignored))
-	s.tellContext(changes)
+	s.contextChanged(changes)
 }
 
 // edited is the answer to an operation.
@@ -86,8 +86,8 @@ func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignor
 	return protocol.ContextReplaceResponse{Revision: s.context.Revision(), Usage: s.contextUsage()}
 }
 
-// commit writes an edit, which makes it, and gives what it changed.
-func (s *step) commit(e protocol.StoredContextEdit) []history.Change {
+// commitEdit writes an edit, which makes it, and gives what it changed.
+func (s *step) commitEdit(e protocol.StoredContextEdit) []history.Change {
 	e.SavedTokens = s.context.SavedBy(s.context.ChangesOf(&e))
 	e.Revision = s.context.Revision() + 1
 	s.record(protocol.LineContextEdit, e)
@@ -101,15 +101,15 @@ func (s *step) undoContext(in UndoContext) {
 	}
 	e := s.context.Undoable()
 	if e == nil {
-		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToUndo, "there is no edit of the context to undo"))
+		s.reject(in.To, protocol.Refuse(protocol.KindNothingToUndo, "there is no edit of the context to undo"))
 		return
 	}
-	c := s.beginCut()
-	s.retrace(protocol.EditUndo, e)
-	s.endCut(c, nil)
+	c := s.beginTrim()
+	s.recordUndo(protocol.EditUndo, e)
+	s.endTrim(c, nil)
 	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit, Usage: s.contextUsage()})
-	s.tellCut(c)
-	s.tellContext(e.Changes())
+	s.notifyTrim(c)
+	s.contextChanged(e.Changes())
 }
 
 func (s *step) redoContext(in RedoContext) {
@@ -118,19 +118,19 @@ func (s *step) redoContext(in RedoContext) {
 	}
 	e := s.context.Redoable()
 	if e == nil {
-		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToRedo, "there is no undone edit of the context to redo"))
+		s.reject(in.To, protocol.Refuse(protocol.KindNothingToRedo, "there is no undone edit of the context to redo"))
 		return
 	}
-	c := s.beginCut()
-	s.retrace(protocol.EditRedo, e)
-	s.endCut(c, nil)
+	c := s.beginTrim()
+	s.recordUndo(protocol.EditRedo, e)
+	s.endTrim(c, nil)
 	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit, Usage: s.contextUsage()})
-	s.tellCut(c)
-	s.tellContext(e.Changes())
+	s.notifyTrim(c)
+	s.contextChanged(e.Changes())
 }
 
-// retrace writes that an edit is undone or redone, which does it.
-func (s *step) retrace(op string, e *history.Edit) {
+// recordUndo writes that an edit is undone or redone, which does it.
+func (s *step) recordUndo(op string, e *history.Edit) {
 	s.settleLastTurn()
 	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.context.Revision() + 1, Target: e.Ordinal()})
 	s.out.Sync = true
@@ -140,30 +140,30 @@ func (s *step) restoreContext(in RestoreContext) {
 	if s.stale(in.To, in.Expected) {
 		return
 	}
-	c, changes := s.beginCut(), s.context.Restorable()
+	c, changes := s.beginTrim(), s.context.Restorable()
 	restored := history.CountShown(changes)
 	if len(changes) > 0 || s.context.RestoresPoints() {
 		s.settleLastTurn()
-		changes = s.commit(protocol.StoredContextEdit{Op: protocol.EditRestore})
+		changes = s.commitEdit(protocol.StoredContextEdit{Op: protocol.EditRestore})
 	}
-	s.endCut(c, nil)
+	s.endTrim(c, nil)
 	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored, Usage: s.contextUsage()})
-	s.tellCut(c)
-	s.tellContext(changes)
+	s.notifyTrim(c)
+	s.contextChanged(changes)
 }
 
-// tellContext has the step end with telling that the list is another one: items changed,
+// contextChanged has the step end with telling that the list is another one: items changed,
 // or came. It is told of every edit, those that changed nothing too, so that clients can
 // wait for it, and once a step, because what is told is the list as the step leaves it.
-func (s *step) tellContext(changes []history.Change) {
-	s.tells, s.changes = true, append(s.changes, changes...)
+func (s *step) contextChanged(changes []history.Change) {
+	s.contextChanges, s.changes = true, append(s.changes, changes...)
 }
 
-// endStep sends what tellContext gathered.
-func (s *step) endStep() {
-	if !s.tells {
+// finishStep sends what tellContext gathered.
+func (s *step) finishStep() {
+	if !s.contextChanges {
 		return
 	}
-	s.say(ContextChanged{s.context.TakeUpdate(s.changes)})
-	s.rememberGone(s.changes)
+	s.send(ContextChanged{s.context.TakeUpdate(s.changes)})
+	s.storeRemoved(s.changes)
 }

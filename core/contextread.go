@@ -24,7 +24,7 @@ type PreviewContext struct {
 func (in GetContextItems) apply(s *step) {
 	items, total, next, err := s.context.Page(in.Cursor, in.Limit)
 	if err != nil {
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	}
 	s.reply(in.To, protocol.ContextGetItemsResponse{
@@ -49,7 +49,7 @@ func (in PreviewContext) apply(s *step) { s.previewContext(in) }
 func (s *step) previewContext(in PreviewContext) {
 	answer, err := s.context.Preview(in.Operations, s.selectTurns, s.contextUsage)
 	if err != nil {
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	}
 	s.reply(in.To, answer)

@@ -8,9 +8,9 @@ import (
 	"appserver/protocol"
 )
 
-// cutAt is a trim point whose first kept item is at a place; none keeps nothing. Some
+// trimAt is a trim point whose first kept item is at a place; none keeps nothing. Some
 // items before it are kept too.
-func (s *step) cutAt(place int, reason string, kept ...int) protocol.StoredTrimPoint {
+func (s *step) trimAt(place int, reason string, kept ...int) protocol.StoredTrimPoint {
 	p := protocol.StoredTrimPoint{ID: s.NewID(), Reason: reason, Boundary: s.next}
 	for _, i := range slices.Compact(sorted(append(s.context.Retained(place), kept...))) {
 		p.Kept = append(p.Kept, s.context.Item(i).ID())

@@ -9,20 +9,20 @@ import (
 	"appserver/protocol"
 )
 
-// describeWorld puts what is news to the model into the history.
-func (s *step) describeWorld(w World) {
-	for _, m := range s.news(w) {
+// appendNotices puts what is news to the model into the history.
+func (s *step) appendNotices(w World) {
+	for _, m := range s.newNotices(w) {
 		s.item(m)
 	}
 }
 
-// news are the environment and the user's instructions, where they are not what the model
+// newNotices are the environment and the user's instructions, where they are not what the model
 // was last told.
-func (t *Thread) news(w World) (messages []*protocol.Message) {
+func (t *Thread) newNotices(w World) (messages []*protocol.Message) {
 	if text := t.environmentText(w); text != t.context.Environment() {
 		messages = append(messages, history.UserMessage(text))
 	}
-	if text := t.instructionsNews(w.Instructions); text != "" {
+	if text := t.newInstructions(w.Instructions); text != "" {
 		messages = append(messages, history.UserMessage(text))
 	}
 	return messages
@@ -39,9 +39,9 @@ const (
 	foreignReplace = "These AGENTS.md instructions replace all previously provided AGENTS.md instructions."
 )
 
-// instructionsNews returns the message that makes the files the instructions in force, or "" if
+// newInstructions returns the message that makes the files the instructions in force, or "" if
 // they are in force.
-func (t *Thread) instructionsNews(files []InstructionFile) string {
+func (t *Thread) newInstructions(files []InstructionFile) string {
 	text := instructionsText(files, "")
 	none := t.context.Instructions() == "" || t.context.Instructions() == instructionsGone || strings.Contains(t.context.Instructions(), foreignGone)
 	switch replacing := instructionsText(files, instructionsReplace); {
@@ -56,8 +56,8 @@ func (t *Thread) instructionsNews(files []InstructionFile) string {
 	}
 }
 
-// surroundings are the environment and the user's instructions, whatever the model was told.
-func (t *Thread) surroundings(w World) []*protocol.Message {
+// allNotices are the environment and the user's instructions, whatever the model was told.
+func (t *Thread) allNotices(w World) []*protocol.Message {
 	messages := []*protocol.Message{history.UserMessage(t.environmentText(w))}
 	if text := instructionsText(w.Instructions, ""); text != "" {
 		messages = append(messages, history.UserMessage(text))

@@ -87,7 +87,7 @@ func (s *step) finish() {
 		s.notify(protocol.ErrorNotification{Error: *t.outcome.err, ThreadID: s.id, TurnID: t.id})
 	}
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t), Metadata: t.metadata()})
-	s.tellContext(nil)
+	s.contextChanged(nil)
 	s.announce(t)
 	s.takeWaiting()
 }
@@ -160,8 +160,8 @@ func (s *step) settleLastTurn() {
 	}
 	s.completeOpenCalls()
 	s.out.Sync = true
-	if s.told != nil && s.told.turnID == last.id {
-		s.event(protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: storedError(&s.told.err)})
+	if s.announcedEnd != nil && s.announcedEnd.turnID == last.id {
+		s.event(protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: storedError(&s.announcedEnd.err)})
 		return
 	}
 	if s.context.HasTurn(last.id) { // the model heard of it
@@ -185,24 +185,24 @@ func (s *step) storageFailed(in StorageFailed) {
 		s.notifyStatus()
 		return
 	}
-	s.told = &toldEnd{in.Turn, protocol.TurnError{
+	s.announcedEnd = &announcedFailure{in.Turn, protocol.TurnError{
 		Message:        fmt.Sprintf("the conversation could not be saved: %v", in.Err),
 		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 	}}
 	s.notifyStatus()
-	s.notify(protocol.ErrorNotification{Error: s.told.err, ThreadID: s.id, TurnID: in.Turn})
+	s.notify(protocol.ErrorNotification{Error: s.announcedEnd.err, ThreadID: s.id, TurnID: in.Turn})
 	ended := (&turnRecord{id: in.Turn, root: in.Turn}).head()
 	if i, ok := s.turnAt[in.Turn]; ok {
 		ended = s.turns[i].head()
 	}
-	ended.Status, ended.Error = protocol.TurnFailed, &s.told.err
+	ended.Status, ended.Error = protocol.TurnFailed, &s.announcedEnd.err
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: ended})
 }
 
 // lastFailed tells whether the last turn is one that clients know to have failed.
 func (s *step) lastFailed() bool {
 	last := s.lastTurn()
-	return last != nil && (last.status == protocol.TurnFailed || s.told != nil && s.told.turnID == last.id)
+	return last != nil && (last.status == protocol.TurnFailed || s.announcedEnd != nil && s.announcedEnd.turnID == last.id)
 }
 
 func storedError(err *protocol.TurnError) *protocol.StoredError {

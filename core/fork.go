@@ -25,7 +25,7 @@ func (in Fork) apply(s *step) { s.fork(in) }
 
 func (s *step) fork(in Fork) {
 	s.setOptions(in.Options)
-	s.goBy(in.World)
+	s.applyEnv(in.World)
 	s.settleLastTurn()
 	s.changeSettings(in.Settings, "")
 	if in.Name != s.name {

@@ -32,7 +32,7 @@ type log struct {
 	numbered int64
 	usage    protocol.ThreadTokenUsage
 	// forgetful is set where the thread's memory is off.
-	forgetful bool
+	memoryOff bool
 	// modelRecorded is set once a line gives the model.
 	modelRecorded bool
 	written       string // the timestamp of the last line that has one
@@ -80,7 +80,7 @@ func (l *log) apply(line *protocol.RolloutLine) {
 	case protocol.LineWorktreeChanges:
 		l.applyChanges(line.Payload)
 	case protocol.LineMemoryMode:
-		l.forgetful = peek(line.Payload, "mode") == protocol.MemoryDisabled
+		l.memoryOff = peek(line.Payload, "mode") == protocol.MemoryDisabled
 	}
 }
 

@@ -95,7 +95,7 @@ func (in Recalled) apply(s *step)      { s.recalled(in) }
 func (in SetMemoryMode) apply(s *step) { s.setMemoryMode(in) }
 
 func (s *step) setMemoryMode(in SetMemoryMode) {
-	if s.forgetful != (in.Mode == protocol.MemoryDisabled) {
+	if s.memoryOff != (in.Mode == protocol.MemoryDisabled) {
 		s.settleLastTurn()
 		s.record(protocol.LineMemoryMode, protocol.StoredMemoryMode{Mode: in.Mode})
 		s.out.Sync = true
@@ -104,17 +104,17 @@ func (s *step) setMemoryMode(in SetMemoryMode) {
 }
 
 // recalls tells whether the model may search what is remembered.
-func (t *Thread) recalls() bool { return t.memory.Tool && !t.forgetful }
+func (t *Thread) recalls() bool { return t.memory.Tool && !t.memoryOff }
 
 // leastRemembered is how many bytes of text are worth a summary.
-const leastRemembered = 20
+const minRemembered = 20
 
-// rememberGone has a summary made of the items that left the context with changes.
-func (s *step) rememberGone(changes []history.Change) {
-	if !s.memory.Summarize || s.forgetful || s.discards {
+// storeRemoved has a summary made of the items that left the context with changes.
+func (s *step) storeRemoved(changes []history.Change) {
+	if !s.memory.Summarize || s.memoryOff || s.discards {
 		return
 	}
-	spans := s.gone(changes)
+	spans := s.removedSpans(changes)
 	if len(spans) == 0 {
 		return
 	}
@@ -128,9 +128,9 @@ func (s *step) rememberGone(changes []history.Change) {
 // is next to that cut, where a part of one may stand, is far within what the other leaves out.
 const goneLimit, itemLimit, heldLimit = 4 << 20, 16 << 10, 64 << 10
 
-// gone returns the items that left the prompt with changes, by turn. If they are many, it returns the
+// removedSpans returns the items that left the prompt with changes, by turn. If they are many, it returns the
 // newest ones.
-func (t *Thread) gone(changes []history.Change) (spans []Span) {
+func (t *Thread) removedSpans(changes []history.Change) (spans []Span) {
 	size := 0
 	for r := range t.context.RemovedBy(changes) {
 		entry := shortened(r.Item, heldLimit)
@@ -144,7 +144,7 @@ func (t *Thread) gone(changes []history.Change) (spans []Span) {
 		last := &spans[len(spans)-1]
 		last.IDs, last.Items = append(last.IDs, c.ID()), append(last.Items, entry)
 	}
-	if size < leastRemembered {
+	if size < minRemembered {
 		return nil
 	}
 	requests := t.context.UserMessages()
@@ -185,14 +185,14 @@ func (s *step) remembered(in Remembered) {
 	}
 	switch {
 	case in.Err != nil:
-		s.warnOfMemory("What left the context could not be remembered: " + in.Err.Error())
+		s.warnAboutMemory("What left the context could not be remembered: " + in.Err.Error())
 	case in.Stored > 0:
 		s.notify(protocol.MemoryUpdatedNotification{ThreadID: s.id, RepoKey: in.Repo, Stored: in.Stored})
 	}
 }
 
-// warnOfMemory tells the client once.
-func (s *step) warnOfMemory(text string) {
+// warnAboutMemory tells the client once.
+func (s *step) warnAboutMemory(text string) {
 	if !s.memoryWarned {
 		s.memoryWarned = true
 		s.warn([]string{text})
@@ -202,11 +202,11 @@ func (s *step) warnOfMemory(text string) {
 // queryLimit bounds what is searched for, in bytes.
 const queryLimit = 2000
 
-// recallFor looks for what is remembered about the user's input, before the turn's first
+// searchMemory looks for what is remembered about the user's input, before the turn's first
 // request.
-func (s *step) recallFor(input []protocol.UserInput) {
+func (s *step) searchMemory(input []protocol.UserInput) {
 	query := strings.TrimSpace(beginOfText(inputText(input), queryLimit))
-	if s.memory.Items == 0 || s.forgetful || query == "" {
+	if s.memory.Items == 0 || s.memoryOff || query == "" {
 		return
 	}
 	id := s.newEffect()
@@ -224,7 +224,7 @@ func (s *step) recalled(in Recalled) {
 		return
 	}
 	if in.Err != nil {
-		s.warnOfMemory("What is remembered could not be searched: " + in.Err.Error())
+		s.warnAboutMemory("What is remembered could not be searched: " + in.Err.Error())
 	}
 	if s.active.outcome != nil {
 		s.finishWhenDone()

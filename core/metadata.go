@@ -37,7 +37,7 @@ func (s *step) setMetadata(in SetMetadata) {
 // withoutMetadata refuses to change what is told of a thread that keeps nothing.
 func (s *step) withoutMetadata(to protocol.Caller) bool {
 	if s.options.Ephemeral {
-		s.refuse(to, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
+		s.reject(to, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
 	}
 	return s.options.Ephemeral
 }
@@ -71,12 +71,12 @@ func (l *log) applyMetadata(payload json.RawMessage) {
 func (s *step) injectItems(in InjectItems) {
 	s.settleLastTurn()
 	if in.World != nil && s.context.Environment() == "" {
-		s.describeWorld(*in.World)
+		s.appendNotices(*in.World)
 	}
 	s.addItems(in.Items)
 	s.out.Sync = true
 	s.reply(in.To, protocol.Empty{})
-	s.tellContext(nil)
+	s.contextChanged(nil)
 }
 
 // addItems gives messages ids, so that they are not taken for what this server tells of

@@ -38,7 +38,7 @@ type occurrenceCursor struct {
 func (s *step) searchOccurrences(in SearchOccurrences) {
 	first, skip, ok := s.beginOccurrences(in)
 	if !ok {
-		s.refuse(in.To, errCursor("cursor", *in.Cursor))
+		s.reject(in.To, errCursor("cursor", *in.Cursor))
 		return
 	}
 	page := protocol.ThreadSearchOccurrencesResponse{Data: []protocol.ThreadSearchOccurrence{}}

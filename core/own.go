@@ -50,7 +50,7 @@ func (s *step) runOwnCommand(in RunOwnCommand) {
 // beginQuietTurn begins a turn that does not ask the model.
 func (s *step) beginQuietTurn(w World) {
 	s.settleLastTurn()
-	s.dropDraft(errDraftExpired())
+	s.discardDraft(errDraftExpired())
 	s.failed = false
 	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: w, quiet: true}
 	s.recordBegin(nil)
@@ -82,10 +82,10 @@ func (s *step) cancelOwn() {
 func (s *step) wake(next Settings, w World) {
 	t := s.active
 	t.quiet, t.owed, t.world = false, len(t.own) > 0, w
-	s.goBy(w)
+	s.applyEnv(w)
 	s.learn(w.Tools)
 	s.changeSettings(next, t.id)
-	s.describeWorld(w)
+	s.appendNotices(w)
 	s.beginCheckpoint()
 }
 

@@ -82,7 +82,7 @@ func pageSize(asked *uint32, usual, most int) int {
 func (s *step) listTurns(in ListTurns) {
 	page, err := s.turnsPage(in)
 	if err != nil {
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	}
 	s.reply(in.To, page)
@@ -192,7 +192,7 @@ func (s *step) listItems(in ListItems) {
 	if in.Cursor != nil {
 		at, begins, err := s.findItem(in.Cursor, in.Turn, turn)
 		if err != nil {
-			s.refuse(in.To, err)
+			s.reject(in.To, err)
 			return
 		}
 		if first = at; !begins {

@@ -13,14 +13,14 @@ func (t *Thread) Prompt() *Prompt {
 // words, and what it costs in tokens. While a turn runs it is the thread's own.
 func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 	if t.active == nil {
-		t.goBy(w)
+		t.applyEnv(w)
 		t.learn(w.Tools)
 	}
 	p, tokens = t.Prompt(), t.PromptTokens()
 	if t.active != nil {
 		return p, tokens
 	}
-	for _, m := range t.news(w) {
+	for _, m := range t.newNotices(w) {
 		p.Items = append(p.Items, protocol.ResponseItem{ResponseItemVariant: m})
 		tokens += t.context.Scaled(t.context.Count(m.Content[0].Text))
 	}

@@ -56,22 +56,22 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 	p, found, err := s.compactable().OfRange(&in.World.Compaction, in.Range)
 	switch {
 	case err != nil:
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	case !found:
-		s.refuse(in.To, protocol.Refuse(protocol.KindNothingToCompact, nothingToCompact))
+		s.reject(in.To, protocol.Refuse(protocol.KindNothingToCompact, nothingToCompact))
 		return
 	}
-	s.dropDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
+	s.discardDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
 	rules := &in.World.Compaction
 	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" + s.NewID(),
 		to: in.To, window: in.World.Provider.ContextWindow}
 	s.draft = d
-	s.write(d)
+	s.writeDraft(d)
 }
 
-// write writes the draft's text, or asks the model for it.
-func (s *step) write(d *draft) {
+// writeDraft writes the draft's text, or asks the model for it.
+func (s *step) writeDraft(d *draft) {
 	switch d.strategy {
 	case protocol.CompactSummary:
 		d.request = s.newEffect()
@@ -89,7 +89,7 @@ func (s *step) draftDone(in SampleDone) {
 	d := s.draft
 	if in.Answer.Usage != nil {
 		s.addUsage(in.Answer.Usage, 0)
-		s.tellSize()
+		s.recordSize()
 		s.out.Sync = true
 	}
 	text, flaw := d.rules.Accept(&d.span, d.answer.String(), in.Answer.Cut)
@@ -104,7 +104,7 @@ func (s *step) draftDone(in SampleDone) {
 func (s *step) draftWithoutModel(why string) {
 	d := s.draft
 	d.text, d.strategy = d.rules.Extract(&d.span), protocol.CompactLocal
-	s.showDraft(noSummary(why))
+	s.showDraft(summaryFailed(why))
 }
 
 // showDraft answers with the draft, if it is still good.
@@ -113,12 +113,12 @@ func (s *step) showDraft(warning string) {
 	d.request, d.took = 0, s.Now.Sub(d.began)
 	if s.expired(d) {
 		s.draft = nil
-		s.refuse(d.to, errDraftExpired())
+		s.reject(d.to, errDraftExpired())
 		return
 	}
 	s.reply(d.to, protocol.ThreadCompactProposeResponse{
 		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
-		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSaves(d), Losses: s.losses(d), Warning: optional(warning),
+		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d), Losses: s.losses(d), Warning: optional(warning),
 	})
 }
 
@@ -144,8 +144,8 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 	return v
 }
 
-// draftSaves is what the draft saves of a request, in tokens.
-func (s *step) draftSaves(d *draft) int64 {
+// draftSavings is what the draft saves of a request, in tokens.
+func (s *step) draftSavings(d *draft) int64 {
 	if d.strategy == protocol.CompactMask {
 		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
 		return s.context.SavedBy(s.context.ChangesOf(&line))
@@ -171,11 +171,11 @@ func errDraftExpired() *protocol.Error {
 	return protocol.Refuse(protocol.KindDraftExpired, "the draft is not good any more: the context has changed since, or there is a newer draft; propose again with thread/compact/propose")
 }
 
-// dropDraft forgets the draft, and refuses whoever waits for it.
-func (s *step) dropDraft(err *protocol.Error) {
+// discardDraft forgets the draft, and refuses whoever waits for it.
+func (s *step) discardDraft(err *protocol.Error) {
 	if s.draft.waits() {
 		s.effect(Cancel{s.draft.request})
-		s.refuse(s.draft.to, err)
+		s.reject(s.draft.to, err)
 	}
 	s.draft = nil
 }
@@ -186,31 +186,31 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 	case s.turnUnderWay(in.To):
 		return
 	case d == nil || d.id != in.Draft || d.waits() || s.expired(d):
-		s.refuse(in.To, errDraftExpired())
+		s.reject(in.To, errDraftExpired())
 		return
 	case in.Text != nil && d.strategy == protocol.CompactMask:
-		s.refuse(in.To, protocol.InvalidParams("text", "this draft puts placeholders in the place of outputs: it has no text"))
+		s.reject(in.To, protocol.InvalidParams("text", "this draft puts placeholders in the place of outputs: it has no text"))
 		return
 	case in.Text != nil && strings.TrimSpace(*in.Text) == "":
-		s.refuse(in.To, protocol.InvalidParams("text", "`text` must not be empty"))
+		s.reject(in.To, protocol.InvalidParams("text", "`text` must not be empty"))
 		return
 	}
 	s.draft = nil
 	set(&d.text, in.Text)
 	if d.strategy == protocol.CompactMask {
-		changes := s.commit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)}))
+		changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)}))
 		s.reply(in.To, s.committed(nil))
-		s.tellSize()
-		s.tellCompacted(d.tokensBefore, d.strategy)
-		s.tellContext(changes)
+		s.recordSize()
+		s.notifyCompacted(d.tokensBefore, d.strategy)
+		s.contextChanged(changes)
 		return
 	}
 	cut := s.writeCompaction(s.pointOf(d.runningCompaction, d.text), d.text, d.strategy, d.took)
 	s.reply(in.To, s.committed(&s.context.LastTrimPoint().TrimPoint))
-	s.tellSize()
-	s.tellCompacted(d.tokensBefore, d.strategy)
-	s.tellCut(cut)
-	s.tellContext(s.lastChanges())
+	s.recordSize()
+	s.notifyCompacted(d.tokensBefore, d.strategy)
+	s.notifyTrim(cut)
+	s.contextChanged(s.lastChanges())
 }
 
 func (s *step) committed(point *protocol.TrimPoint) protocol.ThreadCompactCommitResponse {

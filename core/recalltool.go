@@ -113,7 +113,7 @@ func (s *step) bringBack(ids []string) string {
 		}
 	}
 	if places = slices.Compact(sorted(places)); len(places) > 0 {
-		s.tellContext(s.commit(s.context.Encode(history.Plan{Op: protocol.EditInclude, Places: places})))
+		s.contextChanged(s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditInclude, Places: places})))
 	}
 	return strings.Join(said, "\n")
 }

@@ -14,26 +14,26 @@ import (
 
 const (
 	// leastBullet is how many characters a bullet has at least room for.
-	leastBullet = 40
+	minBullet = 40
 	// longestKey is how many characters of a repository's key the model is shown.
-	longestKey = 80
+	maxKey = 80
 )
 
 // reminderText is what the model is reminded of by what was found about a question, within
 // the rules; "" where that is nothing.
 func (t *Thread) reminderText(in Recalled, question string) string {
-	held := t.heldText(in.Found)
+	held := t.contextText(in.Found)
 	var bullets []string
 	var newest time.Time
 	head := reminderHeading(in.Repo, newest) // as long as any other
 	room := t.memory.Chars - utf8.RuneCountInString(head)
 	for _, m := range in.Found {
 		left := t.memory.Items - len(bullets)
-		if left == 0 || room < leastBullet {
+		if left == 0 || room < minBullet {
 			break
 		}
 		sentences := digest.About(m.Text, question, room/left-len(bulletMark))
-		if len(sentences) == 0 || t.holds(m) || !slices.ContainsFunc(sentences, func(one string) bool { return !strings.Contains(held, one) }) {
+		if len(sentences) == 0 || t.isInContext(m) || !slices.ContainsFunc(sentences, func(one string) bool { return !strings.Contains(held, one) }) {
 			continue
 		}
 		bullet := bulletOf(m, sentences, room/left)
@@ -55,9 +55,9 @@ func (t *Thread) reminderText(in Recalled, question string) string {
 // reminderHeading names the repository by the end of its key, and when the newest of what
 // follows was remembered.
 func reminderHeading(repo string, newest time.Time) string {
-	if n := utf8.RuneCountInString(repo); n > longestKey {
+	if n := utf8.RuneCountInString(repo); n > maxKey {
 		runes := []rune(repo)
-		repo = "…" + string(runes[n-longestKey+1:])
+		repo = "…" + string(runes[n-maxKey+1:])
 	}
 	return fmt.Sprintf("%s repo=%s | ts=%s]", protocol.ReminderHead, strings.Join(strings.Fields(repo), " "), newest.UTC().Format(time.RFC3339))
 }
@@ -74,8 +74,8 @@ func bulletOf(m Memory, sentences []string, room int) string {
 	return bulletMark + text
 }
 
-// holds tells whether all that a memory was made of is in the context again.
-func (t *Thread) holds(m Memory) bool {
+// isInContext tells whether all that a memory was made of is in the context again.
+func (t *Thread) isInContext(m Memory) bool {
 	if m.Session != t.id || len(m.Items) == 0 {
 		return false
 	}
@@ -87,9 +87,9 @@ func (t *Thread) holds(m Memory) bool {
 	return true
 }
 
-// heldText is what the messages of the context say but for the reminder, where anything was
+// contextText is what the messages of the context say but for the reminder, where anything was
 // found that could be in it.
-func (t *Thread) heldText(found []Memory) string {
+func (t *Thread) contextText(found []Memory) string {
 	if len(found) == 0 {
 		return ""
 	}

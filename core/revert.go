@@ -23,35 +23,35 @@ func (s *step) revert(in Revert) {
 	}
 	n, err := s.turnsToRevert(in)
 	if err != nil {
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	}
-	c := s.takeOut(n)
+	c := s.recordRevert(n)
 	s.replyToRevert(in)
-	s.tellTakenOut(c)
+	s.notifyReverted(c)
 }
 
-// takeOut takes the last turns out; tellTakenOut tells of it, after the answer.
-func (s *step) takeOut(n uint32) *aCut {
+// recordRevert takes the last turns out; tellTakenOut tells of it, after the answer.
+func (s *step) recordRevert(n uint32) *trimChange {
 	s.settleLastTurn()
-	c := s.beginCut()
+	c := s.beginTrim()
 	if n > 0 {
 		s.event(protocol.ThreadRolledBack{Type: protocol.EventRolledBack, NumTurns: n, Revision: s.context.Revision() + 1})
 		s.out.Sync = true
 	}
-	s.endCut(c, nil)
+	s.endTrim(c, nil)
 	return c
 }
 
-func (s *step) tellTakenOut(c *aCut) {
+func (s *step) notifyReverted(c *trimChange) {
 	if s.failed {
 		s.failed = false
 		s.notifyStatus()
 	}
 	s.notify(protocol.ThreadRevertedNotification{ThreadID: s.id})
-	s.tellCut(c)
+	s.notifyTrim(c)
 	s.discards = true
-	s.tellContext(s.lastRevert())
+	s.contextChanged(s.lastRevert())
 }
 
 func (s *step) turnsToRevert(in Revert) (uint32, *protocol.Error) {

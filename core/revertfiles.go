@@ -40,14 +40,14 @@ func (s *step) revertTo(in RevertTo) {
 	if in.Restored != nil {
 		s.recordRestored(in)
 	}
-	var took *aCut
+	var took *trimChange
 	if in.Plan.Conversation() {
-		took = s.takeOut(uint32(in.Plan.Turns))
+		took = s.recordRevert(uint32(in.Plan.Turns))
 	}
 	answer.Thread = s.View(false)
 	s.reply(in.To, answer)
 	if took != nil {
-		s.tellTakenOut(took)
+		s.notifyReverted(took)
 	}
 }
 

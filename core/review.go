@@ -51,7 +51,7 @@ func (s *step) reviewStart(in ReviewStart) {
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
 	s.enterReview(in.Target)
-	for _, m := range s.surroundings(in.World) {
+	for _, m := range s.allNotices(in.World) {
 		s.item(m)
 	}
 	s.userSays(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil, nil)

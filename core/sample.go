@@ -48,7 +48,7 @@ func (s *step) sample() {
 		return
 	}
 	r := s.reviewing()
-	if r == nil && s.makeRoom() {
+	if r == nil && s.compactIfNeeded() {
 		return
 	}
 	id := s.newEffect()
@@ -400,8 +400,8 @@ func (s *step) sampleFailed(in SampleFailed) {
 func (s *step) giveUp(err *ModelError) {
 	switch {
 	case s.active.compaction != nil:
-		s.withoutModel(err.Message)
-	case s.active.review == nil && err.Info.Kind == protocol.ErrorContextWindowExceeded && s.compactTo(s.PromptTokens()*6/10):
+		s.summarizeWithoutModel(err.Message)
+	case s.active.review == nil && err.Info.Kind == protocol.ErrorContextWindowExceeded && s.compactToTarget(s.PromptTokens()*6/10):
 	default:
 		s.conclude(protocol.TurnFailed, turnError(err.Message, err))
 	}

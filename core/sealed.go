@@ -8,9 +8,9 @@ import (
 	"appserver/protocol"
 )
 
-// unseal warns that the items before an encrypted compaction are in the context. If the next
+// expandEncrypted warns that the items before an encrypted compaction are in the context. If the next
 // request would be too long with them, a local extract takes their place.
-func (s *step) unseal(w *World) {
+func (s *step) expandEncrypted(w *World) {
 	sealed := s.context.LastEncrypted()
 	if sealed == 0 || s.context.SentCompaction() == sealed {
 		return
@@ -34,9 +34,9 @@ func (s *step) unseal(w *World) {
 	s.warn([]string{fmt.Sprintf("A compaction of this conversation is encrypted: only the provider that made it can read it. "+
 		"The items before it have too many tokens (%d, and %d fit), so an extract of them stands in their place. "+
 		"Take it back with context/undo.", tokens, limit)})
-	s.tellSize()
-	s.tellCut(cut)
-	s.tellContext(s.lastChanges())
+	s.recordSize()
+	s.notifyTrim(cut)
+	s.contextChanged(s.lastChanges())
 }
 
 // roomFor is how many tokens a request may have, 0 if that is not known.

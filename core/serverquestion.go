@@ -57,7 +57,7 @@ func (s *step) serverAsks(in ServerAsks) {
 	}
 	s.questions = append(s.questions, q)
 	s.tellWaiting()
-	s.say(s.question(q))
+	s.send(s.question(q))
 }
 
 // tellWaiting tells the status where questions change it.

@@ -144,7 +144,7 @@ func (l *log) one() snapshotOne {
 		ID: l.id, Name: l.name, NamedAt: l.namedAt, Preview: l.preview, Applied: l.applied, Session: l.session,
 		Written: l.written, Meta: l.meta, Settings: l.settings, Usage: l.usage, Next: l.next, Line: l.line,
 		Numbered: l.numbered, ProviderRecorded: l.providerRecorded, ModelRecorded: l.modelRecorded,
-		Disordered: l.disordered, Points: l.points, Changes: l.fileChanges, Forgetful: l.forgetful,
+		Disordered: l.disordered, Points: l.points, Changes: l.fileChanges, Forgetful: l.memoryOff,
 	}
 }
 
@@ -152,7 +152,7 @@ func (l *log) setOne(s *snapshotOne) {
 	l.id, l.name, l.namedAt, l.preview, l.applied, l.session = s.ID, s.Name, s.NamedAt, s.Preview, s.Applied, s.Session
 	l.written, l.meta, l.settings, l.usage, l.next, l.line = s.Written, s.Meta, s.Settings, s.Usage, s.Next, s.Line
 	l.numbered, l.providerRecorded, l.modelRecorded = s.Numbered, s.ProviderRecorded, s.ModelRecorded
-	l.disordered, l.points, l.fileChanges, l.forgetful = s.Disordered, s.Points, s.Changes, s.Forgetful
+	l.disordered, l.points, l.fileChanges, l.memoryOff = s.Disordered, s.Points, s.Changes, s.Forgetful
 }
 
 // momentColumns are a block of the chronicle's.

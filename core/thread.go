@@ -33,7 +33,7 @@ type Thread struct {
 	base, developer *string
 	// told is the turn that clients were told has failed because its lines could not
 	// be appended. The rollout does not say so before the next line.
-	told *toldEnd
+	announcedEnd *announcedFailure
 	// offers are the tools of the last turn's world.
 	offers Offers
 	// overhead was counted last.
@@ -55,7 +55,7 @@ type waiter struct {
 	in Input
 }
 
-type toldEnd struct {
+type announcedFailure struct {
 	turnID string
 	err    protocol.TurnError
 }
@@ -100,7 +100,7 @@ func (l *Loading) Thread(o Options) *Thread {
 	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
 	t.next = max(t.next, o.Next)
-	t.goBy(World{Offers: t.offers, Memory: o.Memory})
+	t.applyEnv(World{Offers: t.offers, Memory: o.Memory})
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
@@ -108,9 +108,9 @@ func (l *Loading) Thread(o Options) *Thread {
 	return t
 }
 
-// goBy takes what a world says of all that follows, not of one turn. Of a thread that keeps no
+// applyEnv takes what a world says of all that follows, not of one turn. Of a thread that keeps no
 // rollout nothing is remembered.
-func (t *Thread) goBy(w World) {
+func (t *Thread) applyEnv(w World) {
 	t.offers, t.memory = w.Offers, w.Memory
 	t.setModel()
 	t.context.SetResponses(w.Offers.Responses)
@@ -125,7 +125,7 @@ func (t *Thread) goBy(w World) {
 func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
-	again.allowed, again.warned, again.untracked, again.told, again.lastEffect = t.allowed, t.warned, t.untracked, t.told, t.lastEffect
+	again.allowed, again.warned, again.untracked, again.announcedEnd, again.lastEffect = t.allowed, t.warned, t.untracked, t.announcedEnd, t.lastEffect
 	again.base, again.developer, again.offers, again.serverTools, again.questions = t.base, t.developer, t.offers, t.serverTools, t.questions
 	again.memory, again.memoryWarned = t.memory, t.memoryWarned
 	again.context.MarkStale()
@@ -167,7 +167,7 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
 	in.apply(s)
-	s.endStep()
+	s.finishStep()
 	return s.out
 }
 
@@ -178,15 +178,15 @@ type step struct {
 	out Output
 	// tells is set once clients are to be told of the context, changes is what they are
 	// told of beside new items.
-	tells   bool
-	changes []history.Change
+	contextChanges bool
+	changes        []history.Change
 	// discards is set where what leaves the context is not to be remembered.
 	discards bool
 }
 
 func (s *step) start(in Start) {
 	s.setOptions(in.Options)
-	s.goBy(in.World)
+	s.applyEnv(in.World)
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
 	if in.Resumes != nil {
@@ -208,7 +208,7 @@ func (s *step) replyToStart(in Start) {
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
-		s.goBy(in.World)
+		s.applyEnv(in.World)
 		s.settleLastTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
@@ -220,7 +220,7 @@ func (s *step) resume(in Resume) {
 	}
 	s.warn(in.Warnings)
 	if in.Fresh {
-		s.unseal(&in.World)
+		s.expandEncrypted(&in.World)
 	}
 	s.repeatRequests(in.To.Conn)
 }
@@ -286,13 +286,13 @@ func (s *step) itemOfThread(v protocol.ResponseItemVariant) {
 	s.record(protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: v})
 }
 
-func (s *step) say(m Message) { s.out.Messages = append(s.out.Messages, m) }
+func (s *step) send(m Message) { s.out.Messages = append(s.out.Messages, m) }
 
-func (s *step) reply(to protocol.Caller, result any) { s.say(Reply{to, result}) }
+func (s *step) reply(to protocol.Caller, result any) { s.send(Reply{to, result}) }
 
-func (s *step) refuse(to protocol.Caller, err *protocol.Error) { s.say(Refusal{to, err}) }
+func (s *step) reject(to protocol.Caller, err *protocol.Error) { s.send(Refusal{to, err}) }
 
-func (s *step) notify(n protocol.Notification) { s.say(Notice{n}) }
+func (s *step) notify(n protocol.Notification) { s.send(Notice{n}) }
 
 func (s *step) warn(warnings []string) {
 	for _, w := range warnings {

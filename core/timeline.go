@@ -22,7 +22,7 @@ func (in ListTimeline) apply(s *step) { s.listTimeline(in) }
 func (s *step) listTimeline(in ListTimeline) {
 	page, err := timelinePage(&s.log, s.context.TrimPoints(), in.Cursor, in.Limit)
 	if err != nil {
-		s.refuse(in.To, err)
+		s.reject(in.To, err)
 		return
 	}
 	s.reply(in.To, page)

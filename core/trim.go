@@ -32,12 +32,12 @@ func (s *step) trimContext(in TrimContext) {
 		return
 	}
 	s.settleLastTurn()
-	c := s.beginCut()
+	c := s.beginTrim()
 	s.trimTo(int(in.KeepLast), protocol.TrimAsked, withSummary(in.Summary))
-	s.endCut(c, nil)
+	s.endTrim(c, nil)
 	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.context.LastTrimPoint().TrimPoint, SessionID: s.sessionID()})
-	s.tellCut(c)
-	s.tellContext(s.lastChanges())
+	s.notifyTrim(c)
+	s.contextChanged(s.lastChanges())
 }
 
 // trimTo writes a trim that keeps the last n turns, all where there are no more. A summary
@@ -51,9 +51,9 @@ func (s *step) trimTo(n int, reason string, summary *string) {
 	var p protocol.StoredTrimPoint
 	if whole {
 		place, before := s.context.AfterSummaries()
-		p = s.cutAt(place, reason, append(before, s.context.UnsentForms()...)...)
+		p = s.trimAt(place, reason, append(before, s.context.UnsentForms()...)...)
 	} else {
-		p = s.cutAt(s.context.LastTurns(n), reason)
+		p = s.trimAt(s.context.LastTurns(n), reason)
 	}
 	if summary != nil {
 		p.Summary = summary
@@ -74,15 +74,15 @@ func (t *Thread) currentSummary() *string {
 	return nil
 }
 
-// keepHistory trims the oldest turns where one more would be too many; 0 is no bound. Of
+// limitHistory trims the oldest turns where one more would be too many; 0 is no bound. Of
 // many turns some more go, so that this is not done at every turn.
-func (s *step) keepHistory(most int) *aCut {
+func (s *step) limitHistory(most int) *trimChange {
 	if most == 0 || len(s.context.ActiveTurns()) < most {
 		return nil
 	}
-	c := s.beginCut()
+	c := s.beginTrim()
 	s.trimTo(most-1-most/10, protocol.TrimHistoryLimit, nil)
-	s.endCut(c, nil)
+	s.endTrim(c, nil)
 	return c
 }
 
@@ -107,20 +107,20 @@ func (s *step) summarizeContext(in SummarizeContext) {
 	}
 	switch {
 	case at < 0 || in.Point != nil && points[at].ID != *in.Point:
-		s.refuse(in.To, protocol.Refuse(protocol.KindTrimPointNotFound, "there is no such trim point in this thread: trim it first with thread/context/trim, or name one of contextTrimPoints"))
+		s.reject(in.To, protocol.Refuse(protocol.KindTrimPointNotFound, "there is no such trim point in this thread: trim it first with thread/context/trim, or name one of contextTrimPoints"))
 		return
 	case strings.TrimSpace(in.Summary) == "":
-		s.refuse(in.To, protocol.InvalidParams("summary", "`summary` must not be empty"))
+		s.reject(in.To, protocol.InvalidParams("summary", "`summary` must not be empty"))
 		return
 	}
 	s.settleLastTurn()
-	c := s.beginCut()
+	c := s.beginTrim()
 	s.record(protocol.LineContextEdit, s.summarizing(points[at].ID, in.Summary))
 	s.out.Sync = true
-	s.endCut(c, in.TookMs)
+	s.endTrim(c, in.TookMs)
 	s.reply(in.To, protocol.ThreadContextSummarizeResponse{TrimPoint: s.context.TrimPoints()[at].TrimPoint})
-	s.tellCut(c)
-	s.tellContext(s.lastChanges())
+	s.notifyTrim(c)
+	s.contextChanged(s.lastChanges())
 }
 
 func (s *step) summarizing(id, text string) protocol.StoredContextEdit {
@@ -132,29 +132,31 @@ func (s *step) summarizing(id, text string) protocol.StoredContextEdit {
 }
 
 // aCut is a change of the trim points under way.
-type aCut struct {
+type trimChange struct {
 	before  []history.TrimPoint
 	session string // the one before
 	ended   bool   // another one begins
 	tookMs  *int64
 }
 
-func (s *step) beginCut() *aCut { return &aCut{before: s.context.TrimPoints(), session: s.sessionID()} }
+func (s *step) beginTrim() *trimChange {
+	return &trimChange{before: s.context.TrimPoints(), session: s.sessionID()}
+}
 
-// endCut writes the provider session that begins where the next request is begun with
+// endTrim writes the provider session that begins where the next request is begun with
 // something else than before. It tells whether one does.
-func (s *step) endCut(c *aCut, tookMs *int64) {
+func (s *step) endTrim(c *trimChange, tookMs *int64) {
 	c.tookMs = tookMs
-	c.ended = openingOf(c.before) != openingOf(s.context.TrimPoints())
+	c.ended = sessionStartOf(c.before) != sessionStartOf(s.context.TrimPoints())
 	if c.ended {
 		s.record(protocol.LineProviderSession, protocol.ProviderSession{ID: s.NewID(), Bootstrap: s.bootstrap().Kind})
 	}
 }
 
 // opening is what a provider session is begun with, beside turns.
-type opening struct{ point, summary string }
+type sessionStart struct{ point, summary string }
 
-func openingOf(points []history.TrimPoint) (b opening) {
+func sessionStartOf(points []history.TrimPoint) (b sessionStart) {
 	if n := len(points); n > 0 {
 		b.point = points[n-1].ID
 		set(&b.summary, points[n-1].Summary)
@@ -162,8 +164,8 @@ func openingOf(points []history.TrimPoint) (b opening) {
 	return b
 }
 
-// tellCut tells clients how the trim points changed, after the answer.
-func (s *step) tellCut(c *aCut) {
+// notifyTrim tells clients how the trim points changed, after the answer.
+func (s *step) notifyTrim(c *trimChange) {
 	after := s.context.TrimPoints()
 	for _, p := range c.before {
 		if history.IndexOfPoint(after, p.ID) < 0 {
@@ -179,11 +181,11 @@ func (s *step) tellCut(c *aCut) {
 		s.notify(protocol.ThreadSessionStopRequestedNotification{ThreadID: s.id, SessionID: c.session, CreatedAt: s.Now.Unix()})
 		s.notify(protocol.ThreadSessionStartedNotification{ThreadID: s.id, SessionID: s.sessionID(), Bootstrap: s.bootstrap()})
 	}
-	s.tellSummaries(c, after)
+	s.notifySummaries(c, after)
 }
 
-// tellSummaries tells the summaries that are new.
-func (s *step) tellSummaries(c *aCut, after []history.TrimPoint) {
+// notifySummaries tells the summaries that are new.
+func (s *step) notifySummaries(c *trimChange, after []history.TrimPoint) {
 	for _, p := range after {
 		var was string
 		if i := history.IndexOfPoint(c.before, p.ID); i >= 0 {

@@ -73,16 +73,16 @@ func (s *step) turnStart(in TurnStart) {
 	case s.active.interrupted(), s.active.kind() != "" && s.active.outcome != nil:
 		s.waiting = append(s.waiting, waiter{in.To, in})
 	case s.active.kind() != "":
-		s.refuse(in.To, s.active.notSteerable("failed to submit turn input: "))
+		s.reject(in.To, s.active.notSteerable("failed to submit turn input: "))
 	case len(in.Params.Input) == 0:
-		s.refuse(in.To, errEmptyInput())
+		s.reject(in.To, errEmptyInput())
 	case s.active.quiet:
 		s.active.schema = in.Params.OutputSchema
 		s.wake(s.settings.WithTurn(in.Params), in.World)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
 		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
-		s.refuse(in.To, protocol.Refuse(protocol.KindTurnActive, "failed to submit turn input: the output schema is not that of the turn under way, %s; "+
+		s.reject(in.To, protocol.Refuse(protocol.KindTurnActive, "failed to submit turn input: the output schema is not that of the turn under way, %s; "+
 			"leave it out, or wait for the turn's end", s.active.id))
 	default:
 		s.adjustSettings(s.settings.WithTurn(in.Params), s.active.id)
@@ -121,33 +121,33 @@ func (t *turn) interrupted() bool {
 // openTurn makes a turn the active one. No line tells of it yet.
 func (s *step) openTurn(world World) *turn {
 	s.settleLastTurn()
-	s.dropDraft(errDraftExpired())
+	s.discardDraft(errDraftExpired())
 	s.failed = false
-	s.goBy(world)
+	s.applyEnv(world)
 	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: world, notBefore: s.Now.Add(s.options.CompletedFloor)}
 	return s.active
 }
 
 func (s *step) beginTurn(in TurnStart) {
 	s.openTurn(in.World).schema = in.Params.OutputSchema
-	limit := s.keepHistory(in.World.MaxTurns)
+	limit := s.limitHistory(in.World.MaxTurns)
 	s.recordBegin(in.Params.RootTurnID)
 	s.changeSettings(s.settings.WithTurn(in.Params), s.active.id)
-	s.describeWorld(in.World)
+	s.appendNotices(in.World)
 	s.learn(in.World.Tools)
 
 	answer := s.startedTurn()
 	answer.StartedAt = nil
 	s.reply(in.To, protocol.TurnStartResponse{Turn: answer})
 	if limit != nil {
-		s.tellCut(limit)
-		s.tellContext(s.lastChanges())
+		s.notifyTrim(limit)
+		s.contextChanged(s.lastChanges())
 	}
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
 	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	s.beginCheckpoint()
-	s.recallFor(in.Params.Input)
+	s.searchMemory(in.Params.Input)
 	s.firstSample()
 }
 
@@ -235,13 +235,13 @@ func (s *step) join(input []protocol.UserInput, clientID *string, images map[str
 func (s *step) turnSteer(in TurnSteer) {
 	switch {
 	case s.active == nil || s.active.interrupted():
-		s.refuse(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
+		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
 	case s.active.id != in.Params.ExpectedTurnID:
-		s.refuse(in.To, s.wrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
+		s.reject(in.To, s.wrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
 	case s.active.kind() != "":
-		s.refuse(in.To, s.active.notSteerable(""))
+		s.reject(in.To, s.active.notSteerable(""))
 	case len(in.Params.Input) == 0:
-		s.refuse(in.To, errEmptyInput())
+		s.reject(in.To, errEmptyInput())
 	default:
 		if s.active.quiet {
 			s.wake(s.settings, s.active.world)
@@ -260,9 +260,9 @@ func (s *step) wrongTurn(format, expected string) *protocol.Error {
 func (s *step) turnInterrupt(in TurnInterrupt) {
 	switch {
 	case s.active == nil:
-		s.refuse(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt"))
+		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt"))
 	case in.TurnID != "" && in.TurnID != s.active.id:
-		s.refuse(in.To, s.wrongTurn("expected active turn id %s but found %s", in.TurnID))
+		s.reject(in.To, s.wrongTurn("expected active turn id %s but found %s", in.TurnID))
 	default:
 		s.reply(in.To, protocol.Empty{})
 		s.active.notBefore = later(s.active.notBefore, s.Now.Add(s.options.CompletedFloor))
@@ -303,7 +303,7 @@ func (s *step) interrupt() {
 		s.notifyStatus()
 	}
 	if t.compaction != nil {
-		s.leaveCompaction()
+		s.endCompaction()
 	}
 	t.sample = nil
 	s.conclude(protocol.TurnInterrupted, nil)
@@ -318,14 +318,14 @@ func (s *step) stopTimer() {
 
 func (s *step) shutdown() {
 	closing := protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
-	s.dropDraft(closing)
+	s.discardDraft(closing)
 	for _, w := range s.waiting {
-		s.refuse(w.to, closing)
+		s.reject(w.to, closing)
 	}
 	s.waiting = nil
 	s.stopCaptures()
 	s.endTerminals()
-	if s.active == nil && s.told != nil {
+	if s.active == nil && s.announcedEnd != nil {
 		s.settleLastTurn()
 	}
 	s.endTurn()

@@ -38,7 +38,7 @@ func (s *step) beginQuestions(c *toolCall) {
 	c.client = &clientCall{questions: questions}
 	c.state, c.request = callAsking, s.NextRequest()
 	s.notifyStatus()
-	s.say(s.request(c))
+	s.send(s.request(c))
 }
 
 func parseQuestions(arguments string) ([]protocol.ToolRequestUserInputQuestion, error) {

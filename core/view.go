@@ -200,8 +200,8 @@ func (t *Thread) turnHead(r *turnRecord) protocol.Turn {
 	v := r.head()
 	switch {
 	case v.Status != protocol.TurnInProgress || t.ActiveTurn() == r.id:
-	case t.told != nil && t.told.turnID == r.id:
-		v.Status, v.Error = protocol.TurnFailed, &t.told.err
+	case t.announcedEnd != nil && t.announcedEnd.turnID == r.id:
+		v.Status, v.Error = protocol.TurnFailed, &t.announcedEnd.err
 	default:
 		v.Status = protocol.TurnInterrupted
 	}
