@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -39,7 +40,7 @@ func (s *step) request(c *toolCall) Request {
 	item := c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
 	return Request{ID: c.request, Method: protocol.MethodCommandApproval, Params: protocol.CommandExecutionRequestApprovalParams{
 		Kind: "command", ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-		Reason: optional(c.command.reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
+		Reason: optional(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
 		AvailableDecisions: offeredDecisions,
 	}}
 }
@@ -140,7 +141,7 @@ func (s *step) keys(c *toolCall) []string {
 		return c.patch.keys()
 	}
 	if s.leavesSandbox(c.command) {
-		return []string{c.command.outsideKey()}
+		return []string{c.command.Key(true)}
 	}
 	return []string{c.command.key()}
 }
@@ -213,13 +214,13 @@ func (s *step) decline(c *toolCall, reason string) {
 	}
 	item := s.show(c, protocol.SourceAgent, nil)
 	item.Status = protocol.CommandDeclined
-	s.completed(c.item, c.command.argv)
+	s.completed(c.item, c.command.Argv)
 	s.answer(c, reason)
 }
 
 // warnUnconfined tells the client, once, that the sandbox policy is not enforced here.
 func (s *step) warnUnconfined() {
-	if s.warned || s.active.world.Enforced || unconfined(s.settings.Sandbox) {
+	if s.warned || s.active.world.Enforced || toolspec.Unconfined(s.settings.Sandbox) {
 		return
 	}
 	s.warned = true

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 
-	"appserver/core/excerpt"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -22,101 +19,35 @@ type clientCall struct {
 	questions []protocol.ToolRequestUserInputQuestion
 }
 
-// clientTool is a tool that the client runs, under the name that the model knows it by.
-type clientTool struct {
-	spec      ToolSpec
-	namespace *string
-	name      string
-}
-
-// between stands between the name of a namespace and that of a tool in it: Chat Completions
-// knows no namespaces.
-const between = "__"
-
-// clientTools are the tools of a thread's client.
-func clientTools(specs []protocol.DynamicToolSpec) (tools []clientTool) {
-	for i := range specs {
-		s := &specs[i]
-		if s.Type != protocol.DynamicToolNamespace {
-			tools = append(tools, clientTool{ToolSpec{s.Name, s.Description, s.InputSchema}, nil, s.Name})
-			continue
-		}
-		for _, f := range s.Tools {
-			description := f.Description
-			if s.Description != "" {
-				description = s.Description + ": " + description
-			}
-			tools = append(tools, clientTool{ToolSpec{s.Name + between + f.Name, description, f.InputSchema}, &s.Name, f.Name})
-		}
-	}
-	return tools
-}
-
-// maxToolName is how long the name of a tool may be where it is widest allowed.
-const maxToolName = 64
-
-// CheckDynamicTools refuses tools that no model could be offered.
-func CheckDynamicTools(specs []protocol.DynamicToolSpec) *protocol.Error {
-	fit := regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-	seen := map[string]bool{}
-	for _, s := range specs {
-		if s.Type == protocol.DynamicToolNamespace && !fit.MatchString(s.Name) {
-			return errTool("dynamic tool namespace must match %v: %s", fit, s.Name)
-		}
-	}
-	for _, tool := range clientTools(specs) {
-		var schema map[string]json.RawMessage
-		name := tool.spec.Name
-		switch {
-		case !fit.MatchString(tool.name):
-			return errTool("dynamic tool name must match %v: %s", fit, tool.name)
-		case len(name) > maxToolName:
-			return errTool("dynamic tool name is longer than %d characters: %s", maxToolName, name)
-		case seen[name]:
-			return errTool("duplicate dynamic tool name: %s", name)
-		case builtIn(name):
-			return errTool("dynamic tool name is that of a built-in tool: %s", name)
-		case protocol.Unmarshal(tool.spec.Parameters, &schema) != nil || schema == nil:
-			return errTool("dynamic tool input schema is not supported for %s: expected an object", name)
-		}
-		seen[name] = true
-	}
-	return nil
-}
-
-func errTool(format string, args ...any) *protocol.Error {
-	err := protocol.Refuse(protocol.KindInvalidParams, format, args...)
-	err.Data.Field = "dynamicTools"
-	return err
-}
-
-// builtIn tells whether a name is that of a tool of ours, offered or not.
-func builtIn(name string) bool {
-	all := Offers{Images: true, Terminals: true, Questions: true}.tools(true)
-	return shellNames[name] || name == recallTool.Name || slices.ContainsFunc(all, func(t ToolSpec) bool { return t.Name == name })
-}
-
 // tools are all that the model is offered now.
 func (t *Thread) tools() []ToolSpec {
-	offers := t.offers
-	offers.Questions = offers.Questions || t.settings.Mode == protocol.ModePlan
-	tools := offers.tools(t.mayEscalate())
-	if t.recalls() {
-		tools = append(tools, recallTool)
-	}
-	for _, tool := range clientTools(t.meta.DynamicTools) {
-		tools = append(tools, tool.spec)
+	tools := t.selection().Specs()
+	for _, tool := range toolspec.ClientTools(t.meta.DynamicTools) {
+		tools = append(tools, tool.Spec)
 	}
 	for i := range t.serverTools {
-		tools = append(tools, t.serverTools[i].ToolSpec)
+		tools = append(tools, t.serverTools[i].Spec)
 	}
 	return tools
+}
+
+// selection selects the built-in tools of the next request.
+func (t *Thread) selection() toolspec.Selection {
+	return toolspec.Selection{
+		Escalation: t.mayEscalate(), Terminals: t.offers.Terminals, Images: t.offers.Images,
+		Questions: t.offers.Questions || t.settings.Mode == protocol.ModePlan, Recall: t.recalls(),
+	}
+}
+
+// mayEscalate reports whether the model may ask to run a command outside of the sandbox.
+func (t *Thread) mayEscalate() bool {
+	return toolspec.AsksOutside(t.settings.ApprovalPolicy) && !toolspec.Unconfined(t.settings.Sandbox)
 }
 
 // clientTool is the client's tool of that name, nil without one.
-func (t *Thread) clientTool(name string) *clientTool {
-	for _, tool := range clientTools(t.meta.DynamicTools) {
-		if tool.spec.Name == name {
+func (t *Thread) clientTool(name string) *toolspec.ClientTool {
+	for _, tool := range toolspec.ClientTools(t.meta.DynamicTools) {
+		if tool.Name == name {
 			return &tool
 		}
 	}
@@ -125,15 +56,15 @@ func (t *Thread) clientTool(name string) *clientTool {
 
 // beginClientTool asks the client to run its tool. Arguments that are no JSON go back to
 // the model, as no client could read them.
-func (s *step) beginClientTool(c *toolCall, tool *clientTool) {
+func (s *step) beginClientTool(c *toolCall, tool *toolspec.ClientTool) {
 	arguments := json.RawMessage(cmp.Or(c.call.Arguments, "{}"))
 	if !protocol.Valid(arguments) {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON, or nested too deeply", c.call.Name))
 		return
 	}
-	c.client = &clientCall{namespace: tool.namespace, tool: tool.name, arguments: arguments}
+	c.client = &clientCall{namespace: tool.Namespace, tool: tool.Tool, arguments: arguments}
 	c.item = s.openItem(&protocol.DynamicToolCallItem{
-		ID: c.call.ID, Namespace: tool.namespace, Tool: tool.name, Arguments: arguments, Status: protocol.DynamicToolInProgress,
+		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments, Status: protocol.DynamicToolInProgress,
 	}, s.Now)
 	s.started(c.item)
 	c.state, c.request = callAsking, s.NextRequest()
@@ -178,7 +109,7 @@ func (s *step) toolAnswered(c *toolCall, in ClientAnswer) {
 		answer = protocol.DynamicToolCallResponse{ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}}}
 	}
 	s.endClientTool(c, answer)
-	s.answerWith(c, modelOutput(answer.ContentItems))
+	s.answerWith(c, toolspec.ClientOutput(answer.ContentItems))
 }
 
 func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallResponse) {
@@ -190,44 +121,6 @@ func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallRespons
 	item.DurationMs = new(max(s.Now.UnixMilli()-*c.item.StartedAtMs, 0)) // the clock may have been set back
 	c.item.ThreadItemVariant = &item
 	s.completed(c.item, nil)
-}
-
-// maxClientOutput bounds a text of a client's tool that the model gets, in bytes, as what
-// commands put out is bounded: the context has to hold it.
-const maxClientOutput = 40_000
-
-// modelOutput is a tool's output as the model gets it: texts alone as one, else part by
-// part. What is too long is cut in the middle; people are shown all of it.
-func modelOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
-	var parts []protocol.ContentItem
-	texts := true
-	for _, content := range contents {
-		part := protocol.ContentItem{Type: protocol.ContentInputText}
-		switch v := content.DynamicToolContentVariant.(type) {
-		case *protocol.DynamicToolText:
-			part.Text = cutText(v.Text)
-		case *protocol.DynamicToolImage:
-			part = protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: v.ImageURL}
-			texts = false
-		default:
-			part.Text = "[audio: it cannot be sent to the model]"
-		}
-		parts = append(parts, part)
-	}
-	if !texts {
-		return protocol.ToolOutput{Parts: parts}
-	}
-	lines := make([]string, len(parts))
-	for i, part := range parts {
-		lines[i] = part.Text
-	}
-	return protocol.ToolOutput{Text: cutText(strings.Join(lines, "\n"))}
-}
-
-func cutText(text string) string {
-	kept := excerpt.Text{Limit: maxClientOutput}
-	kept.Write(strings.ToValidUTF8(text, "\ufffd"))
-	return kept.String()
 }
 
 // abandonClient ends a call that the client has not answered.

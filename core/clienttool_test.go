@@ -13,6 +13,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/compaction"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -26,45 +27,6 @@ func namespace(name string, tools ...string) protocol.DynamicToolSpec {
 		s.Tools = append(s.Tools, protocol.DynamicToolFunction{Type: "function", Name: tool, InputSchema: json.RawMessage(`{}`)})
 	}
 	return s
-}
-
-func TestCheckDynamicTools(t *testing.T) {
-	long := strings.Repeat("a", 65)
-	for _, tt := range []struct {
-		specs []protocol.DynamicToolSpec
-		want  string
-	}{
-		{nil, ""},
-		{[]protocol.DynamicToolSpec{function("a-1_B", `{"type":"object"}`), namespace("n", "a", "b"), namespace("m", "a"), namespace("empty")}, ""},
-		{[]protocol.DynamicToolSpec{function("a", `{}`), function("a", `{}`)}, "duplicate dynamic tool name: a"},
-		{[]protocol.DynamicToolSpec{namespace("n", "a"), function("n__a", `{}`)}, "duplicate dynamic tool name: n__a"},
-		{[]protocol.DynamicToolSpec{function("", `{}`)}, "dynamic tool name must match ^[a-zA-Z0-9_-]+$: "},
-		{[]protocol.DynamicToolSpec{function("ä", `{}`)}, "dynamic tool name must match ^[a-zA-Z0-9_-]+$: ä"},
-		{[]protocol.DynamicToolSpec{namespace("n.", "a")}, "dynamic tool namespace must match ^[a-zA-Z0-9_-]+$: n."},
-		{[]protocol.DynamicToolSpec{namespace("n", "a.b")}, "dynamic tool name must match ^[a-zA-Z0-9_-]+$: a.b"},
-		{[]protocol.DynamicToolSpec{function(long, `{}`)}, "dynamic tool name is longer than 64 characters: " + long},
-		{[]protocol.DynamicToolSpec{namespace(long[:40], long[:40])}, "dynamic tool name is longer than 64 characters: " + long[:40] + "__" + long[:40]},
-		{[]protocol.DynamicToolSpec{function("a", `[]`)}, "dynamic tool input schema is not supported for a: expected an object"},
-		{[]protocol.DynamicToolSpec{function("a", `null`)}, "dynamic tool input schema is not supported for a: expected an object"},
-	} {
-		err := core.CheckDynamicTools(tt.specs)
-		if tt.want == "" {
-			require.Nil(t, err)
-			continue
-		}
-		require.NotNil(t, err, tt.want)
-		require.Equal(t, tt.want, err.Message)
-		require.Equal(t, "dynamicTools", err.Data.Field)
-	}
-}
-
-// TestNoClientToolTakesOursPlace: two tools of one name are an error of most providers.
-func TestNoClientToolTakesOursPlace(t *testing.T) {
-	for _, name := range []string{"recall", "shell", "local_shell", "apply_patch", "update_plan", "exec_command", "write_stdin", "view_image", "request_user_input"} {
-		err := core.CheckDynamicTools([]protocol.DynamicToolSpec{function(name, `{}`)})
-		require.NotNil(t, err, name)
-		require.Equal(t, "dynamic tool name is that of a built-in tool: "+name, err.Message)
-	}
 }
 
 func TestSkillsTextIsBounded(t *testing.T) {
@@ -155,7 +117,7 @@ func TestWhatAServersToolSaysIsBounded(t *testing.T) {
 		{`{"type":"text","text":""}`, 40_000}, {`{"type":"resource_link"}`, 40_000},
 	} {
 		m := newMachine(t.Errorf)
-		m.world.Tools = []core.ServerTool{{ToolSpec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: core.ApproveAlways}}
+		m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
 		for _, line := range []string{"start", `turn-start "a"`, "sample-done call=`c:mcp__s__t:{}`"} {
 			require.NoError(t, runCommand(m, line, new(strings.Builder)))
 		}
@@ -189,7 +151,7 @@ func TestArgumentsAreNotTooDeep(t *testing.T) {
 		for _, tool := range []string{"ticket", "mcp__s__t"} {
 			m := newMachine(t.Errorf)
 			m.world.Provider.ContextWindow, m.world.Compaction = nil, compaction.Rules{}
-			m.world.Tools = []core.ServerTool{{ToolSpec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: core.ApproveAlways}}
+			m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
 			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`} {
 				require.NoError(t, runCommand(m, line, new(strings.Builder)))
 			}

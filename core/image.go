@@ -1,20 +1,11 @@
 package core
 
 import (
-	"encoding/json"
 	"fmt"
-	"path/filepath"
 
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
-
-var imageTool = ToolSpec{
-	Name:        "view_image",
-	Description: "Shows you an image file of the user's machine: PNG, JPEG, GIF or WebP.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{` +
-		`"path":{"type":"string","description":"The file; a relative path begins at the working directory."}},` +
-		`"required":["path"],"additionalProperties":false}`),
-}
 
 // ReadImage reads an image file. Confined is set where the sandbox policy says which
 // files there are.
@@ -37,25 +28,15 @@ type ImageRead struct {
 func (in ImageRead) apply(s *step) { s.imageRead(in) }
 
 func (s *step) beginView(c *toolCall) {
-	var a struct {
-		Path string `json:"path"`
-	}
-	err := protocol.Unmarshal([]byte(c.call.Arguments), &a)
-	switch {
-	case err != nil:
+	path, err := toolspec.ParseImage(c.call.Arguments, s.settings.Cwd)
+	if err != nil {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
-	case a.Path == "":
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: path is missing", c.call.Name))
-		return
 	}
-	c.image = a.Path
-	if !filepath.IsAbs(c.image) {
-		c.image = filepath.Join(s.settings.Cwd, c.image)
-	}
+	c.image = path
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
-	s.effect(ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !unconfined(s.settings.Sandbox)})
+	s.effect(ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !toolspec.Unconfined(s.settings.Sandbox)})
 }
 
 func (s *step) imageRead(in ImageRead) {

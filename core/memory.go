@@ -7,6 +7,7 @@ import (
 
 	"appserver/core/excerpt"
 	"appserver/core/history"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -199,13 +200,10 @@ func (s *step) warnAboutMemory(text string) {
 	}
 }
 
-// queryLimit bounds what is searched for, in bytes.
-const queryLimit = 2000
-
 // searchMemory looks for what is remembered about the user's input, before the turn's first
 // request.
 func (s *step) searchMemory(input []protocol.UserInput) {
-	query := strings.TrimSpace(beginOfText(inputText(input), queryLimit))
+	query := strings.TrimSpace(beginOfText(inputText(input), toolspec.MaxQuery))
 	if s.memory.Items == 0 || s.memoryOff || query == "" {
 		return
 	}

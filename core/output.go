@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"appserver/core/patch"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -219,9 +220,19 @@ type Prompt struct {
 	Summarises bool
 }
 
-// ToolSpec offers a tool to the model. Parameters is a JSON Schema.
-type ToolSpec struct {
-	Name        string
-	Description string
-	Parameters  json.RawMessage
-}
+// The types of package toolspec that other packages use with the core. They import the core only.
+type (
+	// ToolSpec offers a tool to the model.
+	ToolSpec = toolspec.Spec
+	// ServerTool is a tool of an MCP server.
+	ServerTool = toolspec.ServerTool
+	// ServerToolResult is the result of a tool of an MCP server.
+	ServerToolResult = toolspec.ServerResult
+	// WebSearch configures the provider's search of the web.
+	WebSearch = toolspec.WebSearch
+	// WebSearchTool is the search as a request offers it.
+	WebSearchTool = toolspec.WebSearchTool
+)
+
+// WebSearchCached is the mode of searches in an index of the provider.
+const WebSearchCached = toolspec.WebSearchCached

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -11,15 +12,6 @@ import (
 var deniedWords = []string{
 	"read-only file system", "permission denied", "operation not permitted",
 	"network is unreachable", "name resolution", "could not resolve host", "name or service not known",
-}
-
-// unconfined tells whether a policy leaves commands to themselves.
-func unconfined(policy protocol.SandboxPolicy) bool {
-	switch policy.SandboxPolicyVariant.(type) {
-	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
-		return true
-	}
-	return false
 }
 
 // sandboxOf is the policy that a command runs with.
@@ -30,16 +22,12 @@ func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 	return s.settings.Sandbox
 }
 
-// outsideKey is what acceptForSession remembers of a command that may run outside of
-// the sandbox.
-func (c *shellCommand) outsideKey() string { return c.cwd + "\x00" + c.exact() + "\x00outside" }
-
 // offersOutside tells whether a command failed for the sandbox, by its words, and the
 // user can be asked to let it run outside. One that only reads never is: what it was
 // refused it would be refused outside, too. Clients answer one question for a command, so
 // one that the user has accepted is not asked about again.
 func (s *step) offersOutside(c *shellCommand, r ToolResult) bool {
-	return s.active.world.Enforced && !unconfined(s.sandboxOf(c)) && !c.safe && !c.accepted && s.active.outcome == nil &&
+	return s.active.world.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted && s.active.outcome == nil &&
 		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && refused(r.Output)
 }
 
@@ -47,7 +35,7 @@ func (s *step) offersOutside(c *shellCommand, r ToolResult) bool {
 // Under policies that have the user decide on the sandbox, one question decides on both.
 func (s *step) leavesSandbox(c *shellCommand) bool {
 	mode := s.policy().Mode
-	return c.denied != nil || c.escalates || mode != protocol.ApprovalOnRequest && s.asksOutside()
+	return c.denied != nil || c.Escalates || mode != protocol.ApprovalOnRequest && s.asksOutside()
 }
 
 // policy is the approval policy that commands run with. Nobody is asked for a review's.
@@ -58,18 +46,42 @@ func (s *step) policy() protocol.AskForApproval {
 	return s.settings.ApprovalPolicy
 }
 
-func (s *step) asksOutside() bool { return asksOutside(s.policy()) }
+func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.policy()) }
 
-// asksOutside tells whether an approval policy has the user asked for what the sandbox
-// does not allow.
-func asksOutside(p protocol.AskForApproval) bool {
-	switch p.Mode {
-	case protocol.ApprovalNever:
-		return false
-	case protocol.ApprovalGranular:
-		return p.Granular.SandboxApproval
+// rules are those that decide on calls of the turn under way.
+func (s *step) rules() toolspec.Rules {
+	return toolspec.Rules{Policy: s.policy(), Sandbox: s.settings.Sandbox, Cwd: s.settings.Cwd, Enforced: s.active.world.Enforced}
+}
+
+// verdict decides on a command.
+func (s *step) verdict(c *shellCommand) toolspec.Verdict {
+	if s.remembers(c.key()) {
+		return toolspec.Run
 	}
-	return true
+	return s.rules().Command(&c.Command)
+}
+
+// key identifies the command for acceptForSession.
+func (c *shellCommand) key() string { return c.Key(c.outside || c.denied != nil || c.Escalates) }
+
+// refusal tells the model why a command was not run, and what to do instead.
+func (s *step) refusal(c *shellCommand) string {
+	switch {
+	case c.Escalates:
+		return "This command was not run: it asks to run outside of the sandbox, and the approval policy never asks the user for that. " +
+			"Call the tool without sandbox_permissions, or do without the command."
+	case c.Dangerous:
+		return "This command was not run: it removes files by force (rm -f), and the approval policy never asks the user. Remove them without -f."
+	}
+	return "This command was not run: commands cannot be confined to the sandbox here, and the approval policy never asks the user."
+}
+
+// danger is a reason to ask for a command, "" without one.
+func (c *shellCommand) danger() string {
+	if c.Dangerous {
+		return "This command removes files by force (rm -f)."
+	}
+	return ""
 }
 
 func refused(output string) bool {
@@ -81,7 +93,7 @@ func refused(output string) bool {
 // outside of the sandbox.
 func (s *step) offerOutside(c *toolCall, r ToolResult) {
 	c.command.denied = &r
-	c.command.reason = "The sandbox seems to have kept this command from its work. Run it again outside of the sandbox?"
+	c.command.Reason = "The sandbox seems to have kept this command from its work. Run it again outside of the sandbox?"
 	s.ask(c)
 }
 

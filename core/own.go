@@ -7,6 +7,7 @@ import (
 
 	"appserver/core/command"
 	"appserver/core/history"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -58,17 +59,18 @@ func (s *step) beginQuietTurn(w World) {
 }
 
 func (s *step) startOwn(in RunOwnCommand) {
-	c := &shellCommand{script: in.Script, argv: []string{s.active.world.Shell, "-lc", in.Script}, cwd: s.settings.Cwd, timeout: in.Timeout}
+	c := &shellCommand{Command: toolspec.Command{
+		Script: in.Script, Argv: []string{s.active.world.Shell, "-lc", in.Script}, Cwd: s.settings.Cwd, Timeout: in.Timeout}}
 	o := &ownCommand{effect: s.newEffect(), command: c}
 	o.item = s.openItem(&protocol.CommandExecutionItem{
-		ID: s.NewID(), Command: command.Quote(c.argv), Cwd: c.cwd, Source: protocol.SourceUser,
-		Status: protocol.CommandInProgress, CommandActions: c.actions(),
+		ID: s.NewID(), Command: command.Quote(c.Argv), Cwd: c.Cwd, Source: protocol.SourceUser,
+		Status: protocol.CommandInProgress, CommandActions: c.Actions(),
 	}, s.Now)
 	s.active.own = append(s.active.own, o)
 	s.active.commands = append(s.active.commands, o.effect)
 	s.started(o.item)
 	s.effect(RunTool{ID: o.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.argv, Cwd: c.cwd, Timeout: c.timeout, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.settings.Cwd,
+		Argv: c.Argv, Cwd: c.Cwd, Timeout: c.Timeout, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.settings.Cwd,
 		Environment: s.active.world.Environment}})
 }
 
@@ -110,8 +112,8 @@ func (s *step) ownDone(o *ownCommand, r ToolResult) {
 	item := *o.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
 	endItem(&item, r)
 	o.item.ThreadItemVariant = &item
-	s.completed(o.item, o.command.argv)
-	told := history.UserMessage(ownText(o.command.script, r))
+	s.completed(o.item, o.command.Argv)
+	told := history.UserMessage(ownText(o.command.Script, r))
 	told.ID = "msg_" + s.NewID()
 	s.itemOfThread(told)
 	switch {

@@ -2,28 +2,14 @@ package core
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"appserver/core/command"
 	"appserver/core/patch"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
-
-var patchTool = ToolSpec{
-	Name: "apply_patch",
-	Description: "Adds, changes, moves and deletes files by a patch, all of it or nothing. The patch is lines between \"*** Begin Patch\" and \"*** End Patch\". " +
-		"Each file has a header: \"*** Add File: NAME\", followed by the lines of the file, each after a +; \"*** Delete File: NAME\"; or \"*** Update File: NAME\", " +
-		"optionally \"*** Move to: NAME\", and then hunks. A hunk begins with \"@@\", or with \"@@ LINE\" where LINE is one that stands before it, such as that of the function. " +
-		"Its lines have a space before those that stay, - before those that go and + before those that come; give three lines of context before and after a change. " +
-		"\"*** End of File\" ends a hunk at the file's end. Names are relative to the working directory.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{` +
-		`"input":{"type":"string","description":"The patch."}},` +
-		`"required":["input"],"additionalProperties":false}`),
-}
 
 // patchCall is a patch that the model wants applied.
 type patchCall struct {
@@ -34,52 +20,32 @@ type patchCall struct {
 	result *patch.Result
 }
 
-// parsePatch reads the arguments of a call of the patch tool.
-func (s *step) parsePatch(call *ToolCall) (*patchCall, error) {
-	var a struct {
-		Input string `json:"input"`
-	}
-	if call.Custom {
-		a.Input = call.Arguments
-	} else if err := protocol.Unmarshal([]byte(call.Arguments), &a); err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(a.Input) == "" {
-		return nil, errors.New("input is missing")
-	}
-	return &patchCall{dir: s.settings.Cwd, text: a.Input}, nil
-}
-
-// patchIn is the patch that a command hands to apply_patch, nil where it does
-// anything else.
+// patchIn returns the patch that a command passes to apply_patch, or nil.
 func patchIn(c *shellCommand) *patchCall {
-	dir, text, ok := command.Patch(c.script)
+	dir, text, ok := c.Patch()
 	if !ok {
 		return nil
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.cwd, dir)
 	}
 	return &patchCall{dir: dir, text: text}
 }
 
 func (s *step) beginPatch(c *toolCall) {
-	p, err := s.parsePatch(&c.call)
+	text, err := toolspec.ParsePatch(c.call.Arguments, c.call.Custom)
 	if err != nil {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
-	s.planPatch(c, p)
+	s.planPatch(c, &patchCall{dir: s.settings.Cwd, text: text})
 }
 
 // planPatch has the files read, and with them what the patch does.
 func (s *step) planPatch(c *toolCall, p *patchCall) {
 	c.patch = p
-	p.root = s.settings.rootOf(p.dir)
+	p.root = s.rules().Root(p.dir)
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(PlanPatch{ID: c.effect, TurnID: s.active.id, Root: p.root, Dir: p.dir,
-		Roots: s.settings.roots(), Protect: !unconfined(s.settings.Sandbox), Text: p.text})
+		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox), Text: p.text})
 }
 
 func (s *step) patchPlanned(in PatchPlanned) {
@@ -103,9 +69,9 @@ func (s *step) patchPlanned(in PatchPlanned) {
 // beginPlanned writes the files, asks whether it may, or does not.
 func (s *step) beginPlanned(c *toolCall) {
 	switch s.patchVerdict(c.patch) {
-	case run:
+	case toolspec.Run:
 		s.writePatch(c)
-	case ask:
+	case toolspec.Ask:
 		s.ask(c)
 	default:
 		s.decline(c, "This patch was not applied: it writes where the sandbox policy allows no writing, and the approval policy never asks the user.")
@@ -113,72 +79,12 @@ func (s *step) beginPlanned(c *toolCall) {
 	}
 }
 
-// patchVerdict decides by policy. The server writes the files itself, so that the
-// sandbox policy holds for patches also where the kernel enforces none.
-func (s *step) patchVerdict(p *patchCall) verdict {
-	switch {
-	case !slices.ContainsFunc(p.keys(), func(key string) bool { return !s.allowed[key] }):
-		return run
-	case s.settings.ApprovalPolicy.Mode == protocol.ApprovalUntrusted:
-		return ask
-	case s.settings.mayPatch(p):
-		return run
-	case s.asksOutside():
-		return ask
+// patchVerdict decides on a patch.
+func (s *step) patchVerdict(p *patchCall) toolspec.Verdict {
+	if !slices.ContainsFunc(p.keys(), func(key string) bool { return !s.allowed[key] }) {
+		return toolspec.Run
 	}
-	return forbid
-}
-
-// mayPatch reports whether the sandbox policy allows a patch to change its files.
-func (s Settings) mayPatch(p *patchCall) bool {
-	switch s.Sandbox.SandboxPolicyVariant.(type) {
-	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
-		return true
-	case *protocol.WorkspaceWrite:
-		return !slices.ContainsFunc(p.files(), func(file string) bool { return s.rootOf(file) == "" || Protected(s.roots(), file) })
-	}
-	return false
-}
-
-// Protected reports whether a path is in one of the protected folders of the roots. The nearest
-// root above it counts, since a root may be within another's protected folder.
-func Protected(roots []string, name string) bool {
-	nearest := ""
-	for _, root := range roots {
-		if within(root, name) && len(root) > len(nearest) {
-			nearest = root
-		}
-	}
-	if nearest == "" {
-		return false
-	}
-	rel, _ := filepath.Rel(nearest, name)
-	first, _, _ := strings.Cut(rel, "/")
-	return slices.ContainsFunc(protocol.ProtectedFolders, func(folder string) bool { return strings.EqualFold(folder, first) })
-}
-
-// roots are the working directory and the writable roots.
-func (s Settings) roots() []string {
-	roots := []string{s.Cwd}
-	if policy, ok := s.Sandbox.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
-		roots = append(roots, policy.WritableRoots...)
-	}
-	return roots
-}
-
-// rootOf returns the working directory or the writable root that a path is below, or "".
-func (s Settings) rootOf(name string) string {
-	for _, root := range s.roots() {
-		if within(root, name) {
-			return root
-		}
-	}
-	return ""
-}
-
-func within(root, dir string) bool {
-	rel, err := filepath.Rel(root, dir)
-	return err == nil && filepath.IsLocal(rel)
+	return s.rules().Patch(p.files())
 }
 
 func (s *step) writePatch(c *toolCall) {
@@ -189,7 +95,7 @@ func (s *step) writePatch(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir,
-		Roots: s.settings.roots(), Protect: !unconfined(s.settings.Sandbox), Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
+		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox), Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
 }
 
 func (s *step) patchWritten(in PatchWritten) {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"appserver/core/history"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -59,6 +60,6 @@ func (t *Thread) PromptTokens() int64 { return t.contextUsage().PromptTokens }
 func (t *Thread) setOptions(o Options) {
 	t.options = o
 	t.context.Configure(history.Options{Tokenizer: o.Tokens, Preview: preview, ShowsCall: func(tool string) bool {
-		return shellNames[tool] || tool == patchTool.Name
+		return toolspec.IsShell(tool) || tool == toolspec.ApplyPatch
 	}})
 }

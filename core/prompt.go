@@ -44,21 +44,6 @@ func (t *Thread) request() *Prompt {
 	return p
 }
 
-// tools are all that the model is offered.
-func (o Offers) tools(escalation bool) []ToolSpec {
-	tools := []ToolSpec{shellTool(escalation), patchTool, planTool}
-	if o.Terminals {
-		tools = append(tools, execTool(escalation), typeTool)
-	}
-	if o.Images {
-		tools = append(tools, imageTool)
-	}
-	if o.Questions {
-		tools = append(tools, askTool)
-	}
-	return tools
-}
-
 // systemPrompt is made of what the client gave when it resumed the thread, else when
 // it began it, else of this server's own.
 func (t *Thread) systemPrompt() string {

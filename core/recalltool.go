@@ -2,25 +2,15 @@ package core
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"appserver/core/digest"
 	"appserver/core/history"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
-
-var recallTool = ToolSpec{
-	Name: "recall",
-	Description: "Searches what is not in the conversation any more: items that were taken out of it, and summaries of earlier work in this repository. " +
-		"Items that are listed as excluded can be brought back into the conversation by their ids.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{` +
-		`"query":{"type":"string","description":"What to look for, in words that stand there."},` +
-		`"ids":{"type":"array","items":{"type":"string"},"description":"Excluded items to bring back, as r12."}},` +
-		`"additionalProperties":false}`),
-}
 
 const (
 	// recallHits is how many items of the thread, and how many memories, a call gives;
@@ -29,11 +19,6 @@ const (
 	// recallDepth bounds the text of the thread's items that a call looks at, in bytes.
 	recallDepth = 32 << 20
 )
-
-type recallArguments struct {
-	Query string   `json:"query"`
-	IDs   []string `json:"ids"`
-}
 
 // recallCall is a call of the recall tool whose search is under way.
 type recallCall struct {
@@ -44,11 +29,7 @@ type recallCall struct {
 }
 
 func (s *step) beginRecall(c *toolCall) {
-	var a recallArguments
-	err := protocol.Unmarshal([]byte(c.call.Arguments), &a)
-	if a.Query = strings.TrimSpace(beginOfText(a.Query, queryLimit)); err == nil && a.Query == "" && len(a.IDs) == 0 {
-		err = fmt.Errorf("query or ids must be given")
-	}
+	a, err := toolspec.ParseRecall(c.call.Arguments)
 	if err != nil {
 		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return

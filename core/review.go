@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"appserver/core/history"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -84,7 +85,7 @@ func (s *step) exitReview(shown string, result *reviewResult) {
 // reviewRequest is the reviewer's: it has its own instructions, and reads by commands.
 func (s *step) reviewRequest(r *review) *Prompt {
 	p := s.Thread.request()
-	p.Instructions, p.Tools, p.WebSearch, p.OutputSchema = ReviewInstructions, []ToolSpec{shellTool(false)}, nil, nil
+	p.Instructions, p.Tools, p.WebSearch, p.OutputSchema = ReviewInstructions, toolspec.ReviewSpecs(), nil, nil
 	p.Items = append([]protocol.ResponseItem(nil), r.items...)
 	return p
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/toolspec"
 )
 
 // This file holds the commands on MCP servers.
@@ -16,8 +17,8 @@ func serverTools(a arguments) (tools []core.ServerTool) {
 	yes, no := true, false
 	for _, v := range a.all("tool") {
 		name, hints, _ := strings.Cut(v, ":")
-		t := core.ServerTool{ToolSpec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name, Parameters: json.RawMessage(`{"type":"object"}`)},
-			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: core.ApproveByHints}
+		t := core.ServerTool{Spec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name, Parameters: json.RawMessage(`{"type":"object"}`)},
+			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: toolspec.ApproveByHints}
 		for _, hint := range hints {
 			switch hint {
 			case 'r':
@@ -27,9 +28,9 @@ func serverTools(a arguments) (tools []core.ServerTool) {
 			case 's':
 				t.Destructive, t.OpenWorld = &no, &no
 			case 'p':
-				t.Approval = core.ApprovePrompt
+				t.Approval = toolspec.ApprovePrompt
 			case 'a':
-				t.Approval = core.ApproveAlways
+				t.Approval = toolspec.ApproveAlways
 			}
 		}
 		tools = append(tools, t)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -40,14 +41,9 @@ type openQuestion struct {
 	turnID  *string
 }
 
-// elicits tells whether the user may be asked about tools of servers, and by them.
-func elicits(p protocol.AskForApproval) bool {
-	return p.Mode != protocol.ApprovalNever && (p.Granular == nil || p.Granular.McpElicitations)
-}
-
 // serverAsks passes a question on to the client, unless the user does not want to be asked.
 func (s *step) serverAsks(in ServerAsks) {
-	if !elicits(s.settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
+	if !toolspec.Elicits(s.settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
 		s.answerServer(in.Question, protocol.ElicitDecline)
 		return
 	}
@@ -179,9 +175,9 @@ func (s *step) serverApproval(c *toolCall, in ClientAnswer) {
 		switch gjson.GetBytes(answer.Meta, "persist").Str {
 		case "always":
 			s.warn([]string{"No rules are kept for tools: " + c.call.Name + " is accepted for this session. To accept it for good, set its approval_mode to \"approve\" in config.toml."})
-			s.allow(c.server.key())
+			s.allow(c.server.tool.Key())
 		case "session":
-			s.allow(c.server.key())
+			s.allow(c.server.tool.Key())
 		}
 		s.accept(c)
 		return

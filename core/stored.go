@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/command"
 	"appserver/core/patch"
 	"appserver/protocol"
 )
@@ -233,7 +234,7 @@ func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 		return nil
 	}
 	item := &protocol.CommandExecutionItem{
-		ID: s.ID, Command: quoteCommand(s.Command), Cwd: pathOf(s.Cwd), ProcessID: s.ProcessID,
+		ID: s.ID, Command: command.Quote(s.Command), Cwd: pathOf(s.Cwd), ProcessID: s.ProcessID,
 		Source: protocol.CamelCase(s.Source), Status: protocol.CommandExecutionStatus(protocol.CamelCase(s.Status)),
 		CommandActions: []protocol.CommandAction{}, ExitCode: s.ExitCode,
 	}

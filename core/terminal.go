@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"appserver/core/excerpt"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -53,9 +54,6 @@ const (
 	// maxTerminals is how many commands of a thread may run at a time, and how many that
 	// have ended are kept for the model to read.
 	maxTerminals = 64
-	// unreadLimit bounds the output that waits for the model, and what one call gives, in
-	// bytes.
-	unreadLimit = 40_000
 )
 
 // TypeKeys types on the terminal of a command, if there is a text. With Track it lasts for
@@ -110,18 +108,18 @@ func (t *Thread) HasTerminals() bool { return len(t.liveTerminals()) > 0 }
 
 // openTerminal runs a call's command on a terminal.
 func (s *step) openTerminal(c *toolCall) {
-	wish := c.command.terminal
+	wish := c.command.Terminal
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
-	term := &terminal{id: c.session, effect: c.effect, turnID: s.active.id, itemID: c.call.ID, command: c.command, item: c.item, writes: s.mayChange(c.command), unread: &excerpt.Text{Limit: unreadLimit}}
+	term := &terminal{id: c.session, effect: c.effect, turnID: s.active.id, itemID: c.call.ID, command: c.command, item: c.item, writes: s.mayChange(c.command), unread: &excerpt.Text{Limit: toolspec.MaxOutput}}
 	track := s.trackCommand(c.command)
 	s.terminals = append(s.terminals, term)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.argv, Cwd: c.command.cwd, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
-		Environment: s.active.world.Environment, Stays: true, TTY: wish.tty}, Track: track, Watch: wish.wait})
-	s.lookAt(term, c, wish.keep)
+		Argv: c.command.Argv, Cwd: c.command.Cwd, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
+		Environment: s.active.world.Environment, Stays: true, TTY: wish.TTY}, Track: track, Watch: wish.Wait})
+	s.lookAt(term, c, wish.Keep)
 	if track == nil {
-		s.lookFor(term.look, wish.wait)
+		s.lookFor(term.look, wish.Wait)
 	}
 }
 
@@ -200,14 +198,14 @@ func (s *step) lookIsOver(term *terminal) {
 // answerLook gives the call that waits what the model has not read.
 func (s *step) answerLook(term *terminal, how string) {
 	l, output := term.look, term.unread.String()
-	term.look, term.unread = nil, &excerpt.Text{Limit: unreadLimit}
+	term.look, term.unread = nil, &excerpt.Text{Limit: toolspec.MaxOutput}
 	s.answer(l.call, lookText(s.Now.Sub(l.began), how, output, l.keep))
 }
 
 // lookText is what a call gives, in the form of the reference implementation. Output that
 // is at its limit is cut already.
 func lookText(took time.Duration, how, output string, keep int) string {
-	if keep < unreadLimit {
+	if keep < toolspec.MaxOutput {
 		kept := excerpt.Text{Limit: keep}
 		kept.Write(output)
 		output = kept.String()
@@ -224,7 +222,7 @@ func (s *step) terminalDone(term *terminal, r ToolResult) {
 	}
 	if s.knows(term) {
 		endItem(s.showTerminal(term), r)
-		s.completedIn(term.turnID, term.item, term.command.argv)
+		s.completedIn(term.turnID, term.item, term.command.Argv)
 	}
 	if term.look == nil {
 		s.forgetTerminals()

@@ -3,13 +3,12 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"appserver/core/command"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -32,26 +31,14 @@ type toolCall struct {
 	item *protocol.ThreadItem
 }
 
-// shellCommand is what the shell tool was asked to run.
+// shellCommand is a command of the model, and the state of its approval.
 type shellCommand struct {
-	script  string
-	argv    []string
-	cwd     string
-	timeout time.Duration
-	reason  string
-	// safe is set for what surely only reads, dangerous for what removes files by force.
-	safe, dangerous bool
-	// escalates is set where the model asks to run it outside of the sandbox.
-	escalates bool
-	// terminal is how it runs in the background, nil where it does not. A foreign one runs
-	// in another shell than the user's.
-	terminal *terminalWish
-	foreign  bool
-	// denied is how it ended confined, where the user is asked to let it run outside
-	// of the sandbox, which outside says that it may.
-	denied  *ToolResult
+	toolspec.Command
+	// denied is the result inside the sandbox if the user is asked to run the command outside, or nil.
+	denied *ToolResult
+	// outside is set if the command runs outside of the sandbox.
 	outside bool
-	// accepted is set once the user has accepted the command.
+	// accepted is set if the user accepted the command.
 	accepted bool
 }
 
@@ -107,7 +94,7 @@ func (s *step) callItem(call *ToolCall) protocol.ResponseItemVariant {
 	}
 	item := &protocol.FunctionCall{Name: call.Name, Arguments: call.Arguments, CallID: call.ID, Echo: call.Echo}
 	if t := s.serverTool(call.Name); t != nil {
-		item.Namespace, item.Name = t.names()
+		item.Namespace, item.Name = t.RolloutName()
 	}
 	return item
 }
@@ -154,18 +141,18 @@ func (s *step) advance() {
 func (s *step) readsOnly(c *toolCall) bool {
 	switch {
 	case c.server != nil:
-		return c.server.tool.harmless() && c.server.tool.Approval != ApprovePrompt
+		return c.server.tool.Harmless() && c.server.tool.Approval != toolspec.ApprovePrompt
 	case c.command == nil:
 		return s.viewsImage(c)
-	case c.command.escalates || patchIn(c.command) != nil:
+	case c.command.Escalates || patchIn(c.command) != nil:
 		return false
 	}
-	return c.command.safe || !s.mayChange(c.command) && !s.asksOutside()
+	return c.command.Safe || !s.mayChange(c.command) && !s.asksOutside()
 }
 
 // viewsImage reports whether the call looks at an image.
 func (s *step) viewsImage(c *toolCall) bool {
-	return c.call.Name == imageTool.Name && s.offers.Images && s.reviewing() == nil && s.serverTool(c.call.Name) == nil
+	return c.call.Name == toolspec.ViewImage && s.offers.Images && s.reviewing() == nil && s.serverTool(c.call.Name) == nil
 }
 
 // prepare reads the arguments of a call that may run beside others. It is false for other tools
@@ -174,43 +161,44 @@ func (s *step) prepare(c *toolCall) bool {
 	if s.viewsImage(c) {
 		return true
 	}
-	if c.command == nil && shellNames[c.call.Name] {
+	if c.command == nil && toolspec.IsShell(c.call.Name) {
 		c.command, _ = s.parseCommand(c)
 	}
 	return c.command != nil || s.prepareServerCall(c)
 }
 
-// parseCommand reads the arguments of a tool that runs commands.
+// parseCommand decodes the arguments of a tool that runs commands.
 func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
-	command, err := s.parseShell(c.call.Arguments)
-	if err == nil && s.offers.Terminals && c.call.Name == execName && s.reviewing() == nil {
-		err = s.wishFor(command, c.call.Arguments)
+	parse := toolspec.ParseShell
+	if s.offers.Terminals && c.call.Name == toolspec.ExecCommand && s.reviewing() == nil {
+		parse = toolspec.ParseExec
 	}
+	command, err := parse(c.call.Arguments, s.settings.Cwd, s.active.world.Shell)
 	if err != nil {
 		return nil, err
 	}
-	return command, nil
+	return &shellCommand{Command: *command}, nil
 }
 
 func (s *step) begin(c *toolCall) {
 	switch {
-	case shellNames[c.call.Name]:
+	case toolspec.IsShell(c.call.Name):
 		s.beginShell(c)
 	case s.reviewing() != nil:
-		s.answer(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, shellName))
+		s.answer(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, toolspec.Shell))
 	case s.serverTool(c.call.Name) != nil:
 		s.beginServerCall(c)
-	case c.call.Name == patchTool.Name:
+	case c.call.Name == toolspec.ApplyPatch:
 		s.beginPatch(c)
-	case c.call.Name == planTool.Name:
+	case c.call.Name == toolspec.UpdatePlan:
 		s.answer(c, s.updatePlan(c.call.Arguments))
-	case c.call.Name == typeTool.Name && s.offers.Terminals:
+	case c.call.Name == toolspec.WriteStdin && s.offers.Terminals:
 		s.beginTyping(c)
-	case c.call.Name == imageTool.Name && s.offers.Images:
+	case c.call.Name == toolspec.ViewImage && s.offers.Images:
 		s.beginView(c)
-	case c.call.Name == recallTool.Name && s.recalls():
+	case c.call.Name == toolspec.Recall && s.recalls():
 		s.beginRecall(c)
-	case c.call.Name == askTool.Name && s.offersTool(askTool.Name):
+	case c.call.Name == toolspec.RequestUserInput && s.offersTool(toolspec.RequestUserInput):
 		s.beginQuestions(c)
 	default:
 		s.beginOther(c)
@@ -297,16 +285,16 @@ func (s *step) beginShell(c *toolCall) {
 		s.planPatch(c, p)
 		return
 	}
-	if c.command.terminal != nil && len(s.liveTerminals()) >= maxTerminals {
+	if c.command.Terminal != nil && len(s.liveTerminals()) >= maxTerminals {
 		s.answer(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessions()))
 		return
 	}
-	c.command.outside = s.remembers(c.command.outsideKey())
+	c.command.outside = s.remembers(c.command.Key(true))
 	switch s.verdict(c.command) {
-	case run:
+	case toolspec.Run:
 		s.runCommand(c)
-	case ask:
-		c.command.reason = cmp.Or(c.command.reason, c.command.danger())
+	case toolspec.Ask:
+		c.command.Reason = cmp.Or(c.command.Reason, c.command.danger())
 		s.ask(c)
 		s.warnUnconfined()
 	default:
@@ -319,14 +307,14 @@ func (s *step) runCommand(c *toolCall) {
 	if s.mayChange(c.command) && s.held(c) {
 		return
 	}
-	if c.command.terminal != nil {
+	if c.command.Terminal != nil {
 		s.openTerminal(c)
 		return
 	}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.commands = append(s.active.commands, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.argv, Cwd: c.command.cwd, Timeout: c.command.timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
+		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
 		Environment: s.active.world.Environment}, Track: s.trackCommand(c.command)})
 }
 
@@ -335,8 +323,8 @@ func (s *step) runCommand(c *toolCall) {
 func (s *step) show(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
 	if c.item == nil {
 		c.item = s.openItem(&protocol.CommandExecutionItem{
-			ID: c.call.ID, Command: command.Quote(c.command.argv), Cwd: c.command.cwd, Source: source,
-			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: c.command.actions(),
+			ID: c.call.ID, Command: command.Quote(c.command.Argv), Cwd: c.command.Cwd, Source: source,
+			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: c.command.Actions(),
 		}, s.Now)
 		s.started(c.item)
 	}
@@ -347,17 +335,6 @@ func (s *step) show(c *toolCall, source string, processID *string) *protocol.Com
 	}
 	c.item.ThreadItemVariant = &item
 	return &item
-}
-
-// actions are what the command does. The paths of files that it reads are absolute.
-func (c *shellCommand) actions() []protocol.CommandAction {
-	actions := command.Actions(c.script)
-	for i, a := range actions {
-		if a.Type == "read" && a.Path != nil && !filepath.IsAbs(*a.Path) {
-			actions[i].Path = new(filepath.Join(c.cwd, *a.Path))
-		}
-	}
-	return actions
 }
 
 // running is the call that an effect belongs to.
@@ -441,13 +418,13 @@ func (s *step) toolDone(in ToolDone) {
 // settle ends a command that ran. The model is told the rest after its output.
 func (s *step) settle(c *toolCall, r ToolResult, rest string) {
 	endItem(s.show(c, protocol.SourceStartup, c.processID()), r)
-	s.completed(c.item, c.command.argv)
+	s.completed(c.item, c.command.Argv)
 	s.answer(c, c.command.resultText(r)+rest)
 }
 
 // processID is that of a terminal; the other commands have the system's.
 func (c *toolCall) processID() *string {
-	if c.command.terminal == nil {
+	if c.command.Terminal == nil {
 		return nil
 	}
 	return &c.session
@@ -455,8 +432,8 @@ func (c *toolCall) processID() *string {
 
 // resultText is a command's result as the model reads it.
 func (c *shellCommand) resultText(r ToolResult) string {
-	if c.terminal != nil {
-		return lookText(r.Duration, exitText(r), r.Output, c.terminal.keep)
+	if c.Terminal != nil {
+		return lookText(r.Duration, exitText(r), r.Output, c.Terminal.Keep)
 	}
 	return outputText(r)
 }
@@ -486,29 +463,12 @@ func outputText(r ToolResult) string {
 	return head + "Output:\n" + r.Output
 }
 
-type planArguments struct {
-	Explanation *string                 `json:"explanation"`
-	Plan        []protocol.TurnPlanStep `json:"plan"`
-}
-
-var planStatus = map[string]string{"pending": "pending", "in_progress": "inProgress", "inProgress": "inProgress", "completed": "completed"}
-
-// updatePlan shows the plan and is the tool's output.
+// updatePlan notifies the plan and returns the output of the call.
 func (s *step) updatePlan(arguments string) string {
-	var p planArguments
-	if err := protocol.Unmarshal([]byte(arguments), &p); err != nil {
+	p, err := toolspec.ParsePlan(arguments)
+	if err != nil {
 		return fmt.Sprintf("The plan could not be read: %v", err)
 	}
-	if p.Plan == nil {
-		return "The plan could not be read: plan is missing"
-	}
-	for i := range p.Plan {
-		status, ok := planStatus[p.Plan[i].Status]
-		if !ok {
-			return fmt.Sprintf("The status %q of step %d is none of pending, in_progress, completed.", p.Plan[i].Status, i+1)
-		}
-		p.Plan[i].Status = status
-	}
-	s.notify(protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: p.Plan})
+	s.notify(protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: p.Steps})
 	return "Plan updated"
 }

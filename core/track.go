@@ -63,7 +63,7 @@ func (s *step) trackTyping(term *terminal) *Track {
 // unless the kernel lets it write none.
 func (s *step) mayChange(c *shellCommand) bool {
 	_, readOnly := s.sandboxOf(c).SandboxPolicyVariant.(*protocol.ReadOnly)
-	return !c.safe && !(readOnly && s.active.world.Enforced)
+	return !c.Safe && !(readOnly && s.active.world.Enforced)
 }
 
 // trackPatch is how a patch is tracked, nil where it is not.
@@ -71,15 +71,15 @@ func (s *step) trackPatch(p *patchCall) *Track {
 	if !s.active.world.Tracking.Patches {
 		return nil
 	}
-	return s.track(s.settings.trackedDir(p))
+	return s.track(s.trackedDir(p))
 }
 
 // trackedDir returns the directory that a patch is tracked in: the root of all its files, else
 // that of the patch.
-func (s Settings) trackedDir(p *patchCall) string {
+func (s *step) trackedDir(p *patchCall) string {
 	root := ""
 	for i, file := range p.files() {
-		if r := s.rootOf(file); i > 0 && r != root || r == "" {
+		if r := s.rules().Root(file); i > 0 && r != root || r == "" {
 			return cmp.Or(p.root, p.dir)
 		} else {
 			root = r

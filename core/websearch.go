@@ -9,50 +9,12 @@ import (
 	"appserver/protocol"
 )
 
-// The modes of WebSearch: from an index of the provider, from that and from pages that it knows, or
-// from the web as it is.
-const (
-	WebSearchDisabled = "disabled"
-	WebSearchCached   = "cached"
-	WebSearchIndexed  = "indexed"
-	WebSearchLive     = "live"
-)
-
-// WebSearch is how the provider may search the web for the model. The zero value is not at all.
-type WebSearch struct {
-	Mode string
-	// Options are further members of the provider's tool, as a JSON object; "" is none.
-	Options string
-}
-
-// WebSearchTool is the provider's own tool. External is set if it may read pages of the web, Indexed
-// if only those of its index.
-type WebSearchTool struct {
-	External, Indexed bool
-	Options           string
-}
-
-// tool is the tool to offer, nil for none. A thread whose commands reach the network anyway may
-// search live.
-func (w WebSearch) tool(unconfined bool) *WebSearchTool {
-	switch w.Mode {
-	case WebSearchCached:
-		return &WebSearchTool{External: unconfined, Options: w.Options}
-	case WebSearchIndexed:
-		return &WebSearchTool{External: true, Indexed: true, Options: w.Options}
-	case WebSearchLive:
-		return &WebSearchTool{External: true, Options: w.Options}
-	}
-	return nil
-}
-
 // webSearch is the tool of the thread's next request. Only the Responses API has one.
 func (t *Thread) webSearch() *WebSearchTool {
 	if !t.offers.Responses {
 		return nil
 	}
-	_, unconfined := t.settings.Sandbox.SandboxPolicyVariant.(*protocol.DangerFullAccess)
-	return t.offers.WebSearch.tool(unconfined)
+	return t.offers.WebSearch.Tool(t.settings.Sandbox)
 }
 
 // webSearchCall is the type of the items by which a provider reports its searches.

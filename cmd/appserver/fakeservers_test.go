@@ -11,6 +11,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/engine"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -60,8 +61,8 @@ func (f *fakeServers) Tools(string) (tools []core.ServerTool, pending bool) {
 	yes := true
 	for _, name := range []string{"change", "look", "lost", "name", "slow"} {
 		t := core.ServerTool{
-			ToolSpec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name, Parameters: json.RawMessage(`{"type":"object"}`)},
-			Server:   "docs", Tool: name, Namespace: "mcp__docs", Approval: core.ApproveByHints,
+			Spec:   core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name, Parameters: json.RawMessage(`{"type":"object"}`)},
+			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: toolspec.ApproveByHints,
 		}
 		if name != "change" {
 			t.ReadOnly = &yes

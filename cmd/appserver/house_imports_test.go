@@ -29,7 +29,7 @@ type importRule struct {
 func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
-		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/excerpt", "core/filechanges", "core/history", "core/lineref", "core/patch"}, "it is a pure function of its inputs"},
+		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/excerpt", "core/filechanges", "core/history", "core/lineref", "core/patch", "core/toolspec"}, "it is a pure function of its inputs"},
 		{"core/checkpoint", []string{"protocol", "core", "core/filechanges", "core/worktree"}, "it keeps worktrees as the core asks for it, whoever carries the question"},
 		{"core/codeindex", []string{"core/find", "rollout/disk"}, "it knows files, and whoever keeps them by an interface of its own; the disk has its locks"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
@@ -42,7 +42,7 @@ func importRules() []importRule {
 		{"core/fieldtest", nil, "it knows structs only"},
 		{"core/history", []string{"protocol", "core/lineref"}, "another program can use it alone"},
 		{"core/lineref", []string{"protocol"}, "it reads payloads again, whatever is made of them"},
-		{"core/mcp", []string{"protocol", "core"}, "it knows servers and owners, and no thread"},
+		{"core/mcp", []string{"protocol", "core", "core/toolspec"}, "it knows servers and owners, and no thread"},
 		{"core/memory", []string{"protocol", "core/words", "rollout/database", "rollout/disk", "rollout/home"}, "it keeps rows, whoever makes and uses them"},
 		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},
 		{"core/model/chat", []string{"protocol", "core", "core/model"}, "it is one API for requests, whatever the connection does"},
@@ -52,8 +52,9 @@ func importRules() []importRule {
 		{"core/model/sse", nil, "it reads a text format"},
 		{"core/token", nil, "it counts text, whoever asks"},
 		{"core/sandbox", []string{"protocol"}, "it turns a policy into what the kernel enforces, whatever the command"},
-		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/patch", "core/sandbox"}, "it runs what the core asks for, whoever carries the question"},
+		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/patch", "core/sandbox", "core/toolspec"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
+		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt"}, "it specifies tools and decides on calls, and knows no thread"},
 		{"core/tomledit", nil, "it knows documents, not settings"},
 		{"core/worktree", nil, "it knows files and git, whoever changes them"},
 		{"core/skill", []string{"protocol"}, "it finds files, and knows no thread"},
@@ -176,7 +177,7 @@ func libraries() []library {
 		{"github.com/sashabaranov/go-openai", []string{"core/model", "core/model/chat"}, "the client of Chat Completions and of embeddings"},
 		{"github.com/sourcegraph/jsonrpc2", []string{"server"}, "one connection to the client"},
 		{"github.com/stretchr/testify", []string{"core/fieldtest"}, "for tests"},
-		{"github.com/tidwall/gjson", []string{"core", "core/digest", "core/history", "core/model/chat", "core/model/responses", "protocol", "rollout", "rollout/line", "rollout/listing"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume, or of a stream"},
+		{"github.com/tidwall/gjson", []string{"core", "core/digest", "core/history", "core/model/chat", "core/model/responses", "core/toolspec", "protocol", "rollout", "rollout/line", "rollout/listing"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume, or of a stream"},
 		{"github.com/tiktoken-go/tokenizer", []string{"core/token"}, "one owner of the tables, which are megabytes"},
 		{"go.uber.org/goleak", nil, "for tests"},
 		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},
@@ -223,7 +224,7 @@ func checkLibrary(s *houseSource, name string) string {
 // purePackages are the core and what it imports: equal inputs give equal steps, so
 // that a replay of a rollout gives the state back.
 func purePackages() []string {
-	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash"}
+	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash", "core/toolspec"}
 }
 
 // impureImports are packages, with all below them, that reach beyond the inputs.

@@ -16,6 +16,7 @@ import (
 	"appserver/core/engine"
 	"appserver/core/model"
 	"appserver/core/skill"
+	"appserver/core/toolspec"
 	"appserver/core/workspace"
 	"appserver/protocol"
 )
@@ -51,7 +52,7 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
 		return t, err
 	}
-	if err := core.CheckDynamicTools(p.DynamicTools); err != nil {
+	if err := toolspec.CheckDynamicTools(p.DynamicTools); err != nil {
 		return t, err
 	}
 	t.Persist = c.History.SaveHistory

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"appserver/core"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -308,7 +309,7 @@ func cut(block sdk.Content, limit int) (json.RawMessage, error) {
 	}
 	text := fmt.Sprintf("[content of %d bytes is left out: a result has at most %d]", len(raw), mostResult)
 	if t, ok := block.(*sdk.TextContent); ok {
-		text = core.CutMiddle(t.Text, max(limit/2, 0))
+		text = toolspec.CutMiddle(t.Text, max(limit/2, 0))
 	}
 	return json.Marshal(&sdk.TextContent{Text: text})
 }

@@ -16,6 +16,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/mcp"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -23,7 +24,7 @@ func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "my.long-server")
 	d.Disabled = []string{"crash"}
-	d.Approval, d.ToolApproval = core.ApprovePrompt, map[string]string{"echo": core.ApproveAlways}
+	d.Approval, d.ToolApproval = toolspec.ApprovePrompt, map[string]string{"echo": toolspec.ApproveAlways}
 	tools := r.ready(d)
 	byTool := map[string]core.ServerTool{}
 	for _, tool := range tools {
@@ -37,8 +38,8 @@ func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
 	require.JSONEq(t, `{"type":"object","properties":{}}`, string(wipe.Parameters))
 	require.True(t, *wipe.Destructive)
 	require.Nil(t, byTool["write"].ReadOnly)
-	require.Equal(t, core.ApprovePrompt, wipe.Approval)
-	require.Equal(t, core.ApproveAlways, byTool["echo"].Approval)
+	require.Equal(t, toolspec.ApprovePrompt, wipe.Approval)
+	require.Equal(t, toolspec.ApproveAlways, byTool["echo"].Approval)
 	require.ErrorContains(t, r.Call(context.Background(), "me", core.CallTool{Server: d.Name, Tool: "crash"}, nil).Err, "turned off")
 }
 

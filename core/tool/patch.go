@@ -13,6 +13,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/patch"
+	"appserver/core/toolspec"
 )
 
 // maxPatched is the longest file that a patch changes, in bytes.
@@ -183,7 +184,7 @@ func (p *places) resolve(r *root, name string, follow bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if core.Protected(p.protected, filepath.Join(r.dir, resolved)) && !core.Protected(p.protected, filepath.Join(r.dir, name)) {
+	if toolspec.Protected(p.protected, filepath.Join(r.dir, resolved)) && !toolspec.Protected(p.protected, filepath.Join(r.dir, name)) {
 		return "", errors.New("it leads into a protected folder by a link; name the file itself")
 	}
 	return resolved, nil

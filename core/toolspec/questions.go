@@ -1,0 +1,78 @@
+package toolspec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"appserver/protocol"
+)
+
+var questionsSpec = Spec{
+	Name: RequestUserInput,
+	Description: "Asks the user one to three short questions with answers to choose from, and waits for the answers. " +
+		"The user can always answer in other words, so do not offer an option for that.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"questions":{"type":"array","description":"One question if possible, at most three.",` +
+		`"items":{"type":"object","properties":{` +
+		`"id":{"type":"string","description":"The id of the question in the result, in snake_case."},` +
+		`"header":{"type":"string","description":"The topic, in at most 12 characters."},` +
+		`"question":{"type":"string","description":"One sentence."},` +
+		`"options":{"type":"array",` +
+		`"description":"Two or three answers that exclude each other. Put the one that you recommend first.",` +
+		`"items":{"type":"object","properties":{"label":{"type":"string","description":"A few words."},` +
+		`"description":{"type":"string","description":"The effect of this choice, in one sentence."}},` +
+		`"required":["label","description"],"additionalProperties":false}}},` +
+		`"required":["id","header","question","options"],"additionalProperties":false}}},` +
+		`"required":["questions"],"additionalProperties":false}`),
+}
+
+// maxQuestions is the highest accepted number of questions in one call. The model is offered fewer.
+const maxQuestions = 10
+
+// ParseQuestions decodes the arguments of request_user_input. Each question accepts other words
+// than its options.
+func ParseQuestions(arguments string) ([]protocol.ToolRequestUserInputQuestion, error) {
+	var a struct {
+		Questions []protocol.ToolRequestUserInputQuestion `json:"questions"`
+	}
+	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
+		return nil, err
+	}
+	if len(a.Questions) == 0 || len(a.Questions) > maxQuestions {
+		return nil, fmt.Errorf("expected one to three questions, got %d", len(a.Questions))
+	}
+	ids := map[string]bool{}
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		switch {
+		case q.ID == "" || ids[q.ID]:
+			return nil, fmt.Errorf("question %d needs an id of its own", i+1)
+		case q.Question == "":
+			return nil, fmt.Errorf("question %d has no text", i+1)
+		case len(q.Options) == 0:
+			return nil, fmt.Errorf("%s requires non-empty options for every question", RequestUserInput)
+		}
+		ids[q.ID] = true
+		q.IsOther, q.IsSecret = true, false
+	}
+	return a.Questions, nil
+}
+
+// ParseAnswers decodes the client's result of a request for user input: the answers by the ids of
+// the questions.
+func ParseAnswers(result json.RawMessage) (map[string]protocol.ToolRequestUserInputAnswer, error) {
+	var answer protocol.ToolRequestUserInputResponse
+	switch {
+	case protocol.Unmarshal(result, &answer) != nil:
+		return nil, errors.New("expected {\"answers\": {ID: {\"answers\": [TEXT]}}}")
+	case answer.Answers == nil:
+		return nil, errors.New("answers is missing")
+	}
+	for id, a := range answer.Answers {
+		if a.Answers == nil {
+			return nil, fmt.Errorf("answers is missing for %q", id)
+		}
+	}
+	return answer.Answers, nil
+}

@@ -1,0 +1,48 @@
+package toolspec
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"appserver/protocol"
+)
+
+var recallSpec = Spec{
+	Name: Recall,
+	Description: "Searches what is no longer in the conversation: removed items, " +
+		"and summaries of earlier work in this repository. " +
+		"Items that the result lists as excluded can be included again by their ids.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"query":{"type":"string","description":"The text to search for. Use words that it contains."},` +
+		`"ids":{"type":"array","items":{"type":"string"},` +
+		`"description":"Ids of excluded items to include again, such as r12."}},` +
+		`"additionalProperties":false}`),
+}
+
+// MaxQuery bounds the text of a search, in bytes.
+const MaxQuery = 2000
+
+// RecallCall is a decoded call of recall. At least one member is not empty.
+type RecallCall struct {
+	// Query is the text to search for.
+	Query string `json:"query"`
+	// IDs are the ids of excluded items to include again.
+	IDs []string `json:"ids"`
+}
+
+// ParseRecall decodes the arguments of recall. A longer query than MaxQuery is truncated.
+func ParseRecall(arguments string) (RecallCall, error) {
+	var c RecallCall
+	if err := protocol.Unmarshal([]byte(arguments), &c); err != nil {
+		return RecallCall{}, err
+	}
+	if len(c.Query) > MaxQuery {
+		c.Query = strings.ToValidUTF8(c.Query[:MaxQuery], "")
+	}
+	c.Query = strings.TrimSpace(c.Query)
+	if c.Query == "" && len(c.IDs) == 0 {
+		return RecallCall{}, errors.New("query or ids must be given")
+	}
+	return c, nil
+}

@@ -1,0 +1,163 @@
+package toolspec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+)
+
+// ServerTool is a tool of an MCP server.
+type ServerTool struct {
+	// Spec has the name that the model calls the tool by.
+	Spec
+	// Server is the name of the server, Tool that of the tool on it.
+	Server, Tool string
+	// Namespace is the common prefix of the names of the server's tools, or "".
+	Namespace string
+	// ReadOnly, Destructive and OpenWorld are the server's hints, or nil. Annotations is the object
+	// that has them, as the server wrote it, or nil.
+	ReadOnly, Destructive, OpenWorld *bool
+	Annotations                      json.RawMessage
+	// Approval is one of the Approve constants.
+	Approval string
+}
+
+// The approval modes of tools of servers: the hints and the approval policy decide, the user
+// decides each call, or each call runs.
+const (
+	ApproveByHints = "auto"
+	ApprovePrompt  = "prompt"
+	ApproveAlways  = "approve"
+)
+
+// RolloutName returns the namespace and the name that rollouts have, as in those of the reference
+// implementation. The namespace is "" if the name does not begin with it.
+func (t *ServerTool) RolloutName() (namespace, name string) {
+	if rest, ok := strings.CutPrefix(t.Name, t.Namespace+separator); ok && t.Namespace != "" {
+		return t.Namespace, rest
+	}
+	return "", t.Name
+}
+
+// Harmless reports whether the server's hints permit to run the tool without a question.
+func (t *ServerTool) Harmless() bool {
+	is := func(hint *bool, value bool) bool { return hint != nil && *hint == value }
+	switch {
+	case is(t.Destructive, true):
+		return false
+	case is(t.ReadOnly, true):
+		return true
+	}
+	return is(t.Destructive, false) && is(t.OpenWorld, false)
+}
+
+// Key identifies the tool for acceptForSession.
+func (t *ServerTool) Key() string { return "mcp\x00" + t.Server + "\x00" + t.Tool }
+
+// ParseServerCall decodes the arguments of a tool of a server. Empty arguments are an empty object.
+func ParseServerCall(arguments string) (json.RawMessage, error) {
+	arguments = strings.TrimSpace(arguments)
+	if arguments == "" {
+		arguments = "{}"
+	}
+	if !protocol.Valid([]byte(arguments)) || arguments[0] != '{' {
+		return nil, errors.New("they must be a JSON object")
+	}
+	return json.RawMessage(arguments), nil
+}
+
+// ServerResult is the result of a tool of a server. Content and Structured are bounded.
+type ServerResult struct {
+	Content    []json.RawMessage
+	Structured json.RawMessage // or nil
+	Meta       json.RawMessage // or nil
+	// Failed is set if the tool reports that it failed.
+	Failed bool
+	// FailedWritten is set if the server wrote isError, true or false.
+	FailedWritten bool
+}
+
+// IsError returns the member isError as the server wrote it, or nil.
+func (r *ServerResult) IsError() *bool {
+	if !r.Failed && !r.FailedWritten {
+		return nil
+	}
+	return &r.Failed
+}
+
+const (
+	// partCost is how many bytes of the limit each part takes beside its text.
+	partCost = 16
+	// maxImages bounds the images of a result.
+	maxImages = 4
+)
+
+// Output converts the result for the model: its structured content, or else its content. Texts have
+// at most about MaxOutput bytes together. For a nil result the text is the reason. ms is the
+// duration in milliseconds.
+func (r *ServerResult) Output(reason string, ms int64) protocol.ToolOutput {
+	head := fmt.Sprintf("Wall time: %.4f seconds\nOutput:", float64(ms)/1000)
+	switch {
+	case r == nil:
+		return protocol.ToolOutput{Text: head + "\n" + reason}
+	case r.Structured != nil:
+		return protocol.ToolOutput{Text: head + "\n" + CutMiddle(string(r.Structured), MaxOutput)}
+	}
+	parts := []protocol.ContentItem{textPart(head)}
+	left, images, dropped := MaxOutput, 0, 0
+	for _, block := range r.Content {
+		part := contentPart(block)
+		if part.Type == protocol.ContentInputImage && images < maxImages {
+			images++
+			parts = append(parts, part)
+			continue
+		}
+		if part.Type == protocol.ContentInputImage {
+			part = textPart(fmt.Sprintf("[an image is left out: a result can have %d]", maxImages))
+		}
+		if left <= 0 {
+			dropped++
+			continue
+		}
+		part.Text = CutMiddle(part.Text, left)
+		left -= len(part.Text) + partCost
+		parts = append(parts, part)
+	}
+	if dropped > 0 {
+		parts = append(parts, textPart(fmt.Sprintf("[%d more parts of the result are left out]", dropped)))
+	}
+	return protocol.ToolOutput{Parts: parts}
+}
+
+func textPart(text string) protocol.ContentItem {
+	return protocol.ContentItem{Type: protocol.ContentInputText, Text: text}
+}
+
+// contentPart converts a content block. Blocks other than text and images become their JSON.
+func contentPart(block json.RawMessage) protocol.ContentItem {
+	in := gjson.ParseBytes(block)
+	switch in.Get("type").Str {
+	case "text":
+		return textPart(in.Get("text").Str)
+	case "image":
+		url := "data:" + in.Get("mimeType").Str + ";base64," + in.Get("data").Str
+		return protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: url}
+	}
+	return textPart(string(block))
+}
+
+// CutMiddle returns a text of at most about limit bytes. A mark replaces the bytes that are left
+// out.
+func CutMiddle(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	head := strings.ToValidUTF8(text[:limit/2], "")
+	tail := strings.ToValidUTF8(text[len(text)-limit/2:], "")
+	return fmt.Sprintf("%s\n[... %d bytes are left out here ...]\n%s", head, len(text)-len(head)-len(tail), tail)
+}

@@ -1,0 +1,205 @@
+package toolspec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"appserver/core/command"
+	"appserver/protocol"
+)
+
+// IsShell reports whether models call the shell by this name: by one of the offered names, or by a
+// name in histories of other programs.
+func IsShell(name string) bool {
+	switch name {
+	case Shell, ExecCommand, "shell_command", "container.exec", "local_shell":
+		return true
+	}
+	return false
+}
+
+const (
+	// defaultTimeout is the timeout of a command if the call names none.
+	defaultTimeout = 10 * time.Minute
+	// maxTimeout is the longest timeout that a call can name.
+	maxTimeout = 24 * time.Hour
+)
+
+func shellSpec(escalation bool) Spec {
+	return Spec{
+		Name: Shell,
+		Description: "Runs a script in the user's shell and returns its exit code and its output. " +
+			"Standard output and error are together. Long output is cut in the middle.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{` +
+			`"command":{"type":"string","description":"The shell script to run."},` +
+			`"workdir":{"type":"string","description":"The directory to run it in. Default: the working directory."},` +
+			`"timeout_ms":{"type":"integer","description":"The timeout in milliseconds. Default: 600000."},` +
+			permissions(escalation) + justification + `},"required":["command"],"additionalProperties":false}`),
+	}
+}
+
+const justification = `"justification":{"type":"string",` +
+	`"description":"Why the command is needed. The user reads it before approving the command."}`
+
+// permissions returns the parameter that asks to run outside of the sandbox, or "".
+func permissions(escalation bool) string {
+	if !escalation {
+		return ""
+	}
+	return `"sandbox_permissions":{"type":"string","enum":["use_default","require_escalated"],` +
+		`"description":"require_escalated asks the user to run the command outside of the sandbox. ` +
+		`Use it for what the sandbox does not permit. Default: use_default."},`
+}
+
+// Command is a decoded call of shell or exec_command.
+type Command struct {
+	Script string
+	// Argv has the shell, its flag and the script.
+	Argv []string
+	// Cwd is absolute if that of the thread is.
+	Cwd string
+	// Timeout is 0 for commands that may run in the background.
+	Timeout time.Duration
+	// Reason is the model's justification, or "".
+	Reason string
+	// Safe is set if the script certainly only reads, Dangerous if it removes files by force.
+	Safe, Dangerous bool
+	// Escalates is set if the call asks to run outside of the sandbox.
+	Escalates bool
+	// Terminal is set if the command may run in the background, or nil.
+	Terminal *Terminal
+	// Foreign is set if another shell than the user's runs the script.
+	Foreign bool
+}
+
+// stringOrList decodes "a b" and ["a", "b"].
+type stringOrList struct {
+	text string
+	list []string
+}
+
+// UnmarshalJSON decodes either form.
+func (v *stringOrList) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '[' {
+		return protocol.Unmarshal(b, &v.list)
+	}
+	return protocol.Unmarshal(b, &v.text)
+}
+
+// script returns the text, the script that a list passes to a shell, or the list quoted.
+func (v stringOrList) script() string {
+	if v.list == nil {
+		return v.text
+	}
+	if len(v.list) == 3 && shells[path.Base(v.list[0])] && (v.list[1] == "-lc" || v.list[1] == "-c") {
+		return v.list[2]
+	}
+	return command.Quote(v.list)
+}
+
+var shells = map[string]bool{"sh": true, "bash": true, "zsh": true}
+
+type shellArguments struct {
+	Command       stringOrList `json:"command"`
+	Cmd           stringOrList `json:"cmd"`
+	Workdir       string       `json:"workdir"`
+	TimeoutMs     int64        `json:"timeout_ms"`
+	Justification string       `json:"justification"`
+	// SandboxPermissions asks to run outside of the sandbox. Escalated is its older form.
+	SandboxPermissions string `json:"sandbox_permissions"`
+	Escalated          bool   `json:"with_escalated_permissions"`
+}
+
+func (a *shellArguments) script() string {
+	if script := a.Command.script(); script != "" {
+		return script
+	}
+	return a.Cmd.script()
+}
+
+// escalates reports whether the call asks to run outside of the sandbox.
+func (a *shellArguments) escalates() (bool, error) {
+	switch a.SandboxPermissions {
+	case "", "use_default":
+		return a.Escalated, nil
+	case "require_escalated":
+		return true, nil
+	}
+	return false, fmt.Errorf("sandbox_permissions is %q, expected use_default or require_escalated", a.SandboxPermissions)
+}
+
+// errNul rejects arguments that no program can get. The keys of approvals contain NUL as separator.
+var errNul = errors.New("they contain a NUL character")
+
+// ParseShell decodes the arguments of a shell. A relative workdir begins at cwd. shell is the path
+// of the user's shell.
+func ParseShell(arguments, cwd, shell string) (*Command, error) {
+	var a shellArguments
+	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
+		return nil, err
+	}
+	script := a.script()
+	if strings.TrimSpace(script) == "" {
+		return nil, errors.New("command is missing")
+	}
+	escalates, err := a.escalates()
+	if err != nil {
+		return nil, err
+	}
+	c := &Command{Script: script, Argv: []string{shell, "-lc", script}, Cwd: cwd, Timeout: defaultTimeout,
+		Reason: a.Justification, Dangerous: command.Dangerous(script), Escalates: escalates}
+	if a.Workdir != "" {
+		c.Cwd = a.Workdir
+		if !filepath.IsAbs(c.Cwd) {
+			c.Cwd = filepath.Join(cwd, a.Workdir)
+		}
+	}
+	if strings.Contains(c.Cwd+c.Script, "\x00") {
+		return nil, errNul
+	}
+	c.Safe = command.SafeIn(c.Cwd, script)
+	if a.TimeoutMs > 0 {
+		c.Timeout = time.Duration(min(a.TimeoutMs, maxTimeout.Milliseconds())) * time.Millisecond
+	}
+	return c, nil
+}
+
+// Actions returns the actions of the script. The paths of files that it reads are absolute.
+func (c *Command) Actions() []protocol.CommandAction {
+	actions := command.Actions(c.Script)
+	for i, a := range actions {
+		if a.Type == "read" && a.Path != nil && !filepath.IsAbs(*a.Path) {
+			actions[i].Path = new(filepath.Join(c.Cwd, *a.Path))
+		}
+	}
+	return actions
+}
+
+// Patch returns the patch that the script passes to apply_patch, and the directory of its names. It
+// reports false if the script does anything else.
+func (c *Command) Patch() (dir, text string, ok bool) {
+	dir, text, ok = command.Patch(c.Script)
+	if ok && !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.Cwd, dir)
+	}
+	return dir, text, ok
+}
+
+// Key identifies the command for acceptForSession: exactly this script, its directory and its
+// shell, inside or outside of the sandbox.
+func (c *Command) Key(outside bool) string {
+	key := c.Cwd + "\x00"
+	if c.Foreign {
+		key += c.Argv[0] + "\x00"
+	}
+	key += c.Script
+	if outside {
+		key += "\x00outside"
+	}
+	return key
+}

@@ -1,0 +1,68 @@
+package toolspec
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Spec offers a tool to the model.
+type Spec struct {
+	Name        string
+	Description string
+	// Parameters is a JSON Schema of an object.
+	Parameters json.RawMessage
+}
+
+// The names of the built-in tools.
+const (
+	Shell            = "shell"
+	ExecCommand      = "exec_command"
+	WriteStdin       = "write_stdin"
+	ApplyPatch       = "apply_patch"
+	UpdatePlan       = "update_plan"
+	ViewImage        = "view_image"
+	RequestUserInput = "request_user_input"
+	Recall           = "recall"
+)
+
+// Selection selects the built-in tools that depend on the thread. The zero value selects shell,
+// apply_patch and update_plan.
+type Selection struct {
+	// Escalation is set if the model may ask to run a command outside of the sandbox.
+	Escalation bool
+	// Terminals is set if commands may run in the background.
+	Terminals bool
+	// Images is set if the model takes images.
+	Images bool
+	// Questions is set if the model may ask the user.
+	Questions bool
+	// Recall is set if the model may search what left the context.
+	Recall bool
+}
+
+// Specs returns the selected tools in the order of the prompt.
+func (s Selection) Specs() []Spec {
+	specs := []Spec{shellSpec(s.Escalation), patchSpec, planSpec}
+	if s.Terminals {
+		specs = append(specs, execSpec(s.Escalation), stdinSpec)
+	}
+	if s.Images {
+		specs = append(specs, imageSpec)
+	}
+	if s.Questions {
+		specs = append(specs, questionsSpec)
+	}
+	if s.Recall {
+		specs = append(specs, recallSpec)
+	}
+	return specs
+}
+
+// ReviewSpecs returns the tools of a reviewer: the shell, which cannot leave the sandbox.
+func ReviewSpecs() []Spec { return []Spec{shellSpec(false)} }
+
+// builtIn reports whether a name is that of a built-in tool, offered or not.
+func builtIn(name string) bool {
+	all := Selection{Escalation: true, Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
+	return IsShell(name) || slices.ContainsFunc(all, func(s Spec) bool { return s.Name == name })
+}

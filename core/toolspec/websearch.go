@@ -1,0 +1,42 @@
+package toolspec
+
+import "appserver/protocol"
+
+// The modes of WebSearch: off, an index of the provider, the index and pages that it knows, or the
+// web.
+const (
+	WebSearchDisabled = "disabled"
+	WebSearchCached   = "cached"
+	WebSearchIndexed  = "indexed"
+	WebSearchLive     = "live"
+)
+
+// WebSearch configures the provider's search of the web. The zero value is off.
+type WebSearch struct {
+	// Mode is one of the WebSearch constants, or "".
+	Mode string
+	// Options has more members of the provider's tool, as a JSON object, or "".
+	Options string
+}
+
+// WebSearchTool is the search as a request offers it. External is set if it may read pages of the
+// web, Indexed if only those of its index.
+type WebSearchTool struct {
+	External, Indexed bool
+	Options           string
+}
+
+// Tool returns the search to offer, or nil. A cached search is live if the commands of the thread
+// can reach the network anyway.
+func (w WebSearch) Tool(sandbox protocol.SandboxPolicy) *WebSearchTool {
+	_, network := sandbox.SandboxPolicyVariant.(*protocol.DangerFullAccess)
+	switch w.Mode {
+	case WebSearchCached:
+		return &WebSearchTool{External: network, Options: w.Options}
+	case WebSearchIndexed:
+		return &WebSearchTool{External: true, Indexed: true, Options: w.Options}
+	case WebSearchLive:
+		return &WebSearchTool{External: true, Options: w.Options}
+	}
+	return nil
+}
