@@ -10,11 +10,11 @@ import (
 	"appserver/protocol"
 )
 
-// CompactContext begins a turn that compacts the context.
+// CompactContext starts a turn that compacts the context.
 type CompactContext struct {
 	To    protocol.Caller
 	World World
-	// Strategy is the configured one where it is "".
+	// Strategy is one of protocol's Compact constants, or "" for the configured one.
 	Strategy string
 }
 
@@ -36,12 +36,12 @@ type runningCompaction struct {
 	items    int
 }
 
-// compactable returns the context with what plans depend on.
+// compactable returns the context with the facts on which plans depend.
 func (t *Thread) compactable() *compaction.Context {
 	return &compaction.Context{History: &t.context, PromptTokens: t.PromptTokens(), ActiveTurn: t.ActiveTurn()}
 }
 
-// mostCompactions bounds how often the context is compacted before one request.
+// maxCompactions bounds the compactions before one request.
 const maxCompactions = 3
 
 func (s *step) compactContext(in CompactContext) {
@@ -57,7 +57,7 @@ func (s *step) compactContext(in CompactContext) {
 	s.compactOnRequest(in.Strategy)
 }
 
-// compactOnRequest compacts because somebody wants it, even where there is room.
+// compactOnRequest compacts because a client asked for it, even if the context is small.
 func (s *step) compactOnRequest(strategy string) {
 	r := &s.active.world.Compaction
 	c := s.compactable()
@@ -79,8 +79,8 @@ func (s *step) compactOnRequest(strategy string) {
 
 const nothingToCompact = "There is nothing to compact: the context holds no answers and no tool results beside the turns that stay."
 
-// compactIfNeeded compacts before a request that would have too many tokens. It is false where
-// the request is to be made; where it cannot be made, the turn has ended.
+// compactIfNeeded compacts before a request that is too long. It returns false if the request can be
+// sent. If the context cannot be made small enough, the turn fails.
 func (s *step) compactIfNeeded() bool {
 	t := s.active
 	limit, window := t.world.Compaction.Limit, t.world.Provider.ContextWindow
@@ -98,7 +98,7 @@ func (s *step) compactIfNeeded() bool {
 	return true
 }
 
-// compactToTarget begins a compaction to a target, and is false where nothing would be gained.
+// compactToTarget starts a compaction, or returns false if no compaction gains anything.
 func (s *step) compactToTarget(target int64) bool {
 	t := s.active
 	if t.compactions >= maxCompactions {
@@ -114,8 +114,8 @@ func (s *step) compactToTarget(target int64) bool {
 	return true
 }
 
-// fitsWithoutCounting tells without counting that a request is within the limits: no text has
-// more tokens than bytes.
+// fitsWithoutCounting reports whether a request is within the limits even if each byte is a token. It
+// saves counting.
 func (s *step) fitsWithoutCounting(limit int64, window *int64) bool {
 	least := limit
 	if window != nil && (least == 0 || *window < least) {
@@ -130,10 +130,10 @@ func (s *step) fitsWithoutCounting(limit int64, window *int64) bool {
 	return int64(float64(bytes+int64(len(s.systemPrompt())))*max(s.context.Scale(), 1)+0.5) <= least
 }
 
-// frameBytes are about those of the tools.
+// frameBytes is an upper bound for the tools of a request.
 const frameBytes = 8 << 10
 
-// contextTooLong says which item is in the way.
+// contextTooLong returns the error for a request that is too long. It names the largest item.
 func (s *step) contextTooLong(tokens, window int64) *protocol.TurnError {
 	largest, most := none, int64(0)
 	for i := range s.context.Len() {
@@ -187,8 +187,8 @@ func (c *runningCompaction) summarize() (text, strategy string) {
 	return c.rules.Extract(&c.span), protocol.CompactLocal
 }
 
-// commitCompaction puts a summary in the place of what it stands for, and goes on. Unasked
-// that is not done where nothing would be gained.
+// commitCompaction replaces the planned items by a summary and continues the turn. A compaction that
+// no client asked for is dropped if it gains nothing.
 func (s *step) commitCompaction(text, strategy string) {
 	c := s.active.compaction
 	p := s.pointOf(c, text)
@@ -212,14 +212,14 @@ func (s *step) commitCompaction(text, strategy string) {
 	s.afterCompaction()
 }
 
-// endCompaction ends the compaction under way with the context as it is.
+// endCompaction ends the compaction of the active turn and leaves the context unchanged.
 func (s *step) endCompaction() {
 	s.completed(s.active.compaction.item, nil)
 	s.active.compaction = nil
 }
 
-// pointOf is the trim point of a compaction with a summary. What joined since it was planned
-// stays: the summary does not tell of it.
+// pointOf returns the trim point of a compaction. Items that joined after it was planned stay, because
+// the summary does not cover them.
 func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoint {
 	from := c.plan.From
 	if from == none && c.items < s.context.Len() {
@@ -230,8 +230,8 @@ func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoi
 	return p
 }
 
-// writeCompaction writes the line of a compaction, whose summary took a time to make, and
-// that of the provider session that begins with it.
+// writeCompaction appends the line of a compaction and a new provider session. took is the time that
+// the summary took.
 func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string, took time.Duration) *trimChange {
 	cut := s.beginTrim()
 	s.record(protocol.LineCompacted, protocol.Compacted{Message: history.SummaryHead + text, TrimPoint: &p, Strategy: strategy})
@@ -240,7 +240,8 @@ func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string
 	return cut
 }
 
-// recordSize tells what the context costs now, as clients expect it of the last request.
+// recordSize records the new cost of the context as the usage of the last request. Clients show that
+// figure.
 func (s *step) recordSize() {
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Stored(), LastTokenUsage: protocol.StoredUsage{TotalTokens: s.PromptTokens()},
@@ -249,14 +250,13 @@ func (s *step) recordSize() {
 	s.notifyUsage(s.currentTurn())
 }
 
-// notifyCompacted tells what a compaction came to.
+// notifyCompacted notifies clients of the result of a compaction.
 func (s *step) notifyCompacted(before int64, strategy string) {
 	s.notify(protocol.ContextCompactedNotification{ThreadID: s.id, TurnID: s.currentTurn(),
 		OldTokenCount: before, NewTokenCount: s.PromptTokens(), Strategy: strategy})
 }
 
-// mask puts placeholders in the place of old outputs. It is false where that would not be
-// enough.
+// mask replaces old outputs by placeholders. It returns false if that does not suffice.
 func (s *step) mask(c *runningCompaction) bool {
 	target := s.active.world.Compaction.Target
 	context := s.compactable()
@@ -277,7 +277,8 @@ func (s *step) mask(c *runningCompaction) bool {
 	return true
 }
 
-// afterCompaction ends the turn that was for it, or makes the request that it was made for.
+// afterCompaction ends the turn if a client asked for the compaction. Otherwise it sends the model
+// request.
 func (s *step) afterCompaction() {
 	if s.active.compacts {
 		s.conclude(protocol.TurnCompleted, nil)

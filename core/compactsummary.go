@@ -30,7 +30,7 @@ func (t *Thread) summaryPrompt(c *runningCompaction, window *int64) *Prompt {
 	return p
 }
 
-// summaryDone takes the model's summary, or does without.
+// summaryDone uses the model's summary, or makes one without the model.
 func (s *step) summaryDone(m *sampling, in SampleDone) {
 	t := s.active
 	t.sample = nil
@@ -51,8 +51,8 @@ func (s *step) summaryDone(m *sampling, in SampleDone) {
 	}
 }
 
-// compactAgain plans a compaction again, because the context was changed while the model
-// wrote the summary of the former one.
+// compactAgain plans the compaction again, because an edit changed the context while the model wrote
+// its summary.
 func (s *step) compactAgain() {
 	t, strategy := s.active, s.active.compaction.strategy
 	s.recordSize()
@@ -69,7 +69,7 @@ func (s *step) compactAgain() {
 	}
 }
 
-// summarizeWithoutModel makes the summary without the model, and says why.
+// summarizeWithoutModel makes the summary without the model, and warns with the reason.
 func (s *step) summarizeWithoutModel(why string) {
 	s.active.retries, s.active.silent = 0, 0
 	s.warn([]string{summaryFailed(why)})

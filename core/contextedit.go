@@ -5,16 +5,16 @@ import (
 	"appserver/protocol"
 )
 
-// EditContext changes what the model is sent.
+// EditContext applies an operation to the context.
 type EditContext struct {
 	To protocol.Caller
-	// Expected is the revision that the context must have; nil takes any.
+	// Expected is the revision that the context must have, or nil for any.
 	Expected  *int64
 	Operation protocol.ContextOperationVariant
 }
 
-// UndoContext takes back the last edit of the context, RedoContext makes the one again
-// that was taken back last, RestoreContext brings back all that edits took out.
+// UndoContext undoes the last edit of the context, RedoContext redoes the edit that was undone last,
+// and RestoreContext brings back all that edits took out.
 type (
 	UndoContext struct {
 		To       protocol.Caller
@@ -41,7 +41,7 @@ type ContextChanged struct{ history.Update }
 
 func (ContextChanged) message() {}
 
-// stale refuses an edit that was meant for another revision.
+// stale rejects an edit for another revision.
 func (s *step) stale(to protocol.Caller, expected *int64) bool {
 	if expected == nil || *expected == s.context.Revision() {
 		return false
@@ -71,7 +71,7 @@ func (s *step) editContext(in EditContext) {
 	s.contextChanged(changes)
 }
 
-// edited is the answer to an operation.
+// edited returns the response to an operation.
 func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignored int) any {
 	switch operation.(type) {
 	case *protocol.SetInclusion:
@@ -86,7 +86,7 @@ func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignor
 	return protocol.ContextReplaceResponse{Revision: s.context.Revision(), Usage: s.contextUsage()}
 }
 
-// commitEdit writes an edit, which makes it, and gives what it changed.
+// commitEdit appends an edit and returns its changes.
 func (s *step) commitEdit(e protocol.StoredContextEdit) []history.Change {
 	e.SavedTokens = s.context.SavedBy(s.context.ChangesOf(&e))
 	e.Revision = s.context.Revision() + 1
@@ -129,7 +129,7 @@ func (s *step) redoContext(in RedoContext) {
 	s.contextChanged(e.Changes())
 }
 
-// recordUndo writes that an edit is undone or redone, which does it.
+// recordUndo appends the undo or the redo of an edit.
 func (s *step) recordUndo(op string, e *history.Edit) {
 	s.settleLastTurn()
 	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.context.Revision() + 1, Target: e.Ordinal()})
@@ -152,14 +152,14 @@ func (s *step) restoreContext(in RestoreContext) {
 	s.contextChanged(changes)
 }
 
-// contextChanged has the step end with telling that the list is another one: items changed,
-// or came. It is told of every edit, those that changed nothing too, so that clients can
-// wait for it, and once a step, because what is told is the list as the step leaves it.
+// contextChanged makes the step end with a notification of the context. An edit that changes nothing
+// is notified as well, because clients wait for it. A step sends one notification, with the list as
+// the step leaves it.
 func (s *step) contextChanged(changes []history.Change) {
 	s.contextChanges, s.changes = true, append(s.changes, changes...)
 }
 
-// finishStep sends what tellContext gathered.
+// finishStep sends the notification of contextChanged.
 func (s *step) finishStep() {
 	if !s.contextChanges {
 		return

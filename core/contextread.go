@@ -2,20 +2,20 @@ package core
 
 import "appserver/protocol"
 
-// GetContextItems asks for the list of context items.
+// GetContextItems requests the list of context items.
 type GetContextItems struct {
 	To     protocol.Caller
 	Cursor *string
 	Limit  *uint32
 }
 
-// GetContextUsage asks what the context costs, ListContextEdits for its journal.
+// GetContextUsage requests the cost of the context, ListContextEdits the journal.
 type (
 	GetContextUsage  struct{ To protocol.Caller }
 	ListContextEdits struct{ To protocol.Caller }
 )
 
-// PreviewContext asks what operations would do, one after the other.
+// PreviewContext requests the effect of operations, applied one after the other.
 type PreviewContext struct {
 	To         protocol.Caller
 	Operations []protocol.ContextOperation

@@ -8,8 +8,8 @@ import (
 	"appserver/protocol"
 )
 
-// trimAt is a trim point whose first kept item is at a place; none keeps nothing. Some
-// items before it are kept too.
+// trimAt returns the trim point whose first kept item is at a place. With none it keeps no later item.
+// Retained items and those in kept stay as well.
 func (s *step) trimAt(place int, reason string, kept ...int) protocol.StoredTrimPoint {
 	p := protocol.StoredTrimPoint{ID: s.NewID(), Reason: reason, Boundary: s.next}
 	for _, i := range slices.Compact(sorted(append(s.context.Retained(place), kept...))) {
@@ -77,8 +77,7 @@ func (l *log) lastBoundary() int64 {
 	return 0
 }
 
-// itemsAround are the ids of the last thread item before a boundary and of the first one
-// behind it.
+// itemsAround returns the ids of the last thread item before a boundary and the first one after it.
 func (l *log) itemsAround(boundary int64) (before, behind *string) {
 	at := l.momentFrom(boundary)
 	for i := at - 1; i >= 0 && before == nil; i-- {
@@ -90,7 +89,7 @@ func (l *log) itemsAround(boundary int64) (before, behind *string) {
 	return before, behind
 }
 
-// itemID is the id of the item of a moment, nil for other moments.
+// itemID returns the id of the thread item of an event, or nil for other events.
 func (l *log) itemID(m moment) *string {
 	if m.item < 0 {
 		return nil
@@ -98,7 +97,7 @@ func (l *log) itemID(m moment) *string {
 	return new(l.turns[m.turn].items[m.item].id())
 }
 
-// id is the item's; that of one which stays undecoded is as its line has it.
+// id returns the id of the item. An item that is not decoded has the id of its line.
 func (r *itemRecord) id() string {
 	switch {
 	case r.number != none:
@@ -110,7 +109,7 @@ func (r *itemRecord) id() string {
 	return cmp.Or(legacyID(raw), peek(raw, "item.id"))
 }
 
-// withSummary is the summary that a client gives, nil for a blank one.
+// withSummary returns the summary of a client, or nil if it is blank.
 func withSummary(text *string) *string {
 	if text == nil || strings.TrimSpace(*text) == "" {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"appserver/protocol"
 )
 
-// appendNotices puts what is news to the model into the history.
+// appendNotices adds the notices that the model does not know yet.
 func (s *step) appendNotices(w World) {
 	for _, m := range s.newNotices(w) {
 		s.item(m)
 	}
 }
 
-// newNotices are the environment and the user's instructions, where they are not what the model
-// was last told.
+// newNotices returns the environment and the instructions, if they differ from the last ones in the
+// context.
 func (t *Thread) newNotices(w World) (messages []*protocol.Message) {
 	if text := t.environmentText(w); text != t.context.Environment() {
 		messages = append(messages, history.UserMessage(text))
@@ -56,7 +56,7 @@ func (t *Thread) newInstructions(files []InstructionFile) string {
 	}
 }
 
-// allNotices are the environment and the user's instructions, whatever the model was told.
+// allNotices returns the environment and the instructions.
 func (t *Thread) allNotices(w World) []*protocol.Message {
 	messages := []*protocol.Message{history.UserMessage(t.environmentText(w))}
 	if text := instructionsText(w.Instructions, ""); text != "" {
@@ -65,8 +65,8 @@ func (t *Thread) allNotices(w World) []*protocol.Message {
 	return messages
 }
 
-// isForeignFor reports whether a message of the reference implementation holds the files, and
-// nothing else, for the working directory.
+// isForeignFor reports whether a message of the reference implementation has the files, and no others,
+// for the working directory.
 func isForeignFor(text, cwd string, files []InstructionFile) bool {
 	head, body, found := strings.Cut(text, "<INSTRUCTIONS>")
 	if !found || !strings.HasPrefix(head, history.InstructionsHead) {
@@ -119,7 +119,7 @@ func access(allowed bool) string {
 	return "restricted"
 }
 
-// instructionsText is "" without instructions.
+// instructionsText returns the message with the files, or "" without files.
 func instructionsText(files []InstructionFile, opening string) string {
 	if len(files) == 0 {
 		return ""

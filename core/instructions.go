@@ -2,8 +2,7 @@ package core
 
 import "appserver/protocol"
 
-// planInstructions is what the model is told in plan mode, unless the client has its own
-// words for it.
+// planInstructions instructs the model in plan mode, unless the client has instructions for it.
 const planInstructions = `Plan mode
 - The user wants a plan, and no work yet. Change nothing: no files, no settings, nothing outside of this machine. Commands that only read are fine, and so are builds and tests that leave no trace in the user's files.
 - First find out what can be found out. Ask the user, with request_user_input, only for what the files cannot tell and the plan depends on.
@@ -11,7 +10,7 @@ const planInstructions = `Plan mode
 - Put the finished plan, and nothing else, between a line that holds only <proposed_plan> and a line that holds only </proposed_plan>. The user sees it apart from what you say. Write one such block in an answer at most, the whole plan each time, and none while questions are open.
 - The mode ends when the user ends it, not when they ask for the work: then make that part of the plan.`
 
-// modeText is what the model is told of the mode.
+// modeText returns the instructions for the mode.
 func (s Settings) modeText() string {
 	switch {
 	case s.ModeText != nil:
@@ -22,7 +21,7 @@ func (s Settings) modeText() string {
 	return ""
 }
 
-// BaseInstructions is the system prompt of threads for which the client gives none.
+// BaseInstructions is the system prompt unless the client sets one.
 const BaseInstructions = `You are a coding agent. You work in the user's own files, on the user's own machine, through the tools you are given.
 
 Work

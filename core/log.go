@@ -8,8 +8,7 @@ import (
 	"appserver/protocol"
 )
 
-// log is the durable part of a thread: what the lines of its rollout say. It
-// changes in apply only.
+// log is the durable state of a thread. Only apply changes it.
 type log struct {
 	id       string
 	meta     protocol.SessionMeta
@@ -20,27 +19,27 @@ type log struct {
 	preview  string
 	next     int64  // the ordinal of the next line
 	session  string // the provider session, "" for the first one
-	// disordered is set where lines have other ordinals than they are counted with.
+	// disordered is set if the ordinals of lines differ from their count.
 	disordered bool
 	context    history.History
 	turns      []turnRecord
 	turnAt     map[string]int // the places of turns, by id
 	chronicle
-	// providerRecorded is set once a line names the provider of the model.
+	// providerRecorded is set after a line has named the provider of the model.
 	providerRecorded bool
 	// numbered counts the items of events without ids.
 	numbered int64
 	usage    protocol.ThreadTokenUsage
-	// forgetful is set where the thread's memory is off.
+	// memoryOff is set while the memory of the thread is off.
 	memoryOff bool
-	// modelRecorded is set once a line gives the model.
+	// modelRecorded is set after a line has named the model.
 	modelRecorded bool
 	written       string // the timestamp of the last line that has one
 	worktreeLog
-	// from is set while lines are applied that can be read again, line is their count.
+	// from reads the lines again while they are applied, or is nil. line counts the lines.
 	from *lineref.Source
 	line int32
-	// appended reads the lines that were appended since.
+	// appended reads the lines that were appended after the load.
 	appended *lineref.Source
 }
 
@@ -109,7 +108,7 @@ func (l *log) historyLine(ordinal int64, line *protocol.RolloutLine) history.Lin
 	return history.Line{RolloutLine: *line, Ordinal: ordinal, TurnID: l.currentTurn(), Source: l.from, Number: l.line}
 }
 
-// applyMeta keeps the first session_meta: forks carry those of their parents too.
+// applyMeta keeps the first session_meta line. Forks also have those of their parents.
 func (l *log) applyMeta(payload json.RawMessage) {
 	var meta protocol.SessionMeta
 	if l.meta.ID != "" || protocol.Unmarshal(payload, &meta) != nil {
@@ -126,23 +125,22 @@ func (l *log) applyMeta(payload json.RawMessage) {
 	}
 }
 
-// storedContext is a turn_context whose words may be those of other versions.
+// storedContext is a turn_context line whose values may come from another version.
 type storedContext struct {
 	protocol.TurnContext
 	ApprovalPolicy    json.RawMessage `json:"approval_policy"`
 	ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
 }
 
-// storedSettings is a thread_settings_applied event whose words may be those of
-// other versions.
+// storedSettings is a thread_settings_applied event whose values may come from another version.
 type storedSettings struct {
 	protocol.StoredSettings
 	ApprovalPolicy    json.RawMessage `json:"approval_policy"`
 	ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
 }
 
-// applySettings takes the settings that the reference implementation keeps. Those that
-// are absent stay.
+// applySettings applies the settings that the reference implementation stores. Absent settings do not
+// change.
 func (l *log) applySettings(payload json.RawMessage) {
 	var e struct {
 		ThreadSettings *storedSettings `json:"thread_settings"`
@@ -168,8 +166,8 @@ func (l *log) applySettings(payload json.RawMessage) {
 	l.applied = string(payload)
 }
 
-// applyApprovals takes who is asked and when. A policy that is not known asks on
-// request; where there is none, the one before stays.
+// applyApprovals applies the approval policy and its reviewer. An unknown policy becomes on-request.
+// An absent one does not change.
 func (l *log) applyApprovals(policy, reviewer json.RawMessage) {
 	if len(policy) > 0 && protocol.Unmarshal(policy, &l.settings.ApprovalPolicy) != nil {
 		l.settings.ApprovalPolicy = protocol.AskForApproval{Mode: protocol.ApprovalOnRequest}
@@ -180,7 +178,7 @@ func (l *log) applyApprovals(policy, reviewer json.RawMessage) {
 	}
 }
 
-// applyTurnContext takes the settings of a turn.
+// applyTurnContext applies the settings of a turn.
 func (l *log) applyTurnContext(payload json.RawMessage) {
 	var c storedContext
 	if protocol.Unmarshal(payload, &c) != nil {

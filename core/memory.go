@@ -11,62 +11,62 @@ import (
 	"appserver/protocol"
 )
 
-// MemoryRules say what is remembered of a thread, and what it is reminded of. The zero value
-// is nothing.
+// MemoryRules configure what a thread stores in the memory and receives from it. The zero value does
+// neither.
 type MemoryRules struct {
-	// Summarize is set where what leaves the context is summarised, ByModel where the model
-	// does so.
+	// Summarize is set if removed items are summarised and stored, ByModel if the model summarises them.
 	Summarize, ByModel bool
-	// Items and Chars bound what the model is reminded of with each request; 0 items are none.
+	// Items and Chars bound the reminder in a request. An Items of 0 turns reminders off.
 	Items, Chars int
-	// Tool is set where the model may search what is remembered.
+	// Tool is set if the model has the recall tool.
 	Tool bool
 }
 
-// Remember keeps a summary of what has left the context. It ends with Remembered.
+// Remember stores a summary of removed items. It ends with Remembered.
 type Remember struct {
 	ID EffectID
-	// Cwd tells the repository.
+	// Cwd is a folder of the repository.
 	Cwd     string
 	Spans   []Span
 	ByModel bool
-	// Provider and Model are those to summarise with.
+	// Provider and Model summarise the items.
 	Provider, Model string
 }
 
-// Span is what has left the context of one turn, in order.
+// Span has the removed items of one turn, in order.
 type Span struct {
 	TurnID string
-	// Request is what the user asked in the turn, "" where that is not known.
+	// Request is the user's request of the turn, or "" if it is not known.
 	Request string
-	// IDs name the items as clients do.
+	// IDs are the ids of the items.
 	IDs   []string
 	Items []protocol.ResponseItem
 }
 
-// Title is the first line of the request. It is cut, so secrets go before.
+// Title returns the first line of the request. Secrets must be redacted before, because the title is
+// truncated.
 func (s Span) Title() string { return preview(s.Request) }
 
 // Remembered ends a Remember.
 type Remembered struct {
 	Effect EffectID
-	// Repo is the repository that it is kept for, Stored how many summaries there are more.
+	// Repo is the key of the repository, Stored the number of new summaries.
 	Repo   string
 	Stored int
 	Err    error
 }
 
-// Recall looks for what is remembered. It ends with Recalled.
+// Recall searches the memory. It ends with Recalled.
 type Recall struct {
 	ID    EffectID
 	Cwd   string
 	Query string
 	Limit int
-	// Unasked is set where the model is reminded without having asked: what fits badly is none.
+	// Unasked is set for a reminder. Poor matches are left out then.
 	Unasked bool
 }
 
-// Recalled ends a Recall, with the best first.
+// Recalled ends a Recall. The best match is first.
 type Recalled struct {
 	Effect EffectID
 	Repo   string
@@ -74,16 +74,16 @@ type Recalled struct {
 	Err    error
 }
 
-// Memory is something that is remembered.
+// Memory is an entry of the memory.
 type Memory struct {
 	ID, Kind, Title, Text string
-	// Session is the thread that it comes from, Items are the context items there.
+	// Session is the thread that it comes from, Items are the ids of its context items.
 	Session string
 	Items   []string
 	At      time.Time
 }
 
-// SetMemoryMode turns the memory of the thread on, as it is configured, or off.
+// SetMemoryMode turns the memory of the thread on or off. On means as configured.
 type SetMemoryMode struct {
 	To   protocol.Caller
 	Mode string
@@ -104,13 +104,13 @@ func (s *step) setMemoryMode(in SetMemoryMode) {
 	s.reply(in.To, protocol.Empty{})
 }
 
-// recalls tells whether the model may search what is remembered.
+// recalls reports whether the model has the recall tool.
 func (t *Thread) recalls() bool { return t.memory.Tool && !t.memoryOff }
 
-// leastRemembered is how many bytes of text are worth a summary.
+// minRemembered is the least number of bytes that are worth a summary.
 const minRemembered = 20
 
-// storeRemoved has a summary made of the items that left the context with changes.
+// storeRemoved starts the summary of the items that changes removed.
 func (s *step) storeRemoved(changes []history.Change) {
 	if !s.memory.Summarize || s.memoryOff || s.discards {
 		return
@@ -124,9 +124,9 @@ func (s *step) storeRemoved(changes []history.Change) {
 	s.effect(Remember{ID: id, Cwd: s.settings.Cwd, Spans: spans, ByModel: s.memory.ByModel, Provider: s.settings.Provider, Model: s.settings.Model})
 }
 
-// goneLimit bounds the text of what a summary is made of, in bytes; itemLimit that of one
-// item, the middle of which is left out. Until secrets are out of it an item has heldLimit: what
-// is next to that cut, where a part of one may stand, is far within what the other leaves out.
+// goneLimit bounds the text of one summary's items, in bytes. itemLimit bounds one item, whose middle
+// is left out. Before redaction an item has up to heldLimit, so that a secret at a cut is whole when
+// it is redacted.
 const goneLimit, itemLimit, heldLimit = 4 << 20, 16 << 10, 64 << 10
 
 // removedSpans returns the items that left the prompt with changes, by turn. If they are many, it returns the
@@ -160,8 +160,7 @@ func (t *Thread) removedSpans(changes []history.Change) (spans []Span) {
 	return spans
 }
 
-// Shortened is the span with the middle of long texts left out. What knows secrets by their form
-// has to see it before.
+// Shortened returns the span with the middle of long texts left out. Secrets must be redacted before.
 func (s Span) Shortened() Span {
 	s.Items = slices.Clone(s.Items)
 	for i := range s.Items {
@@ -170,7 +169,7 @@ func (s Span) Shortened() Span {
 	return s
 }
 
-// shortened is an entry with a long text replaced by its ends.
+// shortened returns an item with the middle of a long text left out.
 func shortened(entry protocol.ResponseItem, limit int) protocol.ResponseItem {
 	if whole := history.ContentText(entry); len(whole) > limit {
 		cut := excerpt.Text{Limit: limit}
@@ -192,7 +191,7 @@ func (s *step) remembered(in Remembered) {
 	}
 }
 
-// warnAboutMemory tells the client once.
+// warnAboutMemory warns the client, once per thread.
 func (s *step) warnAboutMemory(text string) {
 	if !s.memoryWarned {
 		s.memoryWarned = true
@@ -200,8 +199,7 @@ func (s *step) warnAboutMemory(text string) {
 	}
 }
 
-// searchMemory looks for what is remembered about the user's input, before the turn's first
-// request.
+// searchMemory searches the memory for the user's input, before the first request of a turn.
 func (s *step) searchMemory(input []protocol.UserInput) {
 	query := strings.TrimSpace(beginOfText(inputText(input), toolspec.MaxQuery))
 	if s.memory.Items == 0 || s.memoryOff || query == "" {
@@ -212,8 +210,8 @@ func (s *step) searchMemory(input []protocol.UserInput) {
 	s.effect(Recall{ID: id, Cwd: s.settings.Cwd, Query: query, Limit: recallRounds * s.memory.Items, Unasked: true})
 }
 
-// recallRounds is how many times more is looked for than the model is reminded of: some of
-// it is in the context.
+// recallRounds is the number of matches to fetch for each entry of a reminder, since some are in the
+// context already.
 const recallRounds = 4
 
 func (s *step) recalled(in Recalled) {

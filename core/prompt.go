@@ -2,15 +2,15 @@ package core
 
 import "appserver/protocol"
 
-// Prompt is the thread's next model request: a pure function of its state.
+// Prompt returns the thread's next model request.
 func (t *Thread) Prompt() *Prompt {
 	p := t.request()
 	p.Items = t.context.Prompt()
 	return p
 }
 
-// NextPrompt is the request of a turn that begins now in this world, up to the user's
-// words, and what it costs in tokens. While a turn runs it is the thread's own.
+// NextPrompt returns the request of a turn that starts now, without the user's input, and its cost in
+// tokens. While a turn is active it returns the next request of that turn.
 func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 	if t.active == nil {
 		t.applyEnv(w)
@@ -27,7 +27,7 @@ func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 	return p, tokens
 }
 
-// request is a model request without its items.
+// request returns a model request without its items.
 func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
@@ -44,8 +44,8 @@ func (t *Thread) request() *Prompt {
 	return p
 }
 
-// systemPrompt is made of what the client gave when it resumed the thread, else when
-// it began it, else of this server's own.
+// systemPrompt returns the instructions from the client's thread/resume, else from its thread/start,
+// else the server's own.
 func (t *Thread) systemPrompt() string {
 	prompt, developer := BaseInstructions, ""
 	if b := t.meta.BaseInstructions; b != nil && b.Text != "" {

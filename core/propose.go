@@ -10,17 +10,17 @@ import (
 	"appserver/protocol"
 )
 
-// ProposeCompaction asks for the draft of a compaction.
+// ProposeCompaction requests the draft of a compaction.
 type ProposeCompaction struct {
 	To    protocol.Caller
 	World World
-	// Strategy is the configured one where it is "".
+	// Strategy is one of protocol's Compact constants, or "" for the configured one.
 	Strategy string
-	// Range is what is to be replaced, nil for what CompactContext would replace.
+	// Range is the range to replace, or nil for the range that CompactContext would replace.
 	Range *protocol.PruneRange
 }
 
-// CommitCompaction makes the compaction of a draft, with the client's text if it gives one.
+// CommitCompaction commits a draft. A Text that is not nil replaces the summary.
 type CommitCompaction struct {
 	To    protocol.Caller
 	Draft string
@@ -30,22 +30,22 @@ type CommitCompaction struct {
 func (in ProposeCompaction) apply(s *step) { s.proposeCompaction(in) }
 func (in CommitCompaction) apply(s *step)  { s.commitCompactionOf(in) }
 
-// draft is a compaction that a client looks at before it is made. It is kept in memory, one
-// for a thread, and is good for the context that it was made for.
+// draft is a compaction that a client reviews before it commits it. A thread has at most one. It is in
+// memory only, and is valid until the context changes.
 type draft struct {
 	*runningCompaction
 	id   string
 	text string
-	// to waits for the draft while the model writes its summary, which is request's answer.
+	// to is the caller that waits for the draft. request is the model request for its summary.
 	to      protocol.Caller
 	request EffectID
 	answer  strings.Builder
 	window  *int64
-	// took is how long writing it took, without the time for which it was looked at.
+	// took is the time that writing the summary took.
 	took time.Duration
 }
 
-// waits tells whether the draft is not written yet.
+// waits reports whether the draft's summary is pending.
 func (d *draft) waits() bool { return d != nil && d.request != 0 }
 
 func (s *step) proposeCompaction(in ProposeCompaction) {
@@ -70,7 +70,7 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 	s.writeDraft(d)
 }
 
-// writeDraft writes the draft's text, or asks the model for it.
+// writeDraft makes the summary of the draft, or requests it from the model.
 func (s *step) writeDraft(d *draft) {
 	switch d.strategy {
 	case protocol.CompactSummary:
@@ -84,7 +84,7 @@ func (s *step) writeDraft(d *draft) {
 	}
 }
 
-// draftDone takes the model's summary of a draft, or does without.
+// draftDone uses the model's summary for the draft, or makes one without the model.
 func (s *step) draftDone(in SampleDone) {
 	d := s.draft
 	if in.Answer.Usage != nil {
@@ -107,7 +107,7 @@ func (s *step) draftWithoutModel(why string) {
 	s.showDraft(summaryFailed(why))
 }
 
-// showDraft answers with the draft, if it is still good.
+// showDraft replies with the draft, unless the context has changed.
 func (s *step) showDraft(warning string) {
 	d := s.draft
 	d.request, d.took = 0, s.Now.Sub(d.began)
@@ -122,7 +122,7 @@ func (s *step) showDraft(warning string) {
 	})
 }
 
-// scope is what the draft replaces.
+// scope returns what the draft replaces.
 func (s *step) scope(d *draft) protocol.CompactionScope {
 	v := protocol.CompactionScope{ItemIDs: []string{}, TurnIDs: []string{}}
 	places := d.span.Places
@@ -144,7 +144,7 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 	return v
 }
 
-// draftSavings is what the draft saves of a request, in tokens.
+// draftSavings returns by how many tokens the draft makes the next request smaller.
 func (s *step) draftSavings(d *draft) int64 {
 	if d.strategy == protocol.CompactMask {
 		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
@@ -153,8 +153,8 @@ func (s *step) draftSavings(d *draft) int64 {
 	return s.pointOf(d.runningCompaction, d.text).SavedTokens
 }
 
-// losses are what the draft's text does not mention. Masking loses outputs only, which the
-// model can have again.
+// losses returns the facts that the draft's summary does not mention. Masking loses outputs only, and
+// the model can run their commands again.
 func (s *step) losses(d *draft) protocol.CompactionLosses {
 	if d.strategy == protocol.CompactMask {
 		return (&compaction.Span{}).Losses("")
@@ -162,7 +162,7 @@ func (s *step) losses(d *draft) protocol.CompactionLosses {
 	return d.span.Losses(d.text)
 }
 
-// expired tells whether the context is not the one that the draft was made for.
+// expired reports whether the context has changed since the draft was made.
 func (s *step) expired(d *draft) bool {
 	return d.revision != s.context.Revision() || d.items != s.context.Len() || s.active != nil
 }
@@ -171,7 +171,7 @@ func errDraftExpired() *protocol.Error {
 	return protocol.Refuse(protocol.KindDraftExpired, "the draft is not good any more: the context has changed since, or there is a newer draft; propose again with thread/compact/propose")
 }
 
-// discardDraft forgets the draft, and refuses whoever waits for it.
+// discardDraft removes the draft, and rejects the request of a caller that waits for it.
 func (s *step) discardDraft(err *protocol.Error) {
 	if s.draft.waits() {
 		s.effect(Cancel{s.draft.request})

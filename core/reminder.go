@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	// leastBullet is how many characters a bullet has at least room for.
+	// minBullet is the least room for a bullet, in characters.
 	minBullet = 40
-	// longestKey is how many characters of a repository's key the model is shown.
+	// maxKey bounds a repository's key in a reminder, in characters.
 	maxKey = 80
 )
 
-// reminderText is what the model is reminded of by what was found about a question, within
-// the rules; "" where that is nothing.
+// reminderText returns the reminder for a question, within the rules, or "" if no match helps.
 func (t *Thread) reminderText(in Recalled, question string) string {
 	held := t.contextText(in.Found)
 	var bullets []string
@@ -52,8 +51,7 @@ func (t *Thread) reminderText(in Recalled, question string) string {
 	return reminderHeading(in.Repo, newest) + strings.Join(bullets, "")
 }
 
-// reminderHeading names the repository by the end of its key, and when the newest of what
-// follows was remembered.
+// reminderHeading names the repository by the end of its key, and the time of the newest entry.
 func reminderHeading(repo string, newest time.Time) string {
 	if n := utf8.RuneCountInString(repo); n > maxKey {
 		runes := []rune(repo)
@@ -64,7 +62,7 @@ func reminderHeading(repo string, newest time.Time) string {
 
 const bulletMark = "\n- "
 
-// bulletOf is sentences of a memory behind its title, where there is room for that.
+// bulletOf returns sentences of an entry after its title, if there is room for the title.
 func bulletOf(m Memory, sentences []string, room int) string {
 	text := strings.Join(sentences, " ")
 	title := strings.Join(strings.Fields(m.Title), " ")
@@ -74,7 +72,7 @@ func bulletOf(m Memory, sentences []string, room int) string {
 	return bulletMark + text
 }
 
-// isInContext tells whether all that a memory was made of is in the context again.
+// isInContext reports whether all items of an entry are in the context again.
 func (t *Thread) isInContext(m Memory) bool {
 	if m.Session != t.id || len(m.Items) == 0 {
 		return false
@@ -87,8 +85,7 @@ func (t *Thread) isInContext(m Memory) bool {
 	return true
 }
 
-// contextText is what the messages of the context say but for the reminder, where anything was
-// found that could be in it.
+// contextText returns the text of the context's messages without notices, or "" if nothing was found.
 func (t *Thread) contextText(found []Memory) string {
 	if len(found) == 0 {
 		return ""

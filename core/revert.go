@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// Revert takes turns out of the thread: Before and all behind it or, where that is nil, the
-// Last ones.
+// Revert takes turns out of the thread: the turn Before and all later ones or, if Before is nil, the
+// last Last turns.
 type Revert struct {
 	To     protocol.Caller
 	Before *string
@@ -31,7 +31,7 @@ func (s *step) revert(in Revert) {
 	s.notifyReverted(c)
 }
 
-// recordRevert takes the last turns out; tellTakenOut tells of it, after the answer.
+// recordRevert takes the last turns out. notifyReverted notifies clients afterwards.
 func (s *step) recordRevert(n uint32) *trimChange {
 	s.settleLastTurn()
 	c := s.beginTrim()
@@ -93,7 +93,7 @@ func (l *log) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
 	l.forgetTurns(first, from)
 }
 
-// forgetTurns takes turns out of what is shown.
+// forgetTurns removes turns from the transcript.
 func (l *log) forgetTurns(first int, from int64) {
 	for _, t := range l.turns[first:] {
 		delete(l.turnAt, t.id)

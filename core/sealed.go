@@ -8,8 +8,8 @@ import (
 	"appserver/protocol"
 )
 
-// expandEncrypted warns that the items before an encrypted compaction are in the context. If the next
-// request would be too long with them, a local extract takes their place.
+// expandEncrypted warns that the items before an encrypted compaction are in the context again. If the
+// next request would be too long with them, an extract replaces them.
 func (s *step) expandEncrypted(w *World) {
 	sealed := s.context.LastEncrypted()
 	if sealed == 0 || s.context.SentCompaction() == sealed {
@@ -39,7 +39,7 @@ func (s *step) expandEncrypted(w *World) {
 	s.contextChanged(s.lastChanges())
 }
 
-// roomFor is how many tokens a request may have, 0 if that is not known.
+// roomFor returns the greatest number of tokens of a request, or 0 if it is not known.
 func (s *step) roomFor(w *World) int64 {
 	limit, window := w.Compaction.Limit, w.Provider.ContextWindow
 	if window != nil && (limit == 0 || *window < limit) {

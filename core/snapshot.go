@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	// snapshotForm changes whenever a snapshot is written otherwise, or lines are applied
-	// otherwise than before.
+	// snapshotForm changes with the format of snapshots, and with the effect of lines.
 	snapshotForm = 9
-	// snapshotBlock is how many entries of a list are in memory a second time.
+	// snapshotBlock is the number of entries in a block. A block is in memory a second time.
 	snapshotBlock = 1 << 14
 )
 
-// errBlock is that of a block whose columns do not fit each other.
+// errBlock is the error for a block whose columns have different lengths.
 var errBlock = errors.New("a block of the snapshot makes no sense")
 
 func bitOf(bit uint32, set bool) uint32 {
@@ -30,9 +29,8 @@ func bitOf(bit uint32, set bool) uint32 {
 	return 0
 }
 
-// snapshotHead is what a snapshot, the durable state of a thread, begins with. Then come
-// its lists, in blocks of columns. What there is one of is JSON, which tells a pointer to
-// 0 from none.
+// snapshotHead begins a snapshot. The history and blocks of columns follow. Single values are JSON,
+// because gob does not distinguish a pointer to 0 from nil.
 type snapshotHead struct {
 	Form           int
 	Defaults, One  []byte
@@ -40,7 +38,7 @@ type snapshotHead struct {
 	Messages       []int64
 }
 
-// snapshotOne are the members of log and history that are no lists.
+// snapshotOne has the single values of the log.
 type snapshotOne struct {
 	ID, Name, NamedAt, Preview, Applied, Session, Written  string
 	Meta                                                   protocol.SessionMeta
@@ -53,8 +51,8 @@ type snapshotOne struct {
 	Changes                                                []protocol.WorktreeChanges
 }
 
-// Snapshot writes what the lines that were applied so far come to, for ContinueLoad. All of
-// them can be read again.
+// Snapshot writes the state after the lines that were applied so far, for ContinueLoad. All payloads
+// must be readable again.
 func (l *Loading) Snapshot(to io.Writer) error {
 	t := &l.thread.log
 	if t.from == nil {
@@ -95,8 +93,8 @@ func (l *log) writeLists(out *gob.Encoder) error {
 	return nil
 }
 
-// ContinueLoad begins where a snapshot was made: the next line is the first one behind
-// those. It is false where the snapshot is of no use.
+// ContinueLoad starts a load from a snapshot. The next line is the first one after it. It returns
+// false if the snapshot cannot be used.
 func ContinueLoad(defaults Settings, lines lineref.Lines, from io.Reader) (*Loading, bool) {
 	in := gob.NewDecoder(bufio.NewReader(from))
 	var head snapshotHead
@@ -155,7 +153,7 @@ func (l *log) setOne(s *snapshotOne) {
 	l.disordered, l.points, l.fileChanges, l.memoryOff = s.Disordered, s.Points, s.Changes, s.Forgetful
 }
 
-// momentColumns are a block of the chronicle's.
+// momentColumns is a block of the event index.
 type momentColumns struct {
 	Position   []int64
 	Turn, Item []int32

@@ -9,41 +9,41 @@ import (
 	"appserver/protocol"
 )
 
-// Thread is one conversation: its durable state, and the turn under way.
+// Thread is one conversation: its durable state and the active turn.
 type Thread struct {
 	log     // what the rollout's lines say
 	options Options
 	active  *turn
-	// waiting is input that came while a turn was ending.
+	// waiting has the inputs that arrived while a turn was ending.
 	waiting []waiter
-	// failed is set while the last turn is one that failed.
+	// failed is set if the last turn failed.
 	failed bool
 	draft  *draft
-	// terminals are commands that run in the background, or have ended there.
+	// terminals are the background commands of the thread, ended ones included.
 	terminals []*terminal
-	// allowed are the commands that the client accepted for the session.
+	// allowed has the commands that the client accepted for the session.
 	allowed map[string]bool
-	// warned is set once the client was told that commands are not confined, untracked once
-	// it was that changes of files are not known.
+	// warned is set after a warning that commands are not confined, untracked after a warning that
+	// changes of files are not known.
 	warned, untracked bool
-	// captures are the checkpoints to be made, the first one now.
+	// captures are the pending checkpoints. The first one is being made.
 	captures []capture
-	// base and developer are the instructions that the client gave when it resumed the
-	// thread; nil are those that it began with.
+	// base and developer are the instructions from the client's thread/resume, or nil for those of its
+	// thread/start.
 	base, developer *string
-	// told is the turn that clients were told has failed because its lines could not
-	// be appended. The rollout does not say so before the next line.
+	// announcedEnd is the turn that clients know to have failed because its lines could not be appended.
+	// The next line records that in the rollout.
 	announcedEnd *announcedFailure
-	// offers are the tools of the last turn's world.
+	// offers are the capabilities of the last turn's environment.
 	offers Offers
-	// overhead was counted last.
+	// overhead is the last count of the request's parts that are not items.
 	overhead   overhead
 	lastEffect EffectID
-	// serverTools are those of MCP servers, questions what these have asked the user.
+	// serverTools are the tools of MCP servers, questions the open questions of those servers.
 	serverTools []ServerTool
 	questions   []*openQuestion
-	// memory is as the last world told, remembering are the effects that keep what left the
-	// context. memoryWarned is set once the client was told that there is trouble with it.
+	// memory has the rules of the last environment. remembering are the effects that store removed items.
+	// memoryWarned is set after a warning about the memory.
 	memory       MemoryRules
 	remembering  []EffectID
 	memoryWarned bool
@@ -60,9 +60,8 @@ type announcedFailure struct {
 	err    protocol.TurnError
 }
 
-// Load makes a thread of the lines of its rollout; without lines it is a new one,
-// which takes a Start first. Lines that it cannot make sense of are passed over.
-// The defaults hold for settings that no line tells.
+// Load returns the thread of a rollout. Without lines it is a new thread, whose first input must be
+// Start. Load skips lines that it cannot read. The defaults apply to settings that no line has.
 func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine) *Thread {
 	l := BeginLoad(id, defaults, nil)
 	for i := range lines {
@@ -71,14 +70,14 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 	return l.Thread(o)
 }
 
-// Loading is a thread whose lines are being read.
+// Loading is a thread whose lines are being applied.
 type Loading struct {
 	thread   *Thread
 	defaults Settings
 }
 
-// BeginLoad begins as Load does. A thread whose lines can be read again holds no items
-// in memory that need not be there; nil is for lines that stay in memory.
+// BeginLoad starts a load. If lines is not nil, payloads can be read again from it, and the thread
+// keeps no more in memory than it needs.
 func BeginLoad(id string, defaults Settings, lines lineref.Lines) *Loading {
 	t := &Thread{log: log{id: id, settings: defaults}}
 	if lines != nil {
@@ -87,10 +86,10 @@ func BeginLoad(id string, defaults Settings, lines lineref.Lines) *Loading {
 	return &Loading{t, defaults}
 }
 
-// Apply takes the next line.
+// Apply applies the next line.
 func (l *Loading) Apply(line *protocol.RolloutLine) { l.thread.apply(line) }
 
-// Thread is the thread, when all lines were taken. Nothing must be done with the Loading then.
+// Thread returns the thread after all lines are applied. The Loading must not be used afterwards.
 func (l *Loading) Thread(o Options) *Thread {
 	t := l.thread
 	t.setOptions(o)
@@ -108,8 +107,8 @@ func (l *Loading) Thread(o Options) *Thread {
 	return t
 }
 
-// applyEnv takes what a world says of all that follows, not of one turn. Of a thread that keeps no
-// rollout nothing is remembered.
+// applyEnv applies the parts of an environment that hold beyond the turn. A thread without a rollout
+// has no memory.
 func (t *Thread) applyEnv(w World) {
 	t.offers, t.memory = w.Offers, w.Memory
 	t.setModel()
@@ -120,8 +119,8 @@ func (t *Thread) applyEnv(w World) {
 	}
 }
 
-// Again is the thread as its rollout has it, after lines could not be appended. It
-// takes a StorageFailed first.
+// Again returns the thread as its rollout has it, after lines could not be appended. Its first input
+// must be StorageFailed.
 func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
@@ -132,16 +131,16 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	return again
 }
 
-// ID is the thread's id.
+// ID returns the thread's id.
 func (t *Thread) ID() string { return t.id }
 
-// Settings are what the next turn runs with.
+// Settings returns the settings of the next turn.
 func (t *Thread) Settings() Settings { return t.settings }
 
 // ProviderRecorded reports whether the rollout names the provider of the model.
 func (t *Thread) ProviderRecorded() bool { return t.providerRecorded }
 
-// ActiveTurn is the id of the turn under way, "" without one.
+// ActiveTurn returns the id of the active turn, or "".
 func (t *Thread) ActiveTurn() string {
 	if t.active == nil {
 		return ""
@@ -149,8 +148,8 @@ func (t *Thread) ActiveTurn() string {
 	return t.active.id
 }
 
-// OpenCallers are those whose turn/start waits for the turn under way to end, and the one
-// who waits for the draft of a compaction.
+// OpenCallers returns the callers whose requests are open: those whose turn/start waits for the end of
+// the active turn, and the one that waits for the draft of a compaction.
 func (t *Thread) OpenCallers() []protocol.Caller {
 	var callers []protocol.Caller
 	if t.draft.waits() {
@@ -162,8 +161,7 @@ func (t *Thread) OpenCallers() []protocol.Caller {
 	return callers
 }
 
-// Step takes an input. See the package documentation for what to do with the
-// output, and in which order.
+// Step applies an input. The package documentation says in which order to use the output.
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
 	in.apply(s)
@@ -171,16 +169,16 @@ func (t *Thread) Step(stamp Stamp, in Input) Output {
 	return s.out
 }
 
-// step is one Step under way.
+// step is the state of one call of Step.
 type step struct {
 	*Thread
 	Stamp
 	out Output
-	// tells is set once clients are to be told of the context, changes is what they are
-	// told of beside new items.
+	// contextChanges is set if clients are to be notified of the context. changes has the changes of its
+	// edits.
 	contextChanges bool
 	changes        []history.Change
-	// discards is set where what leaves the context is not to be remembered.
+	// discards is set if the removed items are not to be stored in the memory.
 	discards bool
 }
 
@@ -236,7 +234,7 @@ func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w World) protocol.
 	return answer
 }
 
-// startFromHistory answers the thread/resume that begins the thread with items.
+// startFromHistory replies to a thread/resume that starts the thread with items.
 func (s *step) startFromHistory(in Start) {
 	s.addItems(in.History)
 	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
@@ -272,7 +270,7 @@ func (s *step) record(kind string, payload any) {
 
 func (s *step) event(payload any) { s.record(protocol.LineEventMsg, payload) }
 
-// item gives the model an item: it joins the history, or during a review the reviewer's.
+// item adds an item to the model's history, or to the history of the active review.
 func (s *step) item(v protocol.ResponseItemVariant) {
 	if r := s.reviewing(); r != nil {
 		r.items = append(r.items, protocol.ResponseItem{ResponseItemVariant: v})
@@ -281,7 +279,7 @@ func (s *step) item(v protocol.ResponseItemVariant) {
 	s.itemOfThread(v)
 }
 
-// itemOfThread gives the model of the thread an item, also during a review.
+// itemOfThread adds an item to the history of the thread, even during a review.
 func (s *step) itemOfThread(v protocol.ResponseItemVariant) {
 	s.record(protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: v})
 }
@@ -307,5 +305,5 @@ func (s *step) newEffect() EffectID {
 	return s.lastEffect
 }
 
-// Timestamp is how rollouts write a time.
+// Timestamp returns a time in the format of rollouts.
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

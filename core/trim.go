@@ -8,19 +8,19 @@ import (
 	"appserver/protocol"
 )
 
-// TrimContext takes all turns but the last ones out of the context.
+// TrimContext takes all turns but the last KeepLast out of the context.
 type TrimContext struct {
 	To       protocol.Caller
 	KeepLast uint32
 	Summary  *string
 }
 
-// SummarizeContext gives a trim point a summary, the latest one where Point is nil.
+// SummarizeContext gives a trim point a summary. A nil Point is the latest trim point.
 type SummarizeContext struct {
 	To      protocol.Caller
 	Point   *string
 	Summary string
-	// TookMs is how long making the summary took, nil where that is not known.
+	// TookMs is the time that making the summary took, in milliseconds, or nil if it is not known.
 	TookMs *int64
 }
 
@@ -40,9 +40,9 @@ func (s *step) trimContext(in TrimContext) {
 	s.contextChanged(s.lastChanges())
 }
 
-// trimTo writes a trim that keeps the last n turns, all where there are no more. A summary
-// that stands in the context goes with what is trimmed; but where nothing else goes, or
-// nobody asked for the trim, it is the new trim point's.
+// trimTo appends a trim that keeps the last n turns, or all turns if there are no more. A summary that
+// is in the context is trimmed as well. It becomes the summary of the new trim point if nothing else
+// is trimmed, or if no client asked for the trim.
 func (s *step) trimTo(n int, reason string, summary *string) {
 	whole := n > 0 && n >= len(s.context.ActiveTurns())
 	if summary == nil && (whole || reason == protocol.TrimHistoryLimit) {
@@ -74,8 +74,8 @@ func (t *Thread) currentSummary() *string {
 	return nil
 }
 
-// limitHistory trims the oldest turns where one more would be too many; 0 is no bound. Of
-// many turns some more go, so that this is not done at every turn.
+// limitHistory trims the oldest turns if there are most turns already. A most of 0 is no limit. It
+// trims a tenth more than necessary, so that not every turn trims.
 func (s *step) limitHistory(most int) *trimChange {
 	if most == 0 || len(s.context.ActiveTurns()) < most {
 		return nil
@@ -131,7 +131,7 @@ func (s *step) summarizing(id, text string) protocol.StoredContextEdit {
 	return e
 }
 
-// aCut is a change of the trim points under way.
+// trimChange has the state before trim points change.
 type trimChange struct {
 	before  []history.TrimPoint
 	session string // the one before
@@ -143,8 +143,7 @@ func (s *step) beginTrim() *trimChange {
 	return &trimChange{before: s.context.TrimPoints(), session: s.sessionID()}
 }
 
-// endTrim writes the provider session that begins where the next request is begun with
-// something else than before. It tells whether one does.
+// endTrim records a new provider session if the prefix of the next request changes.
 func (s *step) endTrim(c *trimChange, tookMs *int64) {
 	c.tookMs = tookMs
 	c.ended = sessionStartOf(c.before) != sessionStartOf(s.context.TrimPoints())
@@ -153,7 +152,7 @@ func (s *step) endTrim(c *trimChange, tookMs *int64) {
 	}
 }
 
-// opening is what a provider session is begun with, beside turns.
+// sessionStart is the prefix of a provider session, except for turns.
 type sessionStart struct{ point, summary string }
 
 func sessionStartOf(points []history.TrimPoint) (b sessionStart) {
@@ -164,7 +163,7 @@ func sessionStartOf(points []history.TrimPoint) (b sessionStart) {
 	return b
 }
 
-// notifyTrim tells clients how the trim points changed, after the answer.
+// notifyTrim notifies clients of the changes of trim points. It is called after the response.
 func (s *step) notifyTrim(c *trimChange) {
 	after := s.context.TrimPoints()
 	for _, p := range c.before {
@@ -184,7 +183,7 @@ func (s *step) notifyTrim(c *trimChange) {
 	s.notifySummaries(c, after)
 }
 
-// notifySummaries tells the summaries that are new.
+// notifySummaries notifies clients of new summaries.
 func (s *step) notifySummaries(c *trimChange, after []history.TrimPoint) {
 	for _, p := range after {
 		var was string
@@ -198,7 +197,7 @@ func (s *step) notifySummaries(c *trimChange, after []history.TrimPoint) {
 	}
 }
 
-// sessionID is the provider session of the next model request.
+// sessionID returns the id of the provider session of the next request.
 func (t *Thread) sessionID() string {
 	if t.session == "" {
 		return t.id
@@ -206,7 +205,7 @@ func (t *Thread) sessionID() string {
 	return t.session
 }
 
-// bootstrap is what a provider session that begins now begins with.
+// bootstrap returns the prefix of a provider session that begins now.
 func (t *Thread) bootstrap() protocol.SessionBootstrap {
 	b := protocol.SessionBootstrap{Kind: protocol.BootstrapNone, TurnIDs: orEmpty(t.context.ActiveTurns())}
 	if len(b.TurnIDs) > 0 {
