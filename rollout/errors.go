@@ -65,9 +65,21 @@ var ErrChanged = disk.Cause{
 }
 
 var (
-	errClosed  = disk.Cause{Text: "the log is closed", Next: "open it again"}
-	errMoved   = disk.Cause{Text: "it is a symbolic link, or another file has its name now", Next: "the file is unchanged; open it by its own path"}
-	errChanged = disk.Cause{Text: "another program has written to it meanwhile", Next: "the file is unchanged; end that program"}
-	errUnlike  = disk.Cause{Text: "the new content would not load as the old one does", Next: "the file is unchanged; this is a bug in this program"}
-	errForeign = disk.Cause{Text: "its session_meta belongs to another thread", Next: "the file is unchanged; rename it after its thread"}
+	errClosed = disk.Cause{Text: "the log is closed", Next: "open it again"}
+	errMoved  = disk.Cause{
+		Text: "it is a symbolic link, or another file has its name now",
+		Next: "the file is unchanged; open it by its own path",
+	}
+	errChanged = disk.Cause{
+		Text: "another program has written to it meanwhile",
+		Next: "the file is unchanged; end that program",
+	}
+	errUnlike = disk.Cause{
+		Text: "the new content would not load as the old one does",
+		Next: "the file is unchanged; this is a bug in this program",
+	}
+	errForeign = disk.Cause{
+		Text: "its session_meta belongs to another thread",
+		Next: "the file is unchanged; rename it after its thread",
+	}
 )

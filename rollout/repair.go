@@ -248,7 +248,10 @@ func (v *verification) reconstructMeta() protocol.SessionMeta {
 		at = v.ModTime
 	}
 	meta := protocol.SessionMeta{
-		ID: v.Report.ThreadID, Timestamp: at.UTC().Format("2006-01-02T15:04:05.000Z"), Originator: "appserver", CliVersion: protocol.Level,
+		ID:         v.Report.ThreadID,
+		Timestamp:  at.UTC().Format("2006-01-02T15:04:05.000Z"),
+		Originator: "appserver",
+		CliVersion: protocol.Level,
 	}
 	for i := range v.alone.Lines {
 		var context protocol.TurnContext

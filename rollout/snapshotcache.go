@@ -167,8 +167,10 @@ func (l *loading) writeSnapshotCache(file disk.File, s *span) error {
 // newSnapshotCache returns the cache of the lines read so far.
 func (l *loading) newSnapshotCache(s *span) *snapshotCache {
 	b := &snapshotCache{
-		Form: snapshotCacheForm, Reader: l.store.SnapshotVersion, Size: s.to, Lines: s.lines, ModTime: l.ModTime.UnixNano(), Damage: l.Damage,
-		Samples: l.lines.samples(), Next: l.ordinals.Next, Above: l.ordinals.Above, Marked: l.ordinals.Marked, Sum: *l.summary,
+		Form: snapshotCacheForm, Reader: l.store.SnapshotVersion,
+		Size: s.to, Lines: s.lines, ModTime: l.ModTime.UnixNano(),
+		Damage: l.Damage, Samples: l.lines.samples(), Sum: *l.summary,
+		Next: l.ordinals.Next, Above: l.ordinals.Above, Marked: l.ordinals.Marked,
 	}
 	if l.marker != nil {
 		b.Marker = l.marker.Payload

@@ -201,7 +201,8 @@ func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen ma
 		v.add(FoundTwice, number, at, false,
 			"line %d has the ordinal %d as well: items of both lines share one id", first, ordinal)
 	} else if ordinal < last {
-		v.add(FoundDisorder, number, at, false, "ordinal %d comes after %d: lines are read in the order of the file", ordinal, last)
+		v.add(FoundDisorder, number, at, false,
+			"ordinal %d comes after %d: lines are read in the order of the file", ordinal, last)
 	}
 }
 

@@ -16,7 +16,8 @@ func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnos
 	m.ServerHandlers.Outbox.Reply(to, protocol.ServerDiagnosticsResponse{
 		Version: m.Version, ProtocolLevel: protocol.Level, Pid: os.Getpid(),
 		StartedAt: m.Started.Unix(), UptimeMs: time.Since(m.Started).Milliseconds(), CodexHome: m.Home,
-		Threads: threads, Connections: m.ServerHandlers.Outbox.diagnose(), Memory: memoryDiagnostics(), Goroutines: runtime.NumGoroutine(),
+		Threads: threads, Connections: m.ServerHandlers.Outbox.diagnose(),
+		Memory: memoryDiagnostics(), Goroutines: runtime.NumGoroutine(),
 		Index: index, Sandbox: m.Sandbox(),
 	})
 	return nil
@@ -28,7 +29,10 @@ func (s *Server) diagnose() []protocol.ConnectionDiagnostics {
 	for _, id := range s.Clients() {
 		if c := s.conn(id); c != nil {
 			all = append(all, protocol.ConnectionDiagnostics{
-				ClientName: c.client.Load().Info.Name, Unanswered: c.pending.count(), QueuedBytes: c.out.backlog(), Congested: c.out.congestion() != nil,
+				ClientName:  c.client.Load().Info.Name,
+				Unanswered:  c.pending.count(),
+				QueuedBytes: c.out.backlog(),
+				Congested:   c.out.congestion() != nil,
 			})
 		}
 	}

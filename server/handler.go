@@ -98,7 +98,8 @@ func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializePar
 	}
 	state, agent := ClientState{Info: p.ClientInfo}, h.userAgent(p.ClientInfo)
 	if c := p.Capabilities; c != nil {
-		state.ExperimentalAPI, state.OptOut, state.ContextItemsDelta = c.ExperimentalAPI, c.OptOutNotificationMethods, c.ContextItemsDelta
+		state.ExperimentalAPI, state.ContextItemsDelta = c.ExperimentalAPI, c.ContextItemsDelta
+		state.OptOut = c.OptOutNotificationMethods
 		if c.SlashCommands != nil {
 			state.SlashCommands = *c.SlashCommands
 		}

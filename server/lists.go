@@ -35,7 +35,9 @@ func listPage[T any](all []T, cursor *string, limit *uint32) (rows []T, next *st
 		n, bad := strconv.ParseUint(*cursor, 10, 31)
 		if bad != nil || int(n) > len(all) {
 			return nil, nil, &protocol.Error{
-				Code: protocol.CodeInvalidRequest, Message: "invalid cursor: " + string(quote([]byte(*cursor))) + " (use the nextCursor of a page of the same list)",
+				Code: protocol.CodeInvalidRequest,
+				Message: "invalid cursor: " + string(quote([]byte(*cursor))) +
+					" (use the nextCursor of a page of the same list)",
 				Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "cursor"},
 			}
 		}

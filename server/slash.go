@@ -82,7 +82,12 @@ func rejectSlashCommand(typed slash.Typed) error {
 
 // execute serves the request of a slash command. field names the parameter with the text, for
 // error messages.
-func (m Methods) execute(to protocol.Caller, threadID, field string, typed slash.Typed, request engine.Proxied) error {
+func (m Methods) execute(
+	to protocol.Caller,
+	threadID, field string,
+	typed slash.Typed,
+	request engine.Proxied,
+) error {
 	params, err := typed.Params(threadID)
 	if err != nil {
 		return invalidSlashCommand(field, err)
