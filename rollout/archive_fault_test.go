@@ -27,7 +27,8 @@ func (s *moves) run() {
 		s.move((*rollout.Store).Archive)
 		s.move((*rollout.Store).Unarchive)
 		n := 6 + 2*round
-		require.NoError(s.t, appendAndClose(s.t, rollout.NewStore(s.sound, home), s.find(s.sound), evenOnly, linesFrom(n, n+2)...))
+		require.NoError(s.t, appendAndClose(s.t, rollout.NewStore(s.sound, home), s.find(s.sound), evenOnly,
+			linesFrom(n, n+2)...))
 		s.told = append(s.told, int64(n), int64(n+1))
 	}
 }
@@ -64,12 +65,14 @@ func (s *moves) check(mem *faultfs.Mem, what any) {
 // newMoves creates the thread durably.
 func newMoves(t *testing.T, mem *faultfs.Mem, disk rollout.FS) *moves {
 	rewrittenThread(t, mem, home)
-	return &moves{t: t, store: rollout.NewStore(disk, home), sound: mem, told: []int64{1, 2, 3, 4, 5}, failed: func(error) {}}
+	return &moves{t: t, store: rollout.NewStore(disk, home), sound: mem, told: []int64{1, 2, 3, 4, 5},
+		failed: func(error) {}}
 }
 
 func TestEveryOperationOfAMoveMayFail(t *testing.T) {
 	for _, f := range []faultfs.Fault{
-		{Count: 1, Err: syscall.EROFS}, {Count: 1, Err: syscall.EACCES}, {Count: 2, Err: syscall.EMFILE}, {Count: 3, Err: syscall.ENOSPC},
+		{Count: 1, Err: syscall.EROFS}, {Count: 1, Err: syscall.EACCES}, {Count: 2, Err: syscall.EMFILE},
+		{Count: 3, Err: syscall.ENOSPC},
 		{Count: 2, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSyncDir, faultfs.OpRename}},
 		{Count: 2, Err: syscall.EPERM, Only: []faultfs.Op{faultfs.OpLink}},
 	} {
@@ -106,7 +109,8 @@ func TestACrashInAMoveKeepsTheThreadWhole(t *testing.T) {
 func TestACrashInAMoveAfterAFaultKeepsTheThreadWhole(t *testing.T) {
 	for n := range 60 {
 		crashMoveWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO})
-		crashMoveWith(t, uint64(n), faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})
+		crashMoveWith(t, uint64(n),
+			faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})
 	}
 }
 

@@ -79,13 +79,18 @@ func TestWhatIsNotArchived(t *testing.T) {
 		call func(*rollout.Store, string) (string, error)
 		says string
 	}{
-		"gone":               {"sessions/2026/01/02/rollout-2026-01-02T03-04-05-" + threadB + ".jsonl", (*rollout.Store).Archive, "no rollout found for thread id " + threadB},
-		"elsewhere":          {"elsewhere/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Archive, "it is not below sessions"},
-		"without a thread":   {"sessions/notes.jsonl", (*rollout.Store).Archive, "has no thread id"},
-		"in the archive":     {"archived_sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Archive, "it is not below sessions"},
-		"not in the archive": {"sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Unarchive, "it is not below sessions or archived_sessions"},
-		"unnamed":            {"archived_sessions/notes.jsonl", (*rollout.Store).Unarchive, "has no thread id"},
-		"without a date":     {"archived_sessions/rollout-old-" + threadA + ".jsonl", (*rollout.Store).Unarchive, "rename it in that form"},
+		"gone": {"sessions/2026/01/02/rollout-2026-01-02T03-04-05-" + threadB + ".jsonl",
+			(*rollout.Store).Archive, "no rollout found for thread id " + threadB},
+		"elsewhere": {"elsewhere/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Archive,
+			"it is not below sessions"},
+		"without a thread": {"sessions/notes.jsonl", (*rollout.Store).Archive, "has no thread id"},
+		"in the archive": {"archived_sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl",
+			(*rollout.Store).Archive, "it is not below sessions"},
+		"not in the archive": {"sessions/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl", (*rollout.Store).Unarchive,
+			"it is not below sessions or archived_sessions"},
+		"unnamed": {"archived_sessions/notes.jsonl", (*rollout.Store).Unarchive, "has no thread id"},
+		"without a date": {"archived_sessions/rollout-old-" + threadA + ".jsonl", (*rollout.Store).Unarchive,
+			"rename it in that form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mem := faultfs.NewMem(home)
@@ -115,10 +120,12 @@ func rolloutsOf(mem *faultfs.Mem) (paths []string) {
 // TestNothingIsMovedInThePlaceOfAnother has another file of the thread, or a file that is not
 // its backup, at the target.
 func TestNothingIsMovedInThePlaceOfAnother(t *testing.T) {
-	for _, other := range []string{"rollout-2026-01-02T03-04-05-%.jsonl", "rollout-2020-01-02T03-04-05-%.jsonl", "rollout-2026-01-02T03-04-05-%.jsonl.bak"} {
+	for _, other := range []string{"rollout-2026-01-02T03-04-05-%.jsonl", "rollout-2020-01-02T03-04-05-%.jsonl",
+		"rollout-2026-01-02T03-04-05-%.jsonl.bak"} {
 		mem := faultfs.NewMem(home)
 		store, path := rewrittenThread(t, mem, home)
-		there := put(t, mem, filepath.Join(home, "archived_sessions", strings.ReplaceAll(other, "%", threadA)), "something else\n")
+		there := put(t, mem, filepath.Join(home, "archived_sessions", strings.ReplaceAll(other, "%", threadA)),
+			"something else\n")
 		before := rolloutsOf(mem)
 		_, err := store.Archive(path)
 		require.ErrorContains(t, err, there)

@@ -121,7 +121,8 @@ func TestAFileWithoutANameIsJoinedBySessionMeta(t *testing.T) {
 }
 
 func TestAMarkerThatSaysNothingIsNotTakenForAWholeFile(t *testing.T) {
-	for _, payload := range []string{"{}", "null", `{"bytes":0}`, `{"bytes":-1,"crc32c":0}`, `{"bytes":"0","crc32c":0}`, `{"bytes":1.5,"crc32c":0}`, "[]"} {
+	for _, payload := range []string{"{}", "null", `{"bytes":0}`, `{"bytes":-1,"crc32c":0}`, `{"bytes":"0","crc32c":0}`,
+		`{"bytes":1.5,"crc32c":0}`, "[]"} {
 		store, path := rewrittenThread(t, rollout.OS(), t.TempDir())
 		main, _ := cutMarker(t, get(t, rollout.OS(), path))
 		overwrite(t, path, main+`{"type":"context_backup","payload":`+payload+"}\n")
@@ -135,7 +136,8 @@ func TestAMarkerThatSaysNothingIsNotTakenForAWholeFile(t *testing.T) {
 func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	_, path := rewrittenThread(t, mem, home)
-	for op, reason := range map[faultfs.Op]error{faultfs.OpOpen: syscall.EMFILE, faultfs.OpStat: syscall.EIO, faultfs.OpRead: syscall.EACCES} {
+	for op, reason := range map[faultfs.Op]error{faultfs.OpOpen: syscall.EMFILE, faultfs.OpStat: syscall.EIO,
+		faultfs.OpRead: syscall.EACCES} {
 		second := faultfs.Fault{Only: []faultfs.Op{op}, First: 1, Count: 1, Err: reason}
 		if op == faultfs.OpStat {
 			second.First = 3 // skips two calls for the rollout and one for the backup
@@ -146,9 +148,13 @@ func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 		require.ErrorIs(t, contents.Backup.Err, reason)
 		require.ErrorContains(t, contents.Backup.Err, path+".bak cannot be read: ")
 		require.ErrorContains(t, contents.Backup.Err, map[faultfs.Op]string{
-			faultfs.OpOpen: "too many open files: excluded items cannot be shown or restored until the backup can be read: raise the limit of open files (ulimit -n)",
-			faultfs.OpStat: "input/output error: excluded items cannot be shown or restored until the backup can be read: the disk reports errors; check it, then try again",
-			faultfs.OpRead: "permission denied: excluded items cannot be shown or restored until the backup can be read: give this user access to it",
+			faultfs.OpOpen: "too many open files: " +
+				"excluded items cannot be shown or restored until the backup can be read: " +
+				"raise the limit of open files (ulimit -n)",
+			faultfs.OpStat: "input/output error: excluded items cannot be shown or restored until the backup can be " +
+				"read: the disk reports errors; check it, then try again",
+			faultfs.OpRead: "permission denied: excluded items cannot be shown or restored until the backup can be " +
+				"read: give this user access to it",
 		}[op])
 	}
 }
@@ -192,7 +198,8 @@ func TestABackupThatIsNotTheRolloutsStaysAsItIs(t *testing.T) {
 			err := appendAndClose(t, store, path, evenOnly, line(4))
 			var refused *rollout.BackupError
 			require.ErrorAs(t, err, &refused)
-			require.ErrorContains(t, err, "is not an earlier state of this rollout: the rollout is complete, but cannot be rewritten until that file is moved away")
+			require.ErrorContains(t, err, "is not an earlier state of this rollout: "+
+				"the rollout is complete, but cannot be rewritten until that file is moved away")
 			require.Equal(t, foreign, get(t, rollout.OS(), path+".bak"))
 			require.Equal(t, []int64{1, 2, 3, 4}, numbers(alone(t, rollout.OS(), path)))
 			requireNoTemporary(t, path)
@@ -270,7 +277,8 @@ func TestABackupThatEndsInALineIsRefused(t *testing.T) {
 func encoded(n int) []byte {
 	l := line(n)
 	return append(bytes.Join([][]byte{
-		[]byte(`{"timestamp":"` + l.Timestamp + `","ordinal":` + string('0'+rune(n)) + `,"type":"event_msg","payload":`), l.Payload, []byte("}")}, nil), '\n')
+		[]byte(`{"timestamp":"` + l.Timestamp + `","ordinal":` + string('0'+rune(n)) +
+			`,"type":"event_msg","payload":`), l.Payload, []byte("}")}, nil), '\n')
 }
 
 func TestABackupThatIsAheadIsNotCut(t *testing.T) {
@@ -288,5 +296,6 @@ func TestABackupThatIsAheadIsNotCut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{1, 2, 3, 4, 5, 11}, numbers(contents)[:6])
 	overwrite(t, path, old)
-	require.ErrorAs(t, appendAndClose(t, store, path, evenOnly, line(4)), &refused, "also where it is ahead by more than is new")
+	require.ErrorAs(t, appendAndClose(t, store, path, evenOnly, line(4)), &refused,
+		"also where it is ahead by more than is new")
 }

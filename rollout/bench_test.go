@@ -35,17 +35,27 @@ func appendTo(s *Store, path string, data []byte) error {
 func longThread() []byte {
 	text := strings.Repeat(`A line of \"code\" or prose, as models write it.\n`, 22)
 	turn := []string{
-		`"event_msg","payload":{"type":"task_started","turn_id":"%[1]d","started_at":1795261506,"model_context_window":258400}}`,
-		`"turn_context","payload":{"turn_id":"%[1]d","cwd":"/repo","approval_policy":"never","sandbox_policy":{"type":"danger-full-access"},"model":"m","summary":"auto"}}`,
-		`"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"%[2]s"}],"internal":{"turn_id":"%[1]d"}},"metadata":{"history_sequence":%[1]d}}`,
-		`"event_msg","payload":{"type":"item_completed","turn_id":"%[1]d","item":{"type":"UserMessage","id":"u","content":[{"type":"text","text":"%[2]s","text_elements":[]}]}}}`,
-		`"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"%[2]s"}],"content":null,"encrypted_content":null}}`,
-		`"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\"]}","call_id":"c%[1]d"}}`,
-		`"event_msg","payload":{"type":"item_completed","turn_id":"%[1]d","item":{"type":"CommandExecution","command":["ls"],"aggregated_output":"%[2]s","exit_code":0}}}`,
+		`"event_msg","payload":{"type":"task_started","turn_id":"%[1]d","started_at":1795261506,` +
+			`"model_context_window":258400}}`,
+		`"turn_context","payload":{"turn_id":"%[1]d","cwd":"/repo","approval_policy":"never",` +
+			`"sandbox_policy":{"type":"danger-full-access"},"model":"m","summary":"auto"}}`,
+		`"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text",` +
+			`"text":"%[2]s"}],"internal":{"turn_id":"%[1]d"}},"metadata":{"history_sequence":%[1]d}}`,
+		`"event_msg","payload":{"type":"item_completed","turn_id":"%[1]d","item":{"type":"UserMessage","id":"u",` +
+			`"content":[{"type":"text","text":"%[2]s","text_elements":[]}]}}}`,
+		`"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"%[2]s"}],` +
+			`"content":null,"encrypted_content":null}}`,
+		`"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\"]}",` +
+			`"call_id":"c%[1]d"}}`,
+		`"event_msg","payload":{"type":"item_completed","turn_id":"%[1]d","item":{"type":"CommandExecution",` +
+			`"command":["ls"],"aggregated_output":"%[2]s","exit_code":0}}}`,
 		`"response_item","payload":{"type":"function_call_output","call_id":"c%[1]d","output":"%[2]s"}}`,
-		`"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":9977,"cached_input_tokens":0,"output_tokens":20,"total_tokens":9997},"model_context_window":258400}}}`,
-		`"event_msg","payload":{"type":"item_completed","turn_id":"%[1]d","item":{"type":"AgentMessage","content":[{"type":"Text","text":"%[2]s"}]}}}`,
-		`"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%[2]s"}]},"metadata":{"history_sequence":%[1]d}}`,
+		`"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":9977,` +
+			`"cached_input_tokens":0,"output_tokens":20,"total_tokens":9997},"model_context_window":258400}}}`,
+		`"event_msg","payload":{"type":"item_completed","turn_id":"%[1]d","item":{"type":"AgentMessage",` +
+			`"content":[{"type":"Text","text":"%[2]s"}]}}}`,
+		`"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text",` +
+			`"text":"%[2]s"}]},"metadata":{"history_sequence":%[1]d}}`,
 		`"event_msg","payload":{"type":"task_complete","turn_id":"%[1]d","last_agent_message":"done","duration_ms":316}}`,
 	}
 	var out bytes.Buffer
@@ -136,7 +146,8 @@ func BenchmarkAppend(b *testing.B) {
 // BenchmarkListPage lists the first 25 of 2,000 threads.
 func BenchmarkListPage(b *testing.B) {
 	store := NewStore(OS(), b.TempDir())
-	meta := `{"timestamp":"t","type":"session_meta","payload":{"id":"x","base_instructions":{"text":"` + strings.Repeat("be brief ", 2000) + `"}}}`
+	meta := `{"timestamp":"t","type":"session_meta","payload":{"id":"x","base_instructions":{"text":"` +
+		strings.Repeat("be brief ", 2000) + `"}}}`
 	user := `{"timestamp":"t","type":"event_msg","payload":{"type":"user_message","message":"hi"}}`
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local)
 	for n := range 2000 {

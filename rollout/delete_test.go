@@ -36,7 +36,8 @@ func TestDependenciesAreNotDeleted(t *testing.T) {
 			dir := t.TempDir()
 			store, path := rewrittenThread(t, rollout.OS(), dir)
 			other := filepath.Join(dir, "archived_sessions", "rollout-2026-01-02T03-04-05-"+threadB+".jsonl")
-			put(t, rollout.OS(), other, `{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":4,"type":"session_meta","payload":`+payload+"}\n")
+			put(t, rollout.OS(), other,
+				`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":4,"type":"session_meta","payload":`+payload+"}\n")
 			var used *rollout.InUseError
 			require.ErrorAs(t, store.Delete(threadA), &used)
 			require.Equal(t, threadB, used.By)
@@ -55,17 +56,19 @@ func TestNothingIsDeletedWithAnUnreadFile(t *testing.T) {
 			mem := faultfs.NewMem(home)
 			_, path := rewrittenThread(t, mem, home)
 			put(t, mem, filepath.Join(home, "archived_sessions", "rollout-2026-01-02T03-04-05-"+threadB+".jsonl"),
-				`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":4,"type":"session_meta","payload":{"id":"`+threadB+`","forked_from_id":"`+threadA+`","forked_from_ordinal_exclusive":4}}`+"\n")
+				`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":4,"type":"session_meta","payload":{"id":"`+threadB+
+					`","forked_from_id":"`+threadA+`","forked_from_ordinal_exclusive":4}}`+"\n")
 			faulty := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: kind})
 			broken := rollout.NewStore(faulty, home)
 			require.Error(t, broken.Delete(threadA), "%v of operation %d", kind, n)
 			hit = faulty.Failures() > 0
 			faulty = faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: kind})
 			broken = rollout.NewStore(faulty, home)
-			broken.Retain(t.Context(), rollout.Retention{MaxAge: day, Delete: true}, time.Now().Add(2*day), func(r rollout.Candidate) error {
-				require.NotEqual(t, threadA, r.ID, "%v of operation %d", kind, n)
-				return errors.New("it stays")
-			})
+			broken.Retain(t.Context(), rollout.Retention{MaxAge: day, Delete: true}, time.Now().Add(2*day),
+				func(r rollout.Candidate) error {
+					require.NotEqual(t, threadA, r.ID, "%v of operation %d", kind, n)
+					return errors.New("it stays")
+				})
 			hit = hit || faulty.Failures() > 0
 			get(t, mem, path)
 		}
@@ -77,14 +80,16 @@ func TestACopyDependsOnNothing(t *testing.T) {
 	dir := t.TempDir()
 	store, _ := rewrittenThread(t, rollout.OS(), dir)
 	put(t, rollout.OS(), filepath.Join(dir, "sessions", "rollout-2026-01-02T03-04-05-"+threadB+".jsonl"),
-		`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":0,"type":"session_meta","payload":{"id":"`+threadB+`","forked_from_id":"`+threadA+`"}}`+"\n")
+		`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":0,"type":"session_meta","payload":{"id":"`+threadB+
+			`","forked_from_id":"`+threadA+`"}}`+"\n")
 	require.NoError(t, store.Delete(threadA))
 }
 
 func TestADeletionThatFailsIsMadeAgain(t *testing.T) {
 	for first := range 12 {
 		store, mem := memStore()
-		require.NoError(t, appendAndClose(t, store, put(t, mem, store.PathFor(threadA, begin), ""), evenOnly, linesFrom(0, 6)...))
+		require.NoError(t, appendAndClose(t, store, put(t, mem, store.PathFor(threadA, begin), ""), evenOnly,
+			linesFrom(0, 6)...))
 		faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: 1, Err: syscall.EIO})
 		broken := rollout.NewStore(faulty, home)
 		if err := broken.Delete(threadA); err != nil {

@@ -113,7 +113,8 @@ func TestEveryOperationMayFail(t *testing.T) {
 		part bool
 		// number of consecutive failures
 		count int
-	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, false, 4}} {
+	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3},
+		{syscall.EIO, false, 4}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
 			n := 0
 			for liveWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Partial: failing.part}) {

@@ -41,7 +41,8 @@ func TestInterruptedMovesAreFinished(t *testing.T) {
 		store, _ := rewrittenThread(t, mem, home)
 		want := []int64{1, 2, 3, 4, 5}
 		faulty := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: -1, Err: syscall.EIO})
-		for _, do := range []func(*rollout.Store, string) (string, error){(*rollout.Store).Archive, (*rollout.Store).Unarchive} {
+		for _, do := range []func(*rollout.Store, string) (string, error){(*rollout.Store).Archive,
+			(*rollout.Store).Unarchive} {
 			path, err := store.Find(threadA)
 			require.NoError(t, err)
 			_, _ = do(rollout.NewStore(faulty, home), path)
@@ -136,7 +137,8 @@ func TestFinishMovesRecoversFromFaults(t *testing.T) {
 			require.NoError(t, appendAndClose(t, store, path, evenOnly, line(6)))
 		}
 		want := readNumbers(t, store, path)
-		faulty := faultfs.Wrap(mem, faultfs.Fault{First: n / 2, Count: 1, Err: []error{syscall.EIO, syscall.EROFS, syscall.EMFILE}[n%3]})
+		faulty := faultfs.Wrap(mem,
+			faultfs.Fault{First: n / 2, Count: 1, Err: []error{syscall.EIO, syscall.EROFS, syscall.EMFILE}[n%3]})
 		_ = rollout.NewStore(faulty, home).FinishMoves()
 		require.Equal(t, want, readNumbers(t, store, path), n)
 		require.NoError(t, store.FinishMoves(), n)

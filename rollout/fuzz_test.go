@@ -20,7 +20,8 @@ var fuzzSeeds = []string{
 	`{"payload":{"type":"y"},"payload":2,"\u0074ype":"x","ordinal":9007199254740992}` + "\n" + `{"type":"x","payload":1}`,
 	`{"type":"event_msg","payload":{"type":"user_message","message":"\ud800"}}` + "\n",
 	`{"type":"session_meta","payload":{"id":"a","source":{"x":[`,
-	`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text"}]}}}` + "\n",
+	`{"type":"event_msg","payload":{"type":"item_completed",` +
+		`"item":{"type":"UserMessage","content":[{"type":"text"}]}}}` + "\n",
 }
 
 func FuzzAppendAfterRead(f *testing.F) {

@@ -14,8 +14,10 @@ import (
 // conversation returns the lines of thread A.
 func conversation(t *testing.T) []protocol.RolloutLine {
 	mem := faultfs.NewMem(home)
-	put(t, mem, home+"/elsewhere/rollout-2026-01-02T03-04-05-"+threadA+".jsonl", metaOfA+itemLine("user", "hi")+itemLine("assistant", "yes?"))
-	contents, err := rollout.NewStore(mem, home).Read(home + "/elsewhere/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl")
+	put(t, mem, home+"/elsewhere/rollout-2026-01-02T03-04-05-"+threadA+".jsonl",
+		metaOfA+itemLine("user", "hi")+itemLine("assistant", "yes?"))
+	contents, err := rollout.NewStore(mem,
+		home).Read(home + "/elsewhere/rollout-2026-01-02T03-04-05-" + threadA + ".jsonl")
 	require.NoError(t, err)
 	require.Len(t, contents.Lines, 3)
 	return contents.Lines

@@ -67,7 +67,8 @@ func (k *keeper) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout
 	var kept []keptLine
 	err := gob.NewDecoder(snapshot).Decode(&kept)
 	for _, l := range kept {
-		k.lines = append(k.lines, protocol.RolloutLine{Timestamp: l.Timestamp, Ordinal: &l.Ordinal, Type: l.Type, Payload: l.Payload})
+		k.lines = append(k.lines, protocol.RolloutLine{Timestamp: l.Timestamp, Ordinal: &l.Ordinal, Type: l.Type,
+			Payload: l.Payload})
 		k.payloads = append(k.payloads, l.Payload)
 	}
 	return take, err == nil
@@ -143,7 +144,8 @@ func TestAForkIsLoadedWithItsOrigin(t *testing.T) {
 		fmt.Fprintf(origin, `{"ordinal":%d,"type":"event_msg","payload":{"n":%d}}`+"\n", n+1, n)
 	}
 	put(t, mem, store.PathFor(threadA, begin), origin.String())
-	fork := `{"ordinal":0,"type":"session_meta","payload":{"id":"` + threadB + `","history_base":{"thread_id":"` + threadA + `","end_ordinal_exclusive":30}}}` + "\n" +
+	fork := `{"ordinal":0,"type":"session_meta","payload":{"id":"` + threadB + `","history_base":{"thread_id":"` +
+		threadA + `","end_ordinal_exclusive":30}}}` + "\n" +
 		`{"ordinal":30,"type":"event_msg","payload":{"n":"own"}}` + "\n"
 	path := put(t, mem, store.PathFor(threadB, begin), fork)
 	want, err := store.Read(path)

@@ -32,7 +32,8 @@ func TestAppendWritesOneObjectALine(t *testing.T) {
 }
 
 func TestAppendLeavesInOneWrite(t *testing.T) {
-	disk := faultfs.Wrap(faultfs.NewMem(home), faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO})
+	disk := faultfs.Wrap(faultfs.NewMem(home),
+		faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO})
 	log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 	require.NoError(t, err)
 	require.NoError(t, log.Append(linesFrom(0, 100), false), "the second write would have failed")
@@ -104,7 +105,8 @@ func TestCreateNeverTouchesAnExistingFile(t *testing.T) {
 
 func TestCreateWantsAUUID(t *testing.T) {
 	store, _ := memStore()
-	for _, id := range []string{"", "..", "../../../../etc/passwd-0000-0000-0000", "{" + threadA + "}", "urn:uuid:" + threadA, threadA + "x"} {
+	for _, id := range []string{"", "..", "../../../../etc/passwd-0000-0000-0000", "{" + threadA + "}",
+		"urn:uuid:" + threadA, threadA + "x"} {
 		_, err := store.Create(id, begin)
 		var bad *rollout.NameError
 		require.ErrorAs(t, err, &bad, id)
@@ -178,7 +180,8 @@ func TestCloseIsFinalAndIdempotent(t *testing.T) {
 
 func TestAFileWithoutALineDoesNotStay(t *testing.T) {
 	mem := faultfs.NewMem(home)
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, Count: -1, Err: syscall.ENOSPC, Partial: true})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, Count: -1, Err: syscall.ENOSPC,
+		Partial: true})
 	log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 	require.NoError(t, err)
 	require.ErrorIs(t, log.Append(linesFrom(0, 1), true), syscall.ENOSPC)
@@ -199,7 +202,8 @@ func TestCloseKeepsAnEmptyFileThatItFound(t *testing.T) {
 
 func TestAFullDiskIsToldAndHeals(t *testing.T) {
 	mem := faultfs.NewMem(home)
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1, Err: syscall.ENOSPC, Partial: true})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1,
+		Err: syscall.ENOSPC, Partial: true})
 	log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 	require.NoError(t, err)
 	require.NoError(t, log.Append(linesFrom(0, 1), true))
@@ -223,7 +227,8 @@ func TestAFullDiskIsToldAndHeals(t *testing.T) {
 func TestWhatCannotBeCutIsClosedOff(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	failing := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpTruncate}, Count: -1, Err: syscall.EPERM})
-	disk := faultfs.Wrap(failing, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
+	disk := faultfs.Wrap(failing,
+		faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
 	log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 	require.NoError(t, err)
 	require.NoError(t, log.Append(linesFrom(0, 1), true))
@@ -244,7 +249,8 @@ func TestACutThatFailedIsTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem := faultfs.NewMem(home)
 			failing := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpTruncate}, Count: 1, Err: syscall.EIO})
-			disk := faultfs.Wrap(failing, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
+			disk := faultfs.Wrap(failing,
+				faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
 			log, err := rollout.NewStore(disk, home).Create(threadA, begin)
 			require.NoError(t, err)
 			require.NoError(t, log.Append(linesFrom(0, 1), true))

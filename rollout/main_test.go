@@ -27,7 +27,8 @@ const (
 	home     = "/home/codex"
 	threadA  = "0190a6f8-1111-7aaa-8bbb-00000000000a"
 	threadB  = "0190a6f8-1111-7aaa-8bbb-00000000000b"
-	metaLine = `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"session_meta","payload":{"id":"` + threadA + `"}}` + "\n"
+	metaLine = `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"session_meta","payload":{"id":"` + threadA +
+		`"}}` + "\n"
 )
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
@@ -39,7 +40,8 @@ func line(n int) protocol.RolloutLine {
 		Timestamp: "2026-01-02T03:04:05.678Z",
 		Ordinal:   &ordinal,
 		Type:      protocol.LineEventMsg,
-		Payload:   fmt.Appendf(nil, `{"type":"test","n":%d,"text":"%s"}`, n, []string{"", "longer than the others, by far"}[n%2]),
+		Payload: fmt.Appendf(nil, `{"type":"test","n":%d,"text":"%s"}`, n,
+			[]string{"", "longer than the others, by far"}[n%2]),
 	}
 }
 
@@ -100,7 +102,8 @@ func get(t *testing.T, disk rollout.FS, path string) string {
 
 func userLine(text string) string {
 	quoted, _ := json.Marshal(text)
-	return `{"timestamp":"2026-01-02T03:04:06.000Z","ordinal":1,"type":"event_msg","payload":{"type":"user_message","message":` + string(quoted) + "}}\n"
+	return `{"timestamp":"2026-01-02T03:04:06.000Z","ordinal":1,"type":"event_msg",` +
+		`"payload":{"type":"user_message","message":` + string(quoted) + "}}\n"
 }
 
 func metaWith(members string) string {
@@ -130,10 +133,14 @@ func pages(t *testing.T, store *rollout.Store, q rollout.Query) [][]string {
 }
 
 const (
-	metaOfA     = `{"type":"session_meta","payload":{"id":"` + threadA + `","timestamp":"2026-01-02T01:02:03.500Z","cwd":"/w","source":"cli","model_provider":"p","base_instructions":{"text":"be brief"}}}` + "\n"
-	contextLine = `{"type":"turn_context","payload":{"cwd":"/w","approval_policy":"never","sandbox_policy":{"type":"read-only"},"model":"m","summary":"auto"}}` + "\n"
+	metaOfA = `{"type":"session_meta","payload":{"id":"` + threadA +
+		`","timestamp":"2026-01-02T01:02:03.500Z","cwd":"/w","source":"cli","model_provider":"p",` +
+		`"base_instructions":{"text":"be brief"}}}` + "\n"
+	contextLine = `{"type":"turn_context","payload":{"cwd":"/w","approval_policy":"never",` +
+		`"sandbox_policy":{"type":"read-only"},"model":"m","summary":"auto"}}` + "\n"
 )
 
 func itemLine(role, text string) string {
-	return `{"type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
+	return `{"type":"response_item","payload":{"type":"message","role":"` + role +
+		`","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
 }

@@ -88,7 +88,8 @@ func TestAnUnreadableFileIsTold(t *testing.T) {
 
 func TestARealDiskFillsAndHeals(t *testing.T) {
 	dir := t.TempDir()
-	disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1, Err: syscall.ENOSPC, Partial: true})
+	disk := faultfs.Wrap(rollout.OS(),
+		faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1, Err: syscall.ENOSPC, Partial: true})
 	store := rollout.NewStore(disk, dir)
 	log, err := store.Create(threadA, begin)
 	require.NoError(t, err)

@@ -53,7 +53,8 @@ func TestReadTakesLinesAsTheyCome(t *testing.T) {
 }
 
 func TestReadGivesMembersAsTheyStand(t *testing.T) {
-	contents := contentsOf(t, `{"payload":0,"timestamp":"2026-01-02T03:04:05.678Z","\u0074ype":"a\u0062","ordinal":5,"payload":{"x": "<\n>"},"more":[1]}`+"\n")
+	contents := contentsOf(t, `{"payload":0,"timestamp":"2026-01-02T03:04:05.678Z","\u0074ype":"a\u0062",`+
+		`"ordinal":5,"payload":{"x": "<\n>"},"more":[1]}`+"\n")
 	require.Len(t, contents.Lines, 1)
 	got := contents.Lines[0]
 	require.Equal(t, "2026-01-02T03:04:05.678Z", got.Timestamp)
@@ -78,7 +79,8 @@ func TestABadByteCostsItsLine(t *testing.T) {
 	} {
 		contents := contentsOf(t, item+"\n\n"+bad+"\r\n"+item+"\n")
 		require.Len(t, contents.Lines, 2, reason)
-		require.Equal(t, []rollout.Damage{{Line: 3, Offset: int64(len(item) + 2), Reason: strings.TrimSpace(reason)}}, contents.Damage)
+		require.Equal(t, []rollout.Damage{{Line: 3, Offset: int64(len(item) + 2), Reason: strings.TrimSpace(reason)}},
+			contents.Damage)
 	}
 }
 
@@ -103,7 +105,8 @@ func TestZerosAtTheEndAreDamage(t *testing.T) {
 	for _, tail := range []string{"\x00", `{"type":"x` + strings.Repeat("\x00", 4096)} {
 		contents := contentsOf(t, item+"\n"+tail)
 		require.Len(t, contents.Lines, 1)
-		require.Equal(t, []rollout.Damage{{Line: 2, Offset: int64(len(item) + 1), Reason: "not JSON: it has zero bytes"}}, contents.Damage)
+		require.Equal(t, []rollout.Damage{{Line: 2, Offset: int64(len(item) + 1), Reason: "not JSON: it has zero bytes"}},
+			contents.Damage)
 		require.False(t, contents.Torn)
 		require.EqualValues(t, 2, contents.Next)
 	}
@@ -121,7 +124,8 @@ func TestLinesWithoutOrdinalsAreCounted(t *testing.T) {
 		{"after a number", []string{item, numbered("7"), item}, []int64{0, 7, 8}, 9},
 		{"damage counts", []string{"?", item, "?", "?", item, "?"}, []int64{1, 4}, 6},
 		{"damage before a number", []string{item, "?", numbered("2"), item}, []int64{0, 2, 3}, 4},
-		{"no numbers", []string{numbered("-1"), numbered("1.5"), numbered(`"3"`), numbered("null"), numbered("9007199254740993")}, []int64{0, 1, 2, 3, 4}, 5},
+		{"no numbers", []string{numbered("-1"), numbered("1.5"), numbered(`"3"`), numbered("null"),
+			numbered("9007199254740993")}, []int64{0, 1, 2, 3, 4}, 5},
 		{"blank lines do not count", []string{item, "", " ", item}, []int64{0, 1}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -141,7 +145,8 @@ func TestALongFileIsReadAsOne(t *testing.T) {
 	}
 	contents := contentsOf(t, content.String()+"?\n"+item)
 	require.Equal(t, append(want, int64(len(want)+1)), ordinals(contents))
-	require.Equal(t, []rollout.Damage{{Line: len(want) + 1, Offset: int64(content.Len()), Reason: "not JSON"}}, contents.Damage)
+	require.Equal(t, []rollout.Damage{{Line: len(want) + 1, Offset: int64(content.Len()), Reason: "not JSON"}},
+		contents.Damage)
 }
 
 func TestReadTellsWhatFailed(t *testing.T) {

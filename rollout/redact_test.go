@@ -28,7 +28,8 @@ func (h hiding) Line(line protocol.RolloutLine) protocol.RolloutLine {
 func (h hiding) Text(text string) string { return strings.ReplaceAll(text, string(h), "[gone]") }
 
 func secretLine(ordinal int) string {
-	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":%d,"type":"event_msg","payload":{"n":%d,"text":"pssst"},"more":1}`, ordinal, ordinal) + "\n"
+	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":%d,"type":"event_msg",`+
+		`"payload":{"n":%d,"text":"pssst"},"more":1}`, ordinal, ordinal) + "\n"
 }
 
 // everywhere returns the content of all files of a home.
@@ -43,12 +44,13 @@ func everywhere(t *testing.T, mem *faultfs.Mem) string {
 
 func TestRedactTakesSecretsOutOfEveryLine(t *testing.T) {
 	for name, content := range map[string]string{
-		"one":         metaLine + secretLine(1) + numbered(2),
-		"damaged":     metaLine + "pssst?\n" + numbered(2) + secretLine(3) + `{"torn":"pssst`,
-		"older":       "\ufeff" + metaOfA + strings.ReplaceAll(old(1), `"n"`, `"pssst"`) + "\r\n" + old(2),
-		"no LF":       metaLine + strings.TrimSpace(secretLine(1)),
-		"disordered":  metaLine + secretLine(3) + secretLine(2) + secretLine(2),
-		"whole again": metaLine + secretLine(1) + `{"type":"context_backup","ordinal":2,"payload":{"bytes":0,"crc32c":0}}` + "\n" + secretLine(3),
+		"one":        metaLine + secretLine(1) + numbered(2),
+		"damaged":    metaLine + "pssst?\n" + numbered(2) + secretLine(3) + `{"torn":"pssst`,
+		"older":      "\ufeff" + metaOfA + strings.ReplaceAll(old(1), `"n"`, `"pssst"`) + "\r\n" + old(2),
+		"no LF":      metaLine + strings.TrimSpace(secretLine(1)),
+		"disordered": metaLine + secretLine(3) + secretLine(2) + secretLine(2),
+		"whole again": metaLine + secretLine(1) + `{"type":"context_backup","ordinal":2,"payload":{"bytes":0,"crc32c":0}}` +
+			"\n" + secretLine(3),
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, mem := memStore()
@@ -183,27 +185,31 @@ func TestRedactCleansCopiesAndNames(t *testing.T) {
 	sound := put(t, disk, path+".bak.old", numbered(2))
 	require.NoError(t, os.Symlink("/nowhere", path+".link"))
 	require.NoError(t, os.Mkdir(path+".d", 0o700))
-	names := put(t, disk, filepath.Join(dir, "session_index.jsonl"), `{"id":"`+threadA+`","thread_name":"old pssst","more":{"thread_name":1}}`+"\n"+
-		`{"id":"`+threadB+`","thread_name":"pssst"}`+"\n"+`pssst`+"\n"+`{"Thread_Name":"pssst","ID":"`+threadA+`"}`)
+	names := put(t, disk, filepath.Join(dir, "session_index.jsonl"),
+		`{"id":"`+threadA+`","thread_name":"old pssst","more":{"thread_name":1}}`+"\n"+
+			`{"id":"`+threadB+`","thread_name":"pssst"}`+"\n"+`pssst`+"\n"+`{"Thread_Name":"pssst","ID":"`+threadA+`"}`)
 
 	told, err := store.Redact(path, hiding("pssst"), false)
 	require.NoError(t, err)
 	require.True(t, told.Found())
 	require.Zero(t, told.Lines)
 	require.Equal(t, 2, told.Names)
-	require.Equal(t, []rollout.RedactedCopy{{Path: lost, Lines: 1}, {Path: orig, Lines: 3}, {Path: path + ".tmp", Lines: 1}}, told.Copies)
+	require.Equal(t, []rollout.RedactedCopy{{Path: lost, Lines: 1}, {Path: orig, Lines: 3},
+		{Path: path + ".tmp", Lines: 1}}, told.Copies)
 	require.Equal(t, []string{path + ".d", path + ".link"}, told.Beside)
 	require.FileExists(t, path+".tmp", "it was only told")
 
 	done, err := store.Redact(path, hiding("pssst"), true)
 	require.NoError(t, err)
 	require.Equal(t, told, done)
-	require.Equal(t, "\ufeff"+metaLine+strings.ReplaceAll(unordered, "pssst", "[gone]")+"[gone]?\r\n"+numbered(2)+`{"torn":"[gone]`, get(t, disk, orig))
+	require.Equal(t, "\ufeff"+metaLine+strings.ReplaceAll(unordered, "pssst",
+		"[gone]")+"[gone]?\r\n"+numbered(2)+`{"torn":"[gone]`, get(t, disk, orig))
 	require.Equal(t, "\x00[gone]\n", get(t, disk, lost))
 	require.Equal(t, numbered(2), get(t, disk, sound))
 	require.NoFileExists(t, path+".tmp")
 	require.Equal(t, `{"id":"`+threadA+`","thread_name":"old [gone]","more":{"thread_name":1}}`+"\n"+
-		`{"id":"`+threadB+`","thread_name":"pssst"}`+"\n"+`pssst`+"\n"+`{"id":"`+threadA+`","thread_name":"[gone]","updated_at":""}`+"\n", get(t, disk, names))
+		`{"id":"`+threadB+`","thread_name":"pssst"}`+"\n"+`pssst`+"\n"+`{"id":"`+threadA+`","thread_name":"[gone]",`+
+		`"updated_at":""}`+"\n", get(t, disk, names))
 	again, err := store.Redact(path, hiding("pssst"), true)
 	require.NoError(t, err)
 	require.False(t, again.Found())

@@ -24,7 +24,8 @@ func old(n int) string {
 }
 
 func numbered(ordinal int) string {
-	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":%d,"type":"event_msg","payload":{"n":%d}}`, ordinal, ordinal) + "\n"
+	return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":%d,"type":"event_msg","payload":{"n":%d}}`,
+		ordinal, ordinal) + "\n"
 }
 
 func kinds(s rollout.Report) []rollout.FindingKind {
@@ -42,25 +43,34 @@ var ailments = map[string]struct {
 	// left lists the findings that a repair keeps.
 	left []rollout.FindingKind
 }{
-	"sound":              {metaLine + numbered(1), nil, nil},
-	"older, and sound":   {metaOfA + old(1) + old(2), nil, nil},
-	"empty":              {"", []rollout.FindingKind{rollout.FoundEmpty}, []rollout.FindingKind{rollout.FoundEmpty}},
-	"torn":               {metaLine + numbered(1) + `{"timestamp":`, []rollout.FindingKind{rollout.FoundTorn}, nil},
-	"no LF":              {metaLine + strings.TrimSpace(numbered(1)), []rollout.FindingKind{rollout.FoundUnended}, nil},
-	"middle":             {metaLine + "?\n" + numbered(2), []rollout.FindingKind{rollout.FoundDamage}, nil},
-	"older, in middle":   {metaOfA + old(1) + "[]\n{\n" + old(4), []rollout.FindingKind{rollout.FoundDamage, rollout.FoundDamage}, nil},
+	"sound":            {metaLine + numbered(1), nil, nil},
+	"older, and sound": {metaOfA + old(1) + old(2), nil, nil},
+	"empty":            {"", []rollout.FindingKind{rollout.FoundEmpty}, []rollout.FindingKind{rollout.FoundEmpty}},
+	"torn":             {metaLine + numbered(1) + `{"timestamp":`, []rollout.FindingKind{rollout.FoundTorn}, nil},
+	"no LF":            {metaLine + strings.TrimSpace(numbered(1)), []rollout.FindingKind{rollout.FoundUnended}, nil},
+	"middle":           {metaLine + "?\n" + numbered(2), []rollout.FindingKind{rollout.FoundDamage}, nil},
+	"older, in middle": {metaOfA + old(1) + "[]\n{\n" + old(4),
+		[]rollout.FindingKind{rollout.FoundDamage, rollout.FoundDamage}, nil},
 	"at the end":         {metaLine + numbered(1) + "{}\n", []rollout.FindingKind{rollout.FoundDamage}, nil},
 	"nothing but damage": {"?\n", []rollout.FindingKind{rollout.FoundDamage, rollout.FoundNoMeta}, nil},
-	"first line damaged": {"\x00\n" + contextLine + numbered(4), []rollout.FindingKind{rollout.FoundDamage, rollout.FoundNoMeta}, nil},
+	"first line damaged": {"\x00\n" + contextLine + numbered(4),
+		[]rollout.FindingKind{rollout.FoundDamage, rollout.FoundNoMeta}, nil},
 	"first line missing": {numbered(1) + numbered(2), []rollout.FindingKind{rollout.FoundNoMeta}, nil},
-	"no room for it":     {old(0) + old(1), []rollout.FindingKind{rollout.FoundNoMeta}, []rollout.FindingKind{rollout.FoundNoMeta}},
-	"mark":               {"\ufeff" + metaLine + numbered(1), []rollout.FindingKind{rollout.FoundMark}, nil},
-	"CRLF":               {strings.ReplaceAll(metaLine+numbered(1), "\n", "\r\n"), []rollout.FindingKind{rollout.FoundCRLF}, nil},
-	"twice":              {metaLine + numbered(1) + numbered(1), []rollout.FindingKind{rollout.FoundTwice}, []rollout.FindingKind{rollout.FoundTwice}},
-	"disorder":           {metaLine + numbered(3) + numbered(2), []rollout.FindingKind{rollout.FoundDisorder}, []rollout.FindingKind{rollout.FoundDisorder}},
-	"another's":          {strings.ReplaceAll(metaLine, threadA, threadB), []rollout.FindingKind{rollout.FoundForeign}, []rollout.FindingKind{rollout.FoundForeign}},
-	"everything": {"\ufeff?\r\n" + strings.TrimSpace(numbered(5)) + "\r\n" + numbered(5) + numbered(2) + `{"ty`, []rollout.FindingKind{
-		rollout.FoundMark, rollout.FoundCRLF, rollout.FoundDamage, rollout.FoundTwice, rollout.FoundDisorder, rollout.FoundTorn, rollout.FoundNoMeta},
+	"no room for it": {old(0) + old(1), []rollout.FindingKind{rollout.FoundNoMeta},
+		[]rollout.FindingKind{rollout.FoundNoMeta}},
+	"mark": {"\ufeff" + metaLine + numbered(1), []rollout.FindingKind{rollout.FoundMark}, nil},
+	"CRLF": {strings.ReplaceAll(metaLine+numbered(1), "\n", "\r\n"),
+		[]rollout.FindingKind{rollout.FoundCRLF}, nil},
+	"twice": {metaLine + numbered(1) + numbered(1), []rollout.FindingKind{rollout.FoundTwice},
+		[]rollout.FindingKind{rollout.FoundTwice}},
+	"disorder": {metaLine + numbered(3) + numbered(2), []rollout.FindingKind{rollout.FoundDisorder},
+		[]rollout.FindingKind{rollout.FoundDisorder}},
+	"another's": {strings.ReplaceAll(metaLine, threadA, threadB), []rollout.FindingKind{rollout.FoundForeign},
+		[]rollout.FindingKind{rollout.FoundForeign}},
+	"everything": {"\ufeff?\r\n" + strings.TrimSpace(numbered(5)) + "\r\n" + numbered(5) + numbered(2) + `{"ty`,
+		[]rollout.FindingKind{
+			rollout.FoundMark, rollout.FoundCRLF, rollout.FoundDamage, rollout.FoundTwice, rollout.FoundDisorder,
+			rollout.FoundTorn, rollout.FoundNoMeta},
 		[]rollout.FindingKind{rollout.FoundTwice, rollout.FoundDisorder}},
 }
 
@@ -217,7 +227,8 @@ func TestVerifyFindsWhatIsNoFile(t *testing.T) {
 	require.NoError(t, os.Symlink(loop, loop))
 	fifo := dir + "/fifo.jsonl"
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	for path, want := range map[string]rollout.FindingKind{loop: rollout.FoundLoop, fifo: rollout.FoundSpecial, dir: rollout.FoundSpecial, dir + "/gone": rollout.FoundUnreadable} {
+	for path, want := range map[string]rollout.FindingKind{loop: rollout.FoundLoop, fifo: rollout.FoundSpecial,
+		dir: rollout.FoundSpecial, dir + "/gone": rollout.FoundUnreadable} {
 		survey := store.Verify(path)
 		require.Equal(t, []rollout.FindingKind{want}, kinds(survey), path)
 		require.Contains(t, survey.Findings[0].Message, path)
@@ -254,8 +265,10 @@ func TestALinkIsNotRepaired(t *testing.T) {
 // TestARepairedFileLoadsAsTheDamagedOne draws files of sound and damaged lines.
 func TestARepairedFileLoadsAsTheDamagedOne(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		pieces := []string{metaLine, metaOfA, contextLine, old(1), "?\n", "\n", "  \n", "{}\n", "[1]\r\n", `{"type":"x","payload":1,"ordinal":-4}` + "\r\n", "\ufeff\n", "\x00\x00\n",
-			`{"type":"context_backup","payload":{"bytes":0,"crc32c":0}}` + "\n", `{"type":"context_backup","payload":{"bytes":9,"crc32c":0}}` + "\n", `{"torn`}
+		pieces := []string{metaLine, metaOfA, contextLine, old(1), "?\n", "\n", "  \n", "{}\n", "[1]\r\n",
+			`{"type":"x","payload":1,"ordinal":-4}` + "\r\n", "\ufeff\n", "\x00\x00\n",
+			`{"type":"context_backup","payload":{"bytes":0,"crc32c":0}}` +
+				"\n", `{"type":"context_backup","payload":{"bytes":9,"crc32c":0}}` + "\n", `{"torn`}
 		text := rapid.SampledFrom([]string{"", "\ufeff", metaLine}).Draw(r, "begin")
 		for range rapid.IntRange(0, 12).Draw(r, "lines") {
 			if rapid.Bool().Draw(r, "numbered") {

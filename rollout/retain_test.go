@@ -42,7 +42,8 @@ func (a *aged) put(root, letter string, days float64) string {
 
 func (a *aged) putText(root, letter string, days float64, text string) string {
 	a.t.Helper()
-	path := put(a.t, rollout.OS(), filepath.Join(a.home, root, "rollout-2026-01-02T03-04-05-"+threadA[:len(threadA)-1]+letter+".jsonl"), text)
+	path := put(a.t, rollout.OS(),
+		filepath.Join(a.home, root, "rollout-2026-01-02T03-04-05-"+threadA[:len(threadA)-1]+letter+".jsonl"), text)
 	a.age(path, days)
 	return path
 }
@@ -121,7 +122,9 @@ func TestRetainDeletesNothingThatItCannotRead(t *testing.T) {
 	a := newAged(t)
 	a.putText("sessions", "1", 90, "")
 	a.putText("sessions", "2", 90, "\x00\x00no line\n")
-	a.putText("archived_sessions", "3", 90, `{"timestamp":"","ordinal":4,"type":"session_meta","payload":{"id":"`+threadA[:len(threadA)-1]+`3","forked_from_id":"`+threadA+`","forked_from_ordinal_exclusive":4}}`+"\n")
+	a.putText("archived_sessions", "3", 90,
+		`{"timestamp":"","ordinal":4,"type":"session_meta","payload":{"id":"`+threadA[:len(threadA)-1]+
+			`3","forked_from_id":"`+threadA+`","forked_from_ordinal_exclusive":4}}`+"\n")
 	a.age(a.put("sessions", "3", 0), 0)
 	a.put("sessions", "a", 80)
 	a.put("sessions", "b", 80)
@@ -170,7 +173,8 @@ func TestRetainCountsAndTakesBackups(t *testing.T) {
 		dir := t.TempDir()
 		store, path := rewrittenThread(t, rollout.OS(), dir)
 		size := len(get(t, rollout.OS(), path)) + len(get(t, rollout.OS(), path+".bak"))
-		done := store.Retain(t.Context(), rollout.Retention{MaxBytes: int64(size) - 1, Delete: remove}, time.Now().Add(2*day), store.Retire)
+		done := store.Retain(t.Context(), rollout.Retention{MaxBytes: int64(size) - 1, Delete: remove},
+			time.Now().Add(2*day), store.Retire)
 		require.Len(t, done.Gone, 1)
 		require.Equal(t, int64(size), done.Gone[0].Bytes)
 		if remove {

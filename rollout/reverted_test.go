@@ -24,7 +24,8 @@ const (
 // segment returns a file of a thread that the reference implementation has reverted. It
 // continues another file of the thread below an ordinal.
 func segment(from string, end int, own ...string) string {
-	text := fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":%d,"type":"session_meta","payload":{"id":%q,"history_base":{"thread_id":%q,"end_ordinal_exclusive":%d}}}`+"\n", end, threadA, from, end)
+	text := fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":%d,"type":"session_meta",`+
+		`"payload":{"id":%q,"history_base":{"thread_id":%q,"end_ordinal_exclusive":%d}}}`+"\n", end, threadA, from, end)
 	for i, said := range own {
 		text += saidAt(end+1+i, said)
 	}
@@ -42,7 +43,8 @@ func reverted(t *testing.T, disk rollout.FS, store *rollout.Store) (paths []stri
 	return []string{
 		put(t, disk, at+".jsonl", metaLine+saidAt(1, "first")+saidAt(2, "second")+saidAt(3, "third")),
 		put(t, disk, at+"_"+secondFile+".jsonl", segment(threadA, 3, "fourth", "fifth")),
-		put(t, disk, strings.TrimSuffix(store.PathFor(threadA, begin.Add(40*time.Hour)), ".jsonl")+"_"+thirdFile+".jsonl", segment(secondFile, 5, "sixth")),
+		put(t, disk, strings.TrimSuffix(store.PathFor(threadA, begin.Add(40*time.Hour)), ".jsonl")+"_"+thirdFile+".jsonl",
+			segment(secondFile, 5, "sixth")),
 	}
 }
 
@@ -65,7 +67,8 @@ func TestARevertedThreadIsOne(t *testing.T) {
 	store, mem := memStore()
 	paths := reverted(t, mem, store)
 	for i, n := range []int{1, 20, 60} {
-		put(t, mem, store.PathFor(idOf(n), begin.Add(time.Duration(n)*time.Hour)), metaWith(`"id":"x"`)+userLine([]string{"old", "middle", "new"}[i]))
+		put(t, mem, store.PathFor(idOf(n), begin.Add(time.Duration(n)*time.Hour)),
+			metaWith(`"id":"x"`)+userLine([]string{"old", "middle", "new"}[i]))
 	}
 	for _, key := range []rollout.SortKey{rollout.SortCreated, rollout.SortUpdated} {
 		for _, limit := range []int{0, 1, 2, 3} {
@@ -100,7 +103,8 @@ func flat(pages [][]string) (all []string) {
 }
 
 func rolloutLine(ordinal int64, said string) protocol.RolloutLine {
-	return protocol.RolloutLine{Timestamp: "2026-01-02T03:04:07.000Z", Ordinal: &ordinal, Type: protocol.LineEventMsg, Payload: fmt.Appendf(nil, `{"type":"user_message","message":%q}`, said)}
+	return protocol.RolloutLine{Timestamp: "2026-01-02T03:04:07.000Z", Ordinal: &ordinal, Type: protocol.LineEventMsg,
+		Payload: fmt.Appendf(nil, `{"type":"user_message","message":%q}`, said)}
 }
 
 // TestARevertIsListedBeforeTheNextTurn has a file without a message of its own.
@@ -170,7 +174,8 @@ func TestMovesDoNotShowRevertedTurns(t *testing.T) {
 			store, mem := memStore()
 			reverted(t, mem, store)
 			faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: count, Err: syscall.EIO})
-			for _, do := range []func(*rollout.Store, string) (string, error){(*rollout.Store).Archive, (*rollout.Store).Unarchive} {
+			for _, do := range []func(*rollout.Store, string) (string, error){(*rollout.Store).Archive,
+				(*rollout.Store).Unarchive} {
 				path, err := store.Find(threadA)
 				require.NoError(t, err)
 				_, moved := do(rollout.NewStore(faulty, home), path)

@@ -57,7 +57,8 @@ func TestACrashInARewriteAfterAFaultKeepsWhatWasSynced(t *testing.T) {
 
 func TestACrashAfterAFolderWasNotSyncedKeepsWhatWasSynced(t *testing.T) {
 	for n := range 20 {
-		crashRewriteWith(t, uint64(n), faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})
+		crashRewriteWith(t, uint64(n),
+			faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})
 	}
 }
 

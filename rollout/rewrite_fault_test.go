@@ -97,7 +97,8 @@ func (s *rewrites) check(what any) *rollout.Contents {
 	if _, err := s.sound.Stat(s.path + ".bak"); err == nil {
 		backup := get(s.t, s.sound, s.path+".bak")
 		whole := strings.HasPrefix(backup, s.backup)
-		require.True(s.t, whole || strings.HasPrefix(s.backup, backup) && contents.Backup.Joined, "what the backup is needed for stays: %v", what)
+		require.True(s.t, whole || strings.HasPrefix(s.backup, backup) && contents.Backup.Joined,
+			"what the backup is needed for stays: %v", what)
 		s.backup = backup
 	}
 	return contents
@@ -108,7 +109,8 @@ func TestEveryOperationOfARewriteMayFail(t *testing.T) {
 		err   error
 		part  bool
 		count int
-	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EACCES, false, 1}, {syscall.EMFILE, true, 2}, {syscall.ENOSPC, true, 3}, {syscall.EIO, true, 6}} {
+	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EACCES, false, 1}, {syscall.EMFILE, true, 2},
+		{syscall.ENOSPC, true, 3}, {syscall.EIO, true, 6}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
 			n := 0
 			for rewriteWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Partial: failing.part}) {
@@ -178,7 +180,8 @@ func TestTheRestOfAFailedAppendIsNotBackedUp(t *testing.T) {
 		mem := faultfs.NewMem(home)
 		path := put(t, mem, rollout.NewStore(mem, home).PathFor(threadA, begin), metaLine)
 		uncut := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpTruncate}, Count: cuts, Err: syscall.EPERM})
-		disk := faultfs.Wrap(uncut, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
+		disk := faultfs.Wrap(uncut,
+			faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 1, Err: syscall.EIO, Partial: true})
 		log, _, err := rollout.NewStore(disk, home).Open(path)
 		require.NoError(t, err)
 		require.NoError(t, log.Append(linesFrom(1, 3), false))

@@ -16,7 +16,8 @@ var joinSeeds = []string{
 	"",
 	metaLine,
 	"\ufeff" + metaLine + `{"ordinal":9,"type":"a","payload":1}` + "\r\n\r\n?\n",
-	metaLine + `{"type":"context_backup","payload":{"bytes":0,"crc32c":0}}` + "\n" + `{"ordinal":1,"type":"a","payload":1}`,
+	metaLine + `{"type":"context_backup","payload":{"bytes":0,"crc32c":0}}` + "\n" +
+		`{"ordinal":1,"type":"a","payload":1}`,
 	`{"type":"context_backup","payload":{"bytes":1,"crc32c":0}}` + "\n",
 	`{"type":"session_meta","payload":{"id":"` + threadB + `"}}` + "\n",
 	`{"type":"a","payload":1}` + "\n" + `{"type":"to`,

@@ -153,7 +153,8 @@ func (m *rewriteModel) file(path string) string {
 // round opens the thread, appends to it and closes it.
 func (m *rewriteModel) round() {
 	if rapid.Bool().Draw(m.T, "another program writes") {
-		m.write(foreignText(m.T, "foreign") + rapid.SampledFrom([]string{"", `{"type":"torn","payload":1}`, `{"type":"to`}).Draw(m.T, "tail"))
+		m.write(foreignText(m.T, "foreign") +
+			rapid.SampledFrom([]string{"", `{"type":"torn","payload":1}`, `{"type":"to`}).Draw(m.T, "tail"))
 	}
 	m.check()
 	log, contents, err := m.store.Open(m.path)

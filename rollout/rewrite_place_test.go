@@ -47,7 +47,8 @@ func TestAByteOrderMarkBeforeTheMarkerStaysOutOfTheBackup(t *testing.T) {
 	nothing := func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, false }
 	require.NoError(t, appendAndClose(t, store, path, nothing, line(1)))
 	overwrite(t, path, "\ufeff"+get(t, rollout.OS(), path)+"damage\n")
-	damage := []rollout.Damage{{Line: 3, Offset: int64(len(get(t, rollout.OS(), path)) - len("damage\n")), Reason: "not JSON"}}
+	damage := []rollout.Damage{{Line: 3, Offset: int64(len(get(t, rollout.OS(), path)) - len("damage\n")),
+		Reason: "not JSON"}}
 	contents, err := store.Read(path)
 	require.NoError(t, err)
 	require.Equal(t, damage, contents.Damage)
@@ -123,7 +124,8 @@ func TestListsShowNeitherBackupNorTemporary(t *testing.T) {
 	dir := t.TempDir()
 	store := rollout.NewStore(rollout.OS(), dir)
 	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine+userLine("hello"))
-	require.NoError(t, appendAndClose(t, store, path, func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, true }, line(2)))
+	require.NoError(t, appendAndClose(t, store, path,
+		func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, true }, line(2)))
 	put(t, rollout.OS(), path+".tmp", get(t, rollout.OS(), path+".bak"))
 	for _, key := range []rollout.SortKey{rollout.SortCreated, rollout.SortUpdated} {
 		page, err := store.List(rollout.Query{SortKey: key})

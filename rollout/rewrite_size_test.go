@@ -55,7 +55,8 @@ func TestLinesBehindWhatIsLeftOutStayWhereTheyStood(t *testing.T) {
 		path := put(t, mem, store.PathFor(threadA, begin), metaLine+out+string(encoded(2)))
 		require.NoError(t, appendAndClose(t, store, path, evenOnly, line(3)))
 		main := get(t, mem, path)
-		want := padded(metaLine, size) + padded(string(encoded(2)), len(get(t, mem, path+".bak"))-len(metaLine)-size-len(encoded(2)))
+		want := padded(metaLine, size) +
+			padded(string(encoded(2)), len(get(t, mem, path+".bak"))-len(metaLine)-size-len(encoded(2)))
 		require.Equal(t, want, main[:markerAt(main)], size)
 		contents := alone(t, mem, path)
 		require.Empty(t, contents.Damage, "spaces are none")
@@ -65,7 +66,8 @@ func TestLinesBehindWhatIsLeftOutStayWhereTheyStood(t *testing.T) {
 
 func TestLinesThatGetLongerMoveOthersUntilThereIsRoom(t *testing.T) {
 	store, mem := memStore()
-	path := put(t, mem, store.PathFor(threadA, begin), metaLine+string(encoded(1))+string(encoded(2))+string(encoded(3))+string(encoded(4)))
+	path := put(t, mem, store.PathFor(threadA, begin),
+		metaLine+string(encoded(1))+string(encoded(2))+string(encoded(3))+string(encoded(4)))
 	longer := func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
 		if *line.Ordinal == 1 {
 			line.Payload = json.RawMessage(fmt.Sprintf(`{"n":1,"text":%q}`, strings.Repeat("x", 80)))

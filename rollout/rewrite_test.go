@@ -19,7 +19,8 @@ func evenOnly(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
 }
 
 // appendAndClose opens a thread, appends lines and closes it with a projection.
-func appendAndClose(t *testing.T, store *rollout.Store, path string, p rollout.Projection, lines ...protocol.RolloutLine) error {
+func appendAndClose(t *testing.T, store *rollout.Store, path string, p rollout.Projection,
+	lines ...protocol.RolloutLine) error {
 	t.Helper()
 	log, _, err := store.Open(path)
 	require.NoError(t, err)
@@ -60,7 +61,8 @@ func alone(t *testing.T, disk rollout.FS, path string) *rollout.Contents {
 func TestARewrittenFileIsWhatAPlainReaderShallSee(t *testing.T) {
 	store, path := rewrittenThread(t, rollout.OS(), t.TempDir())
 	require.Equal(t, []int64{2, 4}, numbers(alone(t, rollout.OS(), path)))
-	require.True(t, strings.HasPrefix(get(t, rollout.OS(), path), strings.TrimSuffix(metaLine, "\n")), "unchanged lines stay as they stand")
+	require.True(t, strings.HasPrefix(get(t, rollout.OS(), path), strings.TrimSuffix(metaLine, "\n")),
+		"unchanged lines stay as they stand")
 	contents, err := store.Read(path)
 	require.NoError(t, err)
 	require.Equal(t, rollout.Backup{Joined: true}, contents.Backup)
@@ -210,7 +212,9 @@ func write(t *testing.T, disk rollout.FS, path, text string) {
 
 func TestOrdinalsOfOtherProgramsAreRaisedForGood(t *testing.T) {
 	store, path := rewrittenThread(t, rollout.OS(), t.TempDir())
-	write(t, rollout.OS(), path, `{"type":"a","payload":1}`+"\n"+`{"ordinal":2,"type":"a","payload":2}`+"\n"+`{"ordinal":20,"type":"a","payload":3}`+"\n")
+	write(t, rollout.OS(), path,
+		`{"type":"a","payload":1}`+"\n"+`{"ordinal":2,"type":"a","payload":2}`+"\n"+
+			`{"ordinal":20,"type":"a","payload":3}`+"\n")
 	want := []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 20}
 	contents, err := store.Read(path)
 	require.NoError(t, err)

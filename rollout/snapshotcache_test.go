@@ -55,7 +55,9 @@ func TestTheSnapshotCacheMatchesTheBackup(t *testing.T) {
 	log, _, err := store.Open(path)
 	require.NoError(t, err)
 	require.NoError(t, log.Append(linesFrom(100, 102), true))
-	require.NoError(t, log.CloseRewritten(func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, *l.Ordinal%2 == 0 }))
+	require.NoError(t, log.CloseRewritten(func(l protocol.RolloutLine) (protocol.RolloutLine, bool) {
+		return l, *l.Ordinal%2 == 0
+	}))
 	require.FileExists(t, path+".bak")
 	require.Equal(t, 3, load(t, store, path), "two lines, and the one that names the backup")
 }

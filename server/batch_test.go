@@ -10,18 +10,23 @@ import (
 func TestBatches(t *testing.T) {
 	checkExchanges(t, []exchange{
 		{"one", "[" + requestOf("1") + "]", "[" + answerOf("1") + "]"},
-		{"several", " [ " + requestOf("1") + " , " + requestOf(`"b"`) + " ] ", "[" + answerOf("1") + "," + answerOf(`"b"`) + "]"},
+		{"several", " [ " + requestOf("1") + " , " + requestOf(`"b"`) + " ] ",
+			"[" + answerOf("1") + "," + answerOf(`"b"`) + "]"},
 		{"notifications give nothing", `[{"method":"initialized"},{"method":"no/such"}]`, ""},
 		{"with a notification", `[{"method":"initialized"},` + requestOf("1") + `]`, "[" + answerOf("1") + "]"},
 		{"answers give nothing", `[{"id":5,"result":{}}]`, ""},
 		{"empty", "[]", invalid("null", "empty batch")},
 		{"empty with space", "[ ]", invalid("null", "empty batch")},
 		{"not JSON", "[1", refusal("null", "-32700", "Parse error: unexpected end of JSON input", "parseError")},
-		{"invalid members", `[1,[],{"id":3}]`, "[" + invalid("null", "expected an object") + "," + invalid("null", "expected an object") + "," + invalid("3", "missing field `method`") + "]"},
+		{"invalid members", `[1,[],{"id":3}]`,
+			"[" + invalid("null", "expected an object") + "," + invalid("null", "expected an object") + "," +
+				invalid("3", "missing field `method`") + "]"},
 		{"errors among answers", "[" + requestOf("null") + "," + requestOf("1") + `,{"id":2,"method":"no/such"}]`,
-			"[" + invalid("null", badID) + "," + answerOf("1") + "," + refusal("2", "-32601", "Method not found: no/such", "methodNotFound") + "]"},
+			"[" + invalid("null", badID) + "," + answerOf("1") + "," +
+				refusal("2", "-32601", "Method not found: no/such", "methodNotFound") + "]"},
 		{"panic inside", `[{"id":1,"method":"thread/loaded/list"},` + requestOf("2") + "]",
-			"[" + refusal("1", "-32603", "thread/loaded/list failed: internal error; details are in the server's log", "internal") + "," + answerOf("2") + "]"},
+			"[" + refusal("1", "-32603", "thread/loaded/list failed: internal error; details are in the server's log",
+				"internal") + "," + answerOf("2") + "]"},
 	})
 }
 
@@ -43,7 +48,8 @@ func TestBatchAnswersLater(t *testing.T) {
 
 func TestHandshakeInsideBatch(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
-		require.Equal(t, "["+refusal("1", "-32600", "Not initialized", "notInitialized")+","+initializeAnswer+","+answerOf("2")+"]",
+		require.Equal(t, "["+refusal("1", "-32600", "Not initialized",
+			"notInitialized")+","+initializeAnswer+","+answerOf("2")+"]",
 			p.ask("["+requestOf("1")+","+initializeLine+","+requestOf("2")+"]"))
 	})
 }
@@ -52,8 +58,10 @@ func TestLargeBatch(t *testing.T) {
 	few := func(s *Server) { s.limits.batch = 3 }
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
-		require.Equal(t, "["+answerOf("1")+","+answerOf("1")+","+answerOf("1")+"]", p.ask("["+requestOf("1")+strings.Repeat(","+requestOf("1"), 2)+"]"))
-		require.Equal(t, invalid("null", "a batch of more than 3 messages"), p.ask("["+requestOf("1")+strings.Repeat(","+requestOf("1"), 3)+"]"))
+		require.Equal(t, "["+answerOf("1")+","+answerOf("1")+","+answerOf("1")+"]",
+			p.ask("["+requestOf("1")+strings.Repeat(","+requestOf("1"), 2)+"]"))
+		require.Equal(t, invalid("null", "a batch of more than 3 messages"),
+			p.ask("["+requestOf("1")+strings.Repeat(","+requestOf("1"), 3)+"]"))
 		require.Equal(t, answerOf("2"), p.ask(requestOf("2")), "nothing of the large batch is left")
 	}, few)
 }

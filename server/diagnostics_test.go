@@ -24,7 +24,8 @@ func TestDiagnosticsOfASlowClient(t *testing.T) {
 		told := p.server.diagnose()
 		require.Len(t, told, 1)
 		require.Equal(t, []uint64{1}, p.server.Clients())
-		require.Equal(t, protocol.ConnectionDiagnostics{ClientName: "test", Unanswered: 1, QueuedBytes: told[0].QueuedBytes, Congested: true}, told[0])
+		require.Equal(t, protocol.ConnectionDiagnostics{ClientName: "test", Unanswered: 1, QueuedBytes: told[0].QueuedBytes,
+			Congested: true}, told[0])
 		require.Greater(t, told[0].QueuedBytes, maxCongestion)
 		go p.listen()
 		p.hear()

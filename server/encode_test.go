@@ -13,8 +13,10 @@ import (
 // anyText draws text as models and commands produce it: any bytes, often such that JSON
 // escapes.
 func anyText() *rapid.Generator[string] {
-	odd := rapid.SampledFrom([]string{"\"", "\\", "\x00", "\b\f\n\r\t\x1f\x7f", "<>&", "\u2028\u2029", "\xff", "\xe2\x82", "\ufffd", "🙂"})
-	return rapid.Map(rapid.SliceOf(rapid.OneOf(odd, rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))),
+	odd := rapid.SampledFrom([]string{"\"", "\\", "\x00", "\b\f\n\r\t\x1f\x7f", "<>&", "\u2028\u2029", "\xff",
+		"\xe2\x82", "\ufffd", "🙂"})
+	return rapid.Map(rapid.SliceOf(rapid.OneOf(odd, rapid.String(),
+		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))),
 		func(parts []string) (text string) {
 			for _, p := range parts {
 				text += p
@@ -84,7 +86,8 @@ func (customDelta) WithDelta(text string) protocol.Delta { return customDelta{te
 func TestUnknownDelta(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.server.Notify(1, customDelta{"<1>"})
-		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"custom/delta","params":{"d":"<1>"},"emittedAtMs":946684800000}`}, p.hear())
+		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"custom/delta","params":{"d":"<1>"},` +
+			`"emittedAtMs":946684800000}`}, p.hear())
 	})
 }
 

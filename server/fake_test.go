@@ -14,7 +14,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	initializeLine   = `{"id":0,"method":"initialize","params":{"clientInfo":{"name":"test","version":"1"}}}`
-	experimentalLine = `{"id":0,"method":"initialize","params":{"clientInfo":{"name":"test","version":"1"},"capabilities":{"experimentalApi":true}}}`
+	experimentalLine = `{"id":0,"method":"initialize","params":{"clientInfo":{"name":"test","version":"1"},` +
+		`"capabilities":{"experimentalApi":true}}}`
 	initializeAnswer = `{"jsonrpc":"2.0","id":0,"result":{}}`
 )
 

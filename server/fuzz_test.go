@@ -20,7 +20,8 @@ func FuzzConversation(f *testing.F) {
 		initializeLine + "\n" + requestOf("1") + "\n",
 		"\ufeff" + initializeLine + "\r\n\r\n" + requestOf("1.5"),
 		"[" + initializeLine + "," + requestOf(`"x"`) + `,1,[],{},{"method":"initialized"},{"id":1,"result":2}]`,
-		initializeLine + "\n" + `{"id":1,"method":"thread/loaded/list"}` + "\n" + `{"id":2,"method":"thread/start","params":{"experimentalRawEvents":1}}`,
+		initializeLine + "\n" + `{"id":1,"method":"thread/loaded/list"}` + "\n" +
+			`{"id":2,"method":"thread/start","params":{"experimentalRawEvents":1}}`,
 		`{"id":null,"method":"x"}` + "\n" + `{"id":1,"id":"\ud800","method":"x","error":{}}` + "\n[]\n[\n{}",
 		"{\"id\":\"\xff\",\"method\":\"\xff\",\"params\":[\"\xff\"]}\nnull\n\"\n" + `{"error":null,"id":0}`,
 		`{"id":0,"result":0}` + "\n" + `{"id":-0,"method":"config/read","params":{}}`,

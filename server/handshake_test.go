@@ -14,7 +14,8 @@ func TestNothingBeforeInitialize(t *testing.T) {
 		notInitialized := func(id string) string {
 			return refusal(id, "-32600", "Not initialized", "notInitialized")
 		}
-		p.say(requestOf("1"), `{"id":2,"method":"no/such"}`, `{"id":3,"method":"model/list","params":[]}`, `{"method":"initialized"}`)
+		p.say(requestOf("1"), `{"id":2,"method":"no/such"}`, `{"id":3,"method":"model/list","params":[]}`,
+			`{"method":"initialized"}`)
 		require.Equal(t, []string{notInitialized("1"), notInitialized("2"), notInitialized("3")}, p.hear())
 
 		_, known := p.server.Client(1)
@@ -47,7 +48,8 @@ func TestFailedInitializeOpensNothing(t *testing.T) {
 func TestExperimentalMembers(t *testing.T) {
 	start := func(member string) string { return `{"id":1,"method":"thread/start","params":{` + member + `}}` }
 	const served = `{"jsonrpc":"2.0","id":1,"result":{}}`
-	refused := refusal("1", "-32600", "thread/start.experimentalRawEvents requires experimentalApi capability", "experimentalApiRequired")
+	refused := refusal("1", "-32600", "thread/start.experimentalRawEvents requires experimentalApi capability",
+		"experimentalApiRequired")
 	cases := []struct{ member, want string }{
 		{`"experimentalRawEvents":true`, refused},
 		{`"experimentalRawEvents":{}`, refused},
@@ -73,11 +75,13 @@ func TestExperimentalMembers(t *testing.T) {
 
 func TestOptOut(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
-		p.ask(`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"},"capabilities":{"optOutNotificationMethods":["thread/closed","item/agentMessage/delta","warn"]}}}`)
+		p.ask(`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"},` +
+			`"capabilities":{"optOutNotificationMethods":["thread/closed","item/agentMessage/delta","warn"]}}}`)
 		p.server.Notify(1, protocol.ThreadClosedNotification{ThreadID: "t"})
 		p.server.Notify(1, &protocol.AgentMessageDeltaNotification{ThreadID: "t", ItemID: "i", Delta: "d"})
 		p.server.Notify(1, protocol.WarningNotification{Message: "w"})
-		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"w"},"emittedAtMs":946684800000}`}, p.hear(), "names are matched exactly")
+		require.Equal(t, []string{`{"jsonrpc":"2.0","method":"warning","params":{"threadId":null,"message":"w"},` +
+			`"emittedAtMs":946684800000}`}, p.hear(), "names are matched exactly")
 	})
 }
 

@@ -24,7 +24,8 @@ func TestLineIsNotKept(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
 		before := heap()
-		require.Equal(t, answerOf("1"), p.ask(`{"id":1,"method":"model/list","params":{"cursor":"`+strings.Repeat("x", size)+`"}}`))
+		require.Equal(t, answerOf("1"),
+			p.ask(`{"id":1,"method":"model/list","params":{"cursor":"`+strings.Repeat("x", size)+`"}}`))
 		require.Less(t, heap()-before, size/2)
 	})
 }

@@ -105,7 +105,8 @@ func TestCodedErrors(t *testing.T) {
 			asProtocolError(&protocol.Error{Code: code, Message: "m"}))
 	}
 	bare := &protocol.Error{Message: "m", Data: &protocol.ErrorData{TurnID: "u"}}
-	require.Equal(t, &protocol.Error{Code: -32603, Message: "m", Data: &protocol.ErrorData{Kind: protocol.KindInternal, TurnID: "u"}}, asProtocolError(bare))
+	require.Equal(t, &protocol.Error{Code: -32603, Message: "m",
+		Data: &protocol.ErrorData{Kind: protocol.KindInternal, TurnID: "u"}}, asProtocolError(bare))
 	require.Zero(t, bare.Code, "the handler's error stays as it was")
 	var none *protocol.Error
 	require.Equal(t, protocol.CodeInternalError, asProtocolError(none).Code)

@@ -28,7 +28,8 @@ func TestOverload(t *testing.T) {
 		}
 		require.Empty(t, p.hear())
 		require.Equal(t, overloaded(`"x"`), p.ask(requestOf(`"x"`)))
-		require.Contains(t, p.ask(`{"id":"stop","method":"turn/interrupt","params":{"threadId":"t"}}`), `"kind":"noActiveTurn"`, "what ends work is taken")
+		require.Contains(t, p.ask(`{"id":"stop","method":"turn/interrupt","params":{"threadId":"t"}}`),
+			`"kind":"noActiveTurn"`, "what ends work is taken")
 		require.Equal(t, "["+overloaded("1")+","+overloaded("2")+"]", p.ask("["+requestOf("1")+","+requestOf("2")+"]"))
 
 		p.server.Reply(p.handler.held[5], 5)

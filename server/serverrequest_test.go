@@ -50,14 +50,17 @@ func TestQuestions(t *testing.T) {
 		{"error of another shape", `{"id":0,"error":"denied"}`, `error 0 "denied"`},
 		{"members of other types", `{"id":0,"error":{"code":"x","message":5}}`, `error 0 {"code":"x","message":5}`},
 		{"fractional code", `{"id":0,"error":{"code":1.5,"message":"m"}}`, "error 0 m"},
-		{"both", `{"id":0,"result":{},"error":{"code":1,"message":"m"}}`, "error -32600 malformed response: it has both a result and an error"},
+		{"both", `{"id":0,"result":{},"error":{"code":1,"message":"m"}}`,
+			"error -32600 malformed response: it has both a result and an error"},
 		{"neither", `{"id":0,"error":null}`, "error -32600 malformed response: it has neither a result nor an error"},
 		{"id alone", `{"id":0}`, "error -32600 malformed response: it has neither a result nor an error"},
 		{"with a method", `{"id":0,"method":"x","result":1}`, "error -32600 malformed response: it has a method"},
 		{"two results", `{"id":0,"result":1,"result":2}`, "error -32600 malformed response: a name occurs twice in it"},
 		{"two ids", `{"id":1,"id":0,"result":1}`, "error -32600 malformed response: a name occurs twice in it"},
-		{"a name twice", `{"id":0,"result":{"a":[{"b":1,"b":1}]}}`, "error -32600 malformed response: a name occurs twice in it"},
-		{"a name twice by an escape", `{"id":0,"result":{"a":1,"\u0061":1}}`, "error -32600 malformed response: a name occurs twice in it"},
+		{"a name twice", `{"id":0,"result":{"a":[{"b":1,"b":1}]}}`,
+			"error -32600 malformed response: a name occurs twice in it"},
+		{"a name twice by an escape", `{"id":0,"result":{"a":1,"\u0061":1}}`,
+			"error -32600 malformed response: a name occurs twice in it"},
 		{"other case", `{"Id":0,"Result":1}`, ""},
 		{"unknown id", `{"id":1,"result":1}`, ""},
 		{"null id", `{"id":null,"result":1}`, ""},
@@ -70,7 +73,8 @@ func TestQuestions(t *testing.T) {
 				p.initialize()
 				got := make(responses, 9)
 				p.server.Ask(1, 0, "item/commandExecution/requestApproval", map[string]string{"command": "<&>"}, got.receive)
-				require.Equal(t, []string{`{"jsonrpc":"2.0","id":0,"method":"item/commandExecution/requestApproval","params":{"command":"<&>"}}`}, p.hear())
+				require.Equal(t, []string{`{"jsonrpc":"2.0","id":0,"method":"item/commandExecution/requestApproval",` +
+					`"params":{"command":"<&>"}}`}, p.hear())
 				p.say(c.answer)
 				require.Equal(t, c.want, got.next(p))
 				if c.want == "" {
@@ -122,7 +126,8 @@ func TestStrayResponses(t *testing.T) {
 // TestUnknownIDResendsRequests checks that open requests are sent again, at most twice, and
 // that a correct response counts.
 func TestUnknownIDResendsRequests(t *testing.T) {
-	for _, answer := range []string{`{"id":7,"result":1}`, `{"id":null,"result":1}`, `{"id":"0","result":1}`, `{"id":"00","result":1}`, `{"result":1}`, `{"Id":0,"Result":1}`, `{"id":[0],"error":1}`, `{}`} {
+	for _, answer := range []string{`{"id":7,"result":1}`, `{"id":null,"result":1}`, `{"id":"0","result":1}`,
+		`{"id":"00","result":1}`, `{"result":1}`, `{"Id":0,"Result":1}`, `{"id":[0],"error":1}`, `{}`} {
 		t.Run(answer, func(t *testing.T) {
 			converse(t, func(t *testing.T, p *peer) {
 				p.initialize()
@@ -203,7 +208,8 @@ func TestResolvedQuestion(t *testing.T) {
 // client opted out of the notification.
 func TestResolvedThoughOptedOut(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
-		p.ask(`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"},"capabilities":{"optOutNotificationMethods":["serverRequest/resolved"]}}}`)
+		p.ask(`{"id":0,"method":"initialize","params":{"clientInfo":{"name":"c","version":"1"},` +
+			`"capabilities":{"optOutNotificationMethods":["serverRequest/resolved"]}}}`)
 		got := make(responses, 9)
 		p.server.Ask(1, 3, "q", nil, got.receive)
 		p.server.Notify(1, protocol.ServerRequestResolvedNotification{RequestID: 3})

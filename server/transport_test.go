@@ -105,7 +105,8 @@ func TestTransportMessages(t *testing.T) {
 		said := f.hear()
 		require.Len(t, said, 3)
 		require.Contains(t, said[0], `"code":-32700`)
-		require.Equal(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: a bad frame","data":{"kind":"invalidRequest"}}}`, said[1])
+		require.Equal(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`+
+			`"message":"Invalid request: a bad frame","data":{"kind":"invalidRequest"}}}`, said[1])
 		require.Equal(t, `{"jsonrpc":"2.0","id":3,"result":{"model":"m"}}`, said[2])
 		h.end(t)
 		require.Equal(t, []error{nil}, h.errs)

@@ -9,7 +9,8 @@ import (
 
 // refusal returns an error response.
 func refusal(id, code, message, kind string) string {
-	return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":` + code + `,"message":"` + message + `","data":{"kind":"` + kind + `"}}}`
+	return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":` + code + `,"message":"` + message + `","data":{"kind":"` +
+		kind + `"}}}`
 }
 
 func invalid(id, message string) string {
@@ -86,11 +87,17 @@ func TestInvalidMessages(t *testing.T) {
 	ambiguous := func(id string) string { return invalid(id, "`method` together with `result` or `error`") }
 	checkExchanges(t, []exchange{
 		{"not JSON", `{"id":1,`, refusal("null", "-32700", "Parse error: unexpected end of JSON input", "parseError")},
-		{"two values", `{} {}`, refusal("null", "-32700", "Parse error: invalid character '{' after top-level value", "parseError")},
-		{"NUL", "\x00", refusal("null", "-32700", `Parse error: invalid character '\\x00' looking for beginning of value`, "parseError")},
-		{"byte order mark later on", "\ufeff{}", refusal("null", "-32700", "Parse error: invalid character 'ï' looking for beginning of value", "parseError")},
-		{"nested too deeply", strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), refusal("null", "-32700", "Parse error: invalid character '[' exceeded max depth", "parseError")},
-		{"nested too deeply inside", `{"id":1,"method":"model/list","params":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_001), refusal("null", "-32700", "Parse error: invalid character '{' exceeded max depth", "parseError")},
+		{"two values", `{} {}`, refusal("null", "-32700", "Parse error: invalid character '{' after top-level value",
+			"parseError")},
+		{"NUL", "\x00", refusal("null", "-32700", `Parse error: invalid character '\\x00' looking for beginning of value`,
+			"parseError")},
+		{"byte order mark later on", "\ufeff{}",
+			refusal("null", "-32700", "Parse error: invalid character 'ï' looking for beginning of value", "parseError")},
+		{"nested too deeply", strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
+			refusal("null", "-32700", "Parse error: invalid character '[' exceeded max depth", "parseError")},
+		{"nested too deeply inside",
+			`{"id":1,"method":"model/list","params":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_001),
+			refusal("null", "-32700", "Parse error: invalid character '{' exceeded max depth", "parseError")},
 		{"number", "42", notObject},
 		{"string", `"x"`, notObject},
 		{"null", "null", notObject},
@@ -124,8 +131,10 @@ func TestMessagesWithoutResponse(t *testing.T) {
 func TestParams(t *testing.T) {
 	checkExchanges(t, []exchange{
 		{"null params", `{"id":1,"method":"model/list","params":null}`, answerOf("1")},
-		{"array params", `{"id":1,"method":"model/list","params":[]}`, refusal("1", "-32602", "Invalid request: `params` must be an object", "invalidParams")},
-		{"string params", `{"id":1,"method":"model/list","params":"x"}`, refusal("1", "-32602", "Invalid request: `params` must be an object", "invalidParams")},
+		{"array params", `{"id":1,"method":"model/list","params":[]}`,
+			refusal("1", "-32602", "Invalid request: `params` must be an object", "invalidParams")},
+		{"string params", `{"id":1,"method":"model/list","params":"x"}`,
+			refusal("1", "-32602", "Invalid request: `params` must be an object", "invalidParams")},
 		{"invalid UTF-8 in params", "{\"id\":1,\"method\":\"model/list\",\"params\":{\"cursor\":\"\xff\"}}", answerOf("1")},
 		{"duplicate keys in params", `{"id":1,"method":"model/list","params":{"cursor":"a","cursor":"b"}}`, answerOf("1")},
 	})
@@ -133,17 +142,27 @@ func TestParams(t *testing.T) {
 
 func TestDispatch(t *testing.T) {
 	checkExchanges(t, []exchange{
-		{"unknown method", `{"id":1,"method":"no/such"}`, refusal("1", "-32601", "Method not found: no/such", "methodNotFound")},
-		{"invalid UTF-8 in the method", "{\"id\":1,\"method\":\"\xff\"}", refusal("1", "-32601", "Method not found: \ufffd", "methodNotFound")},
+		{"unknown method", `{"id":1,"method":"no/such"}`,
+			refusal("1", "-32601", "Method not found: no/such", "methodNotFound")},
+		{"invalid UTF-8 in the method", "{\"id\":1,\"method\":\"\xff\"}",
+			refusal("1", "-32601", "Method not found: \ufffd", "methodNotFound")},
 		{"no HTML escapes", `{"id":1,"method":"<&>"}`, refusal("1", "-32601", "Method not found: <&>", "methodNotFound")},
-		{"long method", `{"id":1,"method":"` + strings.Repeat("x", 1000) + `"}`, refusal("1", "-32601", "Method not found: "+strings.Repeat("x", 200), "methodNotFound")},
-		{"the vendor's cloud", `{"id":1,"method":"account/login/start"}`, refusal("1", "-32601", "Method not found: account/login/start (not available: it needs the vendor's cloud)", "methodNotFound")},
-		{"refusal without kind", `{"id":1,"method":"turn/steer","params":{"threadId":"t","input":[],"expectedTurnId":"u"}}`, refusal("1", "-32600", "no active turn to steer", "invalidRequest")},
-		{"wrapped refusal", `{"id":1,"method":"turn/interrupt","params":{"threadId":"t","turnId":"u"}}`, refusal("1", "-32600", "no active turn to interrupt", "noActiveTurn")},
+		{"long method", `{"id":1,"method":"` + strings.Repeat("x", 1000) + `"}`,
+			refusal("1", "-32601", "Method not found: "+strings.Repeat("x", 200), "methodNotFound")},
+		{"the vendor's cloud", `{"id":1,"method":"account/login/start"}`,
+			refusal("1", "-32601", "Method not found: account/login/start (not available: it needs the vendor's cloud)",
+				"methodNotFound")},
+		{"refusal without kind", `{"id":1,"method":"turn/steer","params":{"threadId":"t","input":[],"expectedTurnId":"u"}}`,
+			refusal("1", "-32600", "no active turn to steer", "invalidRequest")},
+		{"wrapped refusal", `{"id":1,"method":"turn/interrupt","params":{"threadId":"t","turnId":"u"}}`,
+			refusal("1", "-32600", "no active turn to interrupt", "noActiveTurn")},
 		{"plain error", `{"id":1,"method":"thread/list"}`, refusal("1", "-32603", "disk on fire", "internal")},
-		{"panic", `{"id":1,"method":"thread/loaded/list"}`, refusal("1", "-32603", "thread/loaded/list failed: internal error; details are in the server's log", "internal")},
-		{"result that is no JSON", `{"id":1,"method":"config/read"}`, refusal("1", "-32603", "The response cannot be encoded: encoding func(): json: unsupported type: func()", "internal")},
-		{"several answers", `{"id":1,"method":"thread/name/set","params":{"threadId":"t","name":"n"}}`, `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		{"panic", `{"id":1,"method":"thread/loaded/list"}`,
+			refusal("1", "-32603", "thread/loaded/list failed: internal error; details are in the server's log", "internal")},
+		{"result that is no JSON", `{"id":1,"method":"config/read"}`, refusal("1", "-32603", "The response cannot "+
+			"be encoded: encoding func(): json: unsupported type: func()", "internal")},
+		{"several answers", `{"id":1,"method":"thread/name/set","params":{"threadId":"t","name":"n"}}`,
+			`{"jsonrpc":"2.0","id":1,"result":{}}`},
 		{"initialize again", initializeLine, refusal("0", "-32600", "Already initialized", "alreadyInitialized")},
 	})
 }
@@ -153,7 +172,8 @@ func TestErrorNamesField(t *testing.T) {
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
 		require.Equal(t,
-			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid request: missing field `+"`threadId`"+`","data":{"kind":"invalidParams","field":"threadId"}}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid request: missing field `+
+				"`threadId`"+`","data":{"kind":"invalidParams","field":"threadId"}}}`,
 			p.ask(`{"id":1,"method":"thread/read","params":{}}`))
 	})
 }

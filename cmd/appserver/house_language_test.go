@@ -25,8 +25,8 @@ var unclearPackages = strings.Fields(`
 	cmd/appserver core core/checkpoint core/codeindex core/command core/config core/digest core/engine core/excerpt
 	core/export core/find core/host core/keeper core/mcp core/memory core/model core/model/chat core/model/modeltest
 	core/model/offline core/model/responses core/model/sse core/patch core/redact core/sandbox core/skill core/slash
-	core/token core/tomledit core/tool core/words core/workspace core/worktree docs/demo protocol rollout rollout/faultfs rollout/index schema
-	schema/conform schema/gen server server/listen
+	core/token core/tomledit core/tool core/words core/workspace core/worktree docs/demo protocol rollout/index schema
+	schema/conform schema/gen
 `)
 
 // inPlainLanguage reports whether the rules of language hold for the package of a file.

@@ -44,7 +44,8 @@ func TestEachOperationCanFail(t *testing.T) {
 	}
 	require.Zero(t, sound.Failures())
 	for _, op := range []faultfs.Op{
-		faultfs.OpMkdirAll, faultfs.OpReadDir, faultfs.OpStat, faultfs.OpRemove, faultfs.OpLink, faultfs.OpSyncDir, faultfs.OpLock,
+		faultfs.OpMkdirAll, faultfs.OpReadDir, faultfs.OpStat, faultfs.OpRemove, faultfs.OpLink, faultfs.OpSyncDir,
+		faultfs.OpLock,
 		faultfs.OpWrite, faultfs.OpSync, faultfs.OpTruncate, faultfs.OpClose, faultfs.OpRename, faultfs.OpOpen,
 	} {
 		disk := faultfs.Wrap(faultfs.NewMem("/d"), faultfs.Fault{Only: []faultfs.Op{op}, Count: 1, Err: syscall.EIO})
@@ -66,7 +67,8 @@ func TestEachOperationCanFail(t *testing.T) {
 
 func TestTheNumberedOperationsFail(t *testing.T) {
 	mem := faultfs.NewMem("/d")
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 2, Err: syscall.ENOSPC, Partial: true})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: 2, Err: syscall.ENOSPC,
+		Partial: true})
 	f := create(t, disk, "/d/f")
 	write(t, f, "ab")
 	for range 2 {
@@ -90,7 +92,8 @@ func TestHealEndsAllFailing(t *testing.T) {
 }
 
 func TestAFailingCloseCloses(t *testing.T) {
-	disk := faultfs.Wrap(faultfs.NewMem("/d"), faultfs.Fault{Only: []faultfs.Op{faultfs.OpClose}, Count: 1, Err: syscall.EIO})
+	disk := faultfs.Wrap(faultfs.NewMem("/d"),
+		faultfs.Fault{Only: []faultfs.Op{faultfs.OpClose}, Count: 1, Err: syscall.EIO})
 	f := create(t, disk, "/d/f")
 	require.ErrorIs(t, f.Close(), syscall.EIO)
 	require.Error(t, f.Sync())

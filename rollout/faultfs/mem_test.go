@@ -82,7 +82,8 @@ func TestACrashMayLoseNamesThatWereNotSynced(t *testing.T) {
 	require.NoError(t, f.Sync())
 	require.Equal(t, map[string]bool{"": true, "x": true}, outcomes(t, mem, "/d/sub/f"))
 	require.NoError(t, mem.SyncDir("/d/sub"))
-	require.Equal(t, map[string]bool{"": true, "x": true}, outcomes(t, mem, "/d/sub/f"), "the folder's own name may be lost")
+	require.Equal(t, map[string]bool{"": true, "x": true}, outcomes(t, mem, "/d/sub/f"),
+		"the folder's own name may be lost")
 	require.NoError(t, mem.SyncDir("/d"))
 	require.Equal(t, map[string]bool{"x": true}, outcomes(t, mem, "/d/sub/f"))
 	require.NoError(t, mem.Remove("/d/sub/f"))

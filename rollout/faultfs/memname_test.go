@@ -37,10 +37,12 @@ func TestALinkIsAnotherNameOfTheSameFile(t *testing.T) {
 	mem := faultfs.NewMem("/d")
 	synced(t, mem, "/d/f", "a")
 	require.NoError(t, mem.Link("/d/f", "/d/g"))
-	require.Equal(t, map[[2]string]bool{{"a", ""}: true, {"a", "a"}: true}, pairs(t, mem, "/d/f", "/d/g"), "before SyncDir")
+	require.Equal(t, map[[2]string]bool{{"a", ""}: true, {"a", "a"}: true}, pairs(t, mem, "/d/f", "/d/g"),
+		"before SyncDir")
 	require.NoError(t, mem.SyncDir("/d"))
 	write(t, create(t, mem, "/d/g"), "b")
-	require.Equal(t, map[[2]string]bool{{"a", "a"}: true, {"ab", "ab"}: true}, pairs(t, mem, "/d/f", "/d/g"), "a crash does not part them")
+	require.Equal(t, map[[2]string]bool{{"a", "a"}: true, {"ab", "ab"}: true}, pairs(t, mem, "/d/f", "/d/g"),
+		"a crash does not part them")
 	one, err := mem.Lstat("/d/f")
 	require.NoError(t, err)
 	two, err := mem.Stat("/d/g")

@@ -22,7 +22,8 @@ func now() time.Time { return time.Unix(1_000_000, 0) }
 
 // sign returns a token of two JSON texts.
 func sign(header, payload, key string) string {
-	signed := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(payload))
+	signed := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." +
+		base64.RawURLEncoding.EncodeToString([]byte(payload))
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(signed))
 	return signed + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -79,7 +80,8 @@ func TestSignedTokensOfAnyIssuer(t *testing.T) {
 
 // FuzzSigned checks that no unsigned token is accepted, and that nothing panics.
 func FuzzSigned(f *testing.F) {
-	for _, seed := range []string{"", "..", "a.b.c", "eyJhbGciOiJIUzI1NiJ9.e30.", sign(`{"alg":"HS256"}`, `{"exp":1}`, "other key")} {
+	for _, seed := range []string{"", "..", "a.b.c", "eyJhbGciOiJIUzI1NiJ9.e30.",
+		sign(`{"alg":"HS256"}`, `{"exp":1}`, "other key")} {
 		f.Add(seed)
 	}
 	b, err := SignedToken(Claims{Key: []byte(key), Now: now})
@@ -98,8 +100,10 @@ func TestAuthorize(t *testing.T) {
 	b := StaticToken([]byte("secret"))
 	for header, says := range map[string]string{
 		"Bearer secret": "", "bearer secret": "", "BEARER  secret ": "",
-		"": "missing websocket bearer token", "secret": "invalid authorization header", "Basic secret": "invalid authorization header",
-		"Bearer": "invalid websocket bearer token", "Bearer Secret": "invalid websocket bearer token", "Bearer secret x": "invalid websocket bearer token",
+		"": "missing websocket bearer token", "secret": "invalid authorization header",
+		"Basic secret": "invalid authorization header",
+		"Bearer":       "invalid websocket bearer token", "Bearer Secret": "invalid websocket bearer token",
+		"Bearer secret x": "invalid websocket bearer token",
 	} {
 		said := ""
 		if err := b.authorize(http.Header{"Authorization": {header}}); err != nil {

@@ -129,12 +129,18 @@ func FuzzFrames(f *testing.F) {
 	}
 	for _, seed := range [][]byte{
 		frames(frame{0x81, []byte("one")}, frame{0x81, nil}, frame{0x82, []byte("two")}, frame{0x81, []byte("b\xff")}),
-		frames(frame{0x01, []byte("in ")}, frame{0x89, []byte("ping")}, frame{0x00, []byte("three ")}, frame{0x80, []byte("parts")}),
-		frames(frame{0x80, []byte("no begin")}), frames(frame{0x01, nil}, frame{0x81, nil}), frames(frame{0x83, nil}), frames(frame{0xc1, []byte("deflated")}),
-		frames(frame{0x88, []byte{3, 232}}, frame{0x81, []byte("after")}), frames(frame{0x88, []byte{1}}), frames(frame{0x8a, nil}), frames(frame{0x09, nil}),
-		frame{0x81, []byte("x")}.masked(1 << 63), frame{0x81, []byte("x")}.masked(1<<63 - 1), frame{0x89, make([]byte, 126)}.masked(126),
-		{0x81, 0x85, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {0x81, 0x05, 'p', 'l', 'a', 'i', 'n'}, {0x81, 0xfe, 0, 1, 0, 0, 0, 0, 'x'}, {0x81}, {},
-		append(frames(frame{0x81, []byte("one")}), frame{0x81, nil}.masked(1<<17)...), append(frames(frame{0x81, []byte("one")}), frame{0x81, []byte("tw")}.masked(3)...),
+		frames(frame{0x01, []byte("in ")}, frame{0x89, []byte("ping")}, frame{0x00, []byte("three ")},
+			frame{0x80, []byte("parts")}),
+		frames(frame{0x80, []byte("no begin")}), frames(frame{0x01, nil}, frame{0x81, nil}), frames(frame{0x83, nil}),
+		frames(frame{0xc1, []byte("deflated")}),
+		frames(frame{0x88, []byte{3, 232}}, frame{0x81, []byte("after")}), frames(frame{0x88, []byte{1}}),
+		frames(frame{0x8a, nil}), frames(frame{0x09, nil}),
+		frame{0x81, []byte("x")}.masked(1 << 63), frame{0x81, []byte("x")}.masked(1<<63 - 1),
+		frame{0x89, make([]byte, 126)}.masked(126),
+		{0x81, 0x85, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {0x81, 0x05, 'p', 'l', 'a', 'i', 'n'}, {0x81, 0xfe, 0, 1, 0, 0, 0, 0, 'x'},
+		{0x81}, {},
+		append(frames(frame{0x81, []byte("one")}), frame{0x81, nil}.masked(1<<17)...),
+		append(frames(frame{0x81, []byte("one")}), frame{0x81, []byte("tw")}.masked(3)...),
 	} {
 		f.Add(seed)
 	}
@@ -180,10 +186,14 @@ func talk(t *testing.T, network, address, text string) *bufio.Reader {
 func FuzzUpgrade(f *testing.F) {
 	for _, seed := range []string{
 		upgrade + "Authorization: Bearer secret\r\n\r\n", upgrade + "\r\n", upgrade + "Authorization: Bearer secre\r\n\r\n",
-		upgrade + "Origin: http://localhost\r\nAuthorization: Bearer secret\r\n\r\n", upgrade + "Origin:\r\nAuthorization: Bearer secret\r\n\r\n",
-		upgrade + "Authorization: Bearer x\r\nAuthorization: Bearer secret\r\n\r\n", upgrade + "Authorization: bearer  secret \r\n\r\n",
-		"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n", "GET //readyz HTTP/1.1\r\nHost: x\r\n\r\n", "POST http://x/rpc HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nsecret",
-		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", "\x16\x03\x01", "GET / HTTP/1.1\r\nHost: " + strings.Repeat("x", 20<<10), "",
+		upgrade + "Origin: http://localhost\r\nAuthorization: Bearer secret\r\n\r\n",
+		upgrade + "Origin:\r\nAuthorization: Bearer secret\r\n\r\n",
+		upgrade + "Authorization: Bearer x\r\nAuthorization: Bearer secret\r\n\r\n",
+		upgrade + "Authorization: bearer  secret \r\n\r\n",
+		"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n", "GET //readyz HTTP/1.1\r\nHost: x\r\n\r\n",
+		"POST http://x/rpc HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nsecret",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\nffffffffffffffff\r\n", "\x16\x03\x01", "GET / HTTP/1.1\r\nHost: " + strings.Repeat("x", 20<<10), "",
 	} {
 		f.Add(seed)
 	}
@@ -213,7 +223,8 @@ func mayEnter(text string) bool {
 			return false
 		}
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		if _, page := r.Header["Origin"]; !page && strings.EqualFold(scheme, "bearer") && strings.TrimSpace(token) == "secret" {
+		if _, page := r.Header["Origin"]; !page && strings.EqualFold(scheme, "bearer") &&
+			strings.TrimSpace(token) == "secret" {
 			return true
 		}
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -16,7 +16,8 @@ func TestOtherRequestsTimeOut(t *testing.T) {
 	l := echoes(t, Options{TokenCheck: StaticToken([]byte("secret"))}, hurry)
 	for _, request := range []string{
 		"", "GET /readyz", "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
-		"POST /readyz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf", "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"POST /readyz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nhalf",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
 	} {
 		c, err := net.Dial("tcp", l.accept.Addr().String())
 		require.NoError(t, err)

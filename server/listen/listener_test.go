@@ -44,8 +44,10 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, url := range []string{
-		"", "stdio://", "unix:/x", "tcp://127.0.0.1:1", "wss://127.0.0.1:1", "ws://", "ws://127.0.0.1", "ws://:80", "ws://127.0.0.1:65536",
-		"ws://localhost:80", "ws://127.0.0.1:80/path", "ws://user@127.0.0.1:80", "ws://192.0.2.1:80", "ws://0.0.0.0:80", "ws://[::]:80",
+		"", "stdio://", "unix:/x", "tcp://127.0.0.1:1", "wss://127.0.0.1:1", "ws://", "ws://127.0.0.1", "ws://:80",
+		"ws://127.0.0.1:65536",
+		"ws://localhost:80", "ws://127.0.0.1:80/path", "ws://user@127.0.0.1:80", "ws://192.0.2.1:80", "ws://0.0.0.0:80",
+		"ws://[::]:80",
 		"unix:///" + strings.Repeat("d", 90) + "/s", "unix:///" + strings.Repeat("x", 103),
 	} {
 		_, err := Parse(url, "/home")
@@ -183,10 +185,12 @@ func serving(t testing.TB, o Options, change ...func(*Listener)) *Listener {
 
 // visit connects a client.
 func visit(t *testing.T, l *Listener) *websocket.Conn {
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", l.Address.Path)
-	}}
-	ws, r, err := websocket.Dial(t.Context(), "ws://localhost/rpc", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
+	transport := &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", l.Address.Path)
+		}}
+	ws, r, err := websocket.Dial(t.Context(), "ws://localhost/rpc",
+		&websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
 	require.NoError(t, err)
 	require.Equal(t, "16777216", r.Header.Get("X-Codex-Websocket-Max-Unfragmented-Message-Bytes"))
 	ws.SetReadLimit(-1)
@@ -197,7 +201,8 @@ func visit(t *testing.T, l *Listener) *websocket.Conn {
 // TestClientEchoes sends messages of different lengths.
 func TestClientEchoes(t *testing.T) {
 	ws := visit(t, echoes(t, Options{}))
-	for _, n := range []int{0, 1, 125, 126, 1 << 16, maxRetainedBuffer + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7, 3} {
+	for _, n := range []int{0, 1, 125, 126, 1 << 16, maxRetainedBuffer + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7,
+		3} {
 		sent := bytes.Repeat([]byte("x"), n)
 		require.NoError(t, ws.Write(t.Context(), websocket.MessageText, sent))
 		kind, got, err := ws.Read(t.Context())
