@@ -17,7 +17,7 @@ func (AnnounceTurn) effect() {}
 
 // announce tells of a completed turn in which the model was asked something.
 func (s *step) announce(t *turn) {
-	if !t.world.Announces || t.outcome.status != protocol.TurnCompleted || t.compacts || t.quiet {
+	if !t.env.Announces || t.outcome.status != protocol.TurnCompleted || t.compacts || t.shellOnly {
 		return
 	}
 	e := AnnounceTurn{TurnID: t.id, Cwd: s.settings.Cwd, Input: []string{}}

@@ -10,22 +10,22 @@ import (
 	"appserver/protocol"
 )
 
-// ask shows the command, or the patch, and asks the client whether it may be done.
-func (s *step) ask(c *toolCall) {
+// requestApproval shows the command, or the patch, and asks the client whether it may be done.
+func (s *step) requestApproval(c *toolCall) {
 	c.state, c.request = callAsking, s.NextRequest()
 	s.notifyStatus()
 	switch {
 	case c.server != nil:
-		s.showServerCall(c)
+		s.updateServerItem(c)
 	case c.patch != nil:
-		s.showPatch(c)
+		s.updatePatchItem(c)
 	default:
-		s.show(c, protocol.SourceAgent, nil)
+		s.updateCommandItem(c, protocol.SourceAgent, nil)
 	}
-	s.send(s.request(c))
+	s.send(s.requestFor(c))
 }
 
-func (s *step) request(c *toolCall) Request {
+func (s *step) requestFor(c *toolCall) Request {
 	if c.server != nil {
 		return s.serverRequest(c)
 	}
@@ -49,10 +49,10 @@ var offeredDecisions = []json.RawMessage{
 	json.RawMessage(`"accept"`), json.RawMessage(`"acceptForSession"`), json.RawMessage(`"decline"`), json.RawMessage(`"cancel"`),
 }
 
-// repeatRequests asks a client that joins what it has not seen.
-func (s *step) repeatRequests(to uint64) {
+// resendRequests asks a client that joins what it has not seen.
+func (s *step) resendRequests(to uint64) {
 	for _, q := range s.questions {
-		r := s.question(q)
+		r := s.questionRequest(q)
 		r.Only = to
 		s.send(r)
 	}
@@ -61,7 +61,7 @@ func (s *step) repeatRequests(to uint64) {
 	}
 	for _, c := range s.active.calls {
 		if c.state == callAsking {
-			r := s.request(c)
+			r := s.requestFor(c)
 			r.Only = to
 			s.send(r)
 		}
@@ -72,7 +72,7 @@ func (s *step) repeatRequests(to uint64) {
 // showed, and on nothing that came to be since. An answer that decides nothing declines, and
 // the client is told why.
 func (s *step) clientAnswer(in ClientAnswer) {
-	c := s.asked(in.Request)
+	c := s.pendingCall(in.Request)
 	if c == nil {
 		s.questionAnswered(in)
 		return
@@ -92,18 +92,18 @@ func (s *step) clientAnswer(in ClientAnswer) {
 	}
 	switch word {
 	case protocol.DecisionAcceptForSession:
-		for _, key := range s.keys(c) {
-			s.allow(key)
+		for _, key := range s.approvalKeys(c) {
+			s.rememberApproval(key)
 		}
-		s.accept(c)
+		s.acceptCall(c)
 	case protocol.DecisionAccept:
-		s.accept(c)
+		s.acceptCall(c)
 	case protocol.DecisionCancel:
-		s.decline(c, c.declined()+" and stopped the turn.")
+		s.declineCall(c, c.declinedText()+" and stopped the turn.")
 		s.notifyStatus()
 		s.interrupt()
 	default:
-		s.decline(c, c.declined()+". "+c.notDone())
+		s.declineCall(c, c.declinedText()+". "+c.notDoneText())
 		s.notifyStatus()
 		s.advance()
 	}
@@ -135,32 +135,32 @@ func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
 	return word, ""
 }
 
-// keys are what acceptForSession remembers.
-func (s *step) keys(c *toolCall) []string {
+// approvalKeys are what acceptForSession remembers.
+func (s *step) approvalKeys(c *toolCall) []string {
 	if c.patch != nil {
 		return c.patch.keys()
 	}
-	if s.leavesSandbox(c.command) {
+	if s.escalatesIfAccepted(c.command) {
 		return []string{c.command.Key(true)}
 	}
 	return []string{c.command.key()}
 }
 
-func (c *toolCall) declined() string {
+func (c *toolCall) declinedText() string {
 	if c.patch != nil {
 		return "The user declined this patch"
 	}
-	return c.command.declined()
+	return c.command.declinedText()
 }
 
-func (c *toolCall) notDone() string {
+func (c *toolCall) notDoneText() string {
 	if c.patch != nil {
 		return "No file was changed."
 	}
-	return "It was not run" + c.command.notRun()
+	return "It was not run" + c.command.notRunText()
 }
 
-func (s *step) asked(request uint64) *toolCall {
+func (s *step) pendingCall(request uint64) *toolCall {
 	if s.active == nil {
 		return nil
 	}
@@ -172,18 +172,18 @@ func (s *step) asked(request uint64) *toolCall {
 	return nil
 }
 
-func (s *step) allow(key string) {
+func (s *step) rememberApproval(key string) {
 	if s.allowed == nil {
 		s.allowed = map[string]bool{}
 	}
 	s.allowed[key] = true
 }
 
-// remembers tells whether the user has accepted this for the session. A reviewer is none
+// isApproved tells whether the user has accepted this for the session. A reviewer is none
 // whom that was said to.
-func (s *step) remembers(key string) bool { return s.reviewing() == nil && s.allowed[key] }
+func (s *step) isApproved(key string) bool { return s.reviewing() == nil && s.allowed[key] }
 
-func (s *step) accept(c *toolCall) {
+func (s *step) acceptCall(c *toolCall) {
 	c.state = callRunning
 	s.notifyStatus()
 	switch {
@@ -194,13 +194,13 @@ func (s *step) accept(c *toolCall) {
 		s.writePatch(c)
 		return
 	}
-	c.command.accepted, c.command.outside = true, s.leavesSandbox(c.command)
+	c.command.accepted, c.command.outside = true, s.escalatesIfAccepted(c.command)
 	s.runCommand(c)
 }
 
-// decline ends a command that did not run, or that ran confined only, or a patch that was not
+// declineCall ends a command that did not run, or that ran confined only, or a patch that was not
 // applied.
-func (s *step) decline(c *toolCall, reason string) {
+func (s *step) declineCall(c *toolCall, reason string) {
 	switch {
 	case c.server != nil:
 		s.endServerCall(c, nil, reason)
@@ -209,18 +209,18 @@ func (s *step) decline(c *toolCall, reason string) {
 		s.endPatch(c, protocol.PatchDeclined, reason)
 		return
 	case c.command.denied != nil:
-		s.settle(c, *c.command.denied, "\n"+reason)
+		s.completeCommand(c, *c.command.denied, "\n"+reason)
 		return
 	}
-	item := s.show(c, protocol.SourceAgent, nil)
+	item := s.updateCommandItem(c, protocol.SourceAgent, nil)
 	item.Status = protocol.CommandDeclined
-	s.completed(c.item, c.command.Argv)
-	s.answer(c, reason)
+	s.completeItem(c.item, c.command.Argv)
+	s.completeCall(c, reason)
 }
 
 // warnUnconfined tells the client, once, that the sandbox policy is not enforced here.
 func (s *step) warnUnconfined() {
-	if s.warned || s.active.world.Enforced || toolspec.Unconfined(s.settings.Sandbox) {
+	if s.warned || s.active.env.Enforced || toolspec.Unconfined(s.settings.Sandbox) {
 		return
 	}
 	s.warned = true
@@ -232,17 +232,17 @@ func (s *step) warnUnconfined() {
 	s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: text})
 }
 
-// abandon ends a call of a turn that was interrupted. Commands that run are ended by
+// abortCall ends a call of a turn that was interrupted. Commands that run are ended by
 // their effect.
-func (s *step) abandon(c *toolCall) {
+func (s *step) abortCall(c *toolCall) {
 	if c.state == callAsking {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
 	}
 	switch {
 	case c.state == callAsking && c.client != nil:
-		s.abandonClient(c)
+		s.abortClientCall(c)
 	case c.state == callAsking, c.state == callHeld && c.item != nil:
-		s.decline(c, abortedOutputText)
+		s.declineCall(c, abortedOutputText)
 	}
 }
 
@@ -292,7 +292,7 @@ func (l *log) openCalls() []int {
 // completeOpenCalls answers the calls that nothing else will.
 func (s *step) completeOpenCalls() {
 	for _, call := range s.openCalls() {
-		if held := s.heldOutput(s.context.Item(call).CallID()); held != nil {
+		if held := s.pendingOutput(s.context.Item(call).CallID()); held != nil {
 			s.item(held)
 			continue
 		}

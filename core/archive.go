@@ -18,10 +18,10 @@ func (t *Thread) TurnUnderWay() *protocol.Error {
 	return err
 }
 
-// turnUnderWay refuses what is not done while a turn is under way, and is true then. A turn
+// rejectInTurn refuses what is not done while a turn is under way, and is true then. A turn
 // that only waits for the time of its turn/completed is completed first.
-func (s *step) turnUnderWay(to protocol.Caller) bool {
-	s.releaseTurn()
+func (s *step) rejectInTurn(to protocol.Caller) bool {
+	s.completePendingTurn()
 	err := s.TurnUnderWay()
 	if err != nil {
 		s.reject(to, err)

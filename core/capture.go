@@ -21,8 +21,8 @@ type TreeCaptured struct {
 	Err    error
 }
 
-// ForgetCheckpoints lets go of what keeps checkpoints. Nothing waits for it.
-type ForgetCheckpoints struct{ Points []protocol.StoredCheckpoint }
+// DeleteCheckpoints lets go of what keeps checkpoints. Nothing waits for it.
+type DeleteCheckpoints struct{ Points []protocol.StoredCheckpoint }
 
 // CopyCheckpoints keeps the checkpoints of a fork's origin for the fork too, and what was
 // changed since the first of them. Nothing waits for it.
@@ -32,7 +32,7 @@ type CopyCheckpoints struct {
 }
 
 func (CaptureTree) effect()           {}
-func (ForgetCheckpoints) effect()     {}
+func (DeleteCheckpoints) effect()     {}
 func (CopyCheckpoints) effect()       {}
 func (in TreeCaptured) apply(s *step) { s.treeCaptured(in) }
 
@@ -46,16 +46,16 @@ type capture struct {
 // beginCheckpoint captures the worktree beside the first model request of a turn. No call
 // of the turn writes before that is done; the turn may end before.
 func (s *step) beginCheckpoint() {
-	if !s.keepsFiles() {
+	if !s.keepsCheckpoints() {
 		return
 	}
-	s.captures = append(s.captures, capture{turn: s.active.id, dir: s.settings.Cwd, keep: s.active.world.Tracking.Keep})
+	s.captures = append(s.captures, capture{turn: s.active.id, dir: s.settings.Cwd, keep: s.active.env.Tracking.Keep})
 	if len(s.captures) == 1 {
-		s.captureNext()
+		s.startCapture()
 	}
 }
 
-func (s *step) captureNext() {
+func (s *step) startCapture() {
 	if len(s.captures) == 0 {
 		return
 	}
@@ -71,17 +71,17 @@ func (s *step) treeCaptured(in TreeCaptured) {
 	c := s.captures[0]
 	s.captures = slices.Delete(s.captures, 0, 1)
 	if in.Err == nil {
-		s.settleLastTurn()
+		s.closeDanglingTurn()
 		s.recordCheckpoint(protocol.StoredCheckpoint{ID: c.turn, Kind: protocol.CheckpointTurn, Trees: []protocol.StoredTree{in.Tree}}, c.keep)
 	} else {
-		s.leaveUncaptured(c, in.Err)
+		s.skipCheckpoint(c, in.Err)
 	}
-	s.captureNext()
-	s.beginHeld()
+	s.startCapture()
+	s.startHeldCalls()
 }
 
-// leaveUncaptured goes on without a checkpoint. A turn that is being ended needs none.
-func (s *step) leaveUncaptured(c capture, err error) {
+// skipCheckpoint goes on without a checkpoint. A turn that is being ended needs none.
+func (s *step) skipCheckpoint(c capture, err error) {
 	if s.active == nil || s.active.id != c.turn || s.active.outcome != nil {
 		return
 	}
@@ -98,21 +98,21 @@ func (s *step) recordCheckpoint(p protocol.StoredCheckpoint, keep int) {
 	}
 	s.record(protocol.LineCheckpoint, p)
 	if len(gone) > 0 {
-		s.effect(ForgetCheckpoints{gone})
+		s.effect(DeleteCheckpoints{gone})
 	}
 }
 
-// held tells whether a call that may write has to wait for a checkpoint. It is begun once
+// holdForCapture tells whether a call that may write has to wait for a checkpoint. It is begun once
 // that is there.
-func (s *step) held(c *toolCall) bool {
+func (s *step) holdForCapture(c *toolCall) bool {
 	if len(s.captures) > 0 {
 		c.state = callHeld
 	}
 	return len(s.captures) > 0
 }
 
-// beginHeld begins the calls that waited for a checkpoint.
-func (s *step) beginHeld() {
+// startHeldCalls begins the calls that waited for a checkpoint.
+func (s *step) startHeldCalls() {
 	if len(s.captures) > 0 || s.active == nil || s.active.outcome != nil {
 		return
 	}
@@ -123,7 +123,7 @@ func (s *step) beginHeld() {
 		case c.patch != nil:
 			s.writePatch(c)
 		case c.command == nil:
-			s.beginTyping(c)
+			s.startStdin(c)
 			answered = answered || c.state == callDone // its session has ended meanwhile
 		default:
 			s.runCommand(c)
@@ -137,16 +137,16 @@ func (s *step) beginHeld() {
 // Capturing tells whether checkpoints are being made.
 func (t *Thread) Capturing() bool { return len(t.captures) > 0 }
 
-// stopCaptures ends those under way, for a thread that is to be unloaded.
-func (s *step) stopCaptures() {
+// cancelCaptures ends those under way, for a thread that is to be unloaded.
+func (s *step) cancelCaptures() {
 	if len(s.captures) > 0 {
 		s.effect(Cancel{s.captures[0].effect})
 		s.captures = s.captures[:1]
 	}
 }
 
-// keptChanges are what each turn and revert changed since the first checkpoint.
-func (w *worktreeLog) keptChanges() (kept []protocol.WorktreeChanges) {
+// changesSinceFirstPoint are what each turn and revert changed since the first checkpoint.
+func (w *worktreeLog) changesSinceFirstPoint() (kept []protocol.WorktreeChanges) {
 	told := map[string]bool{}
 	for _, c := range w.fileChanges[w.points[0].Behind:] {
 		if told[c.ID] {

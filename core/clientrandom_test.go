@@ -45,7 +45,7 @@ func anySkills(t *rapid.T) []core.SkillText {
 func TestAnyClientAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
-		e.world.Offers.Questions = true
+		e.world.Capabilities.Questions = true
 		actions := e.actions()
 		for _, name := range []string{"call 1", "call 2", "call 3", "call 4"} {
 			actions[name] = e.callClient
@@ -62,12 +62,12 @@ func TestAnyClientAnswers(t *testing.T) {
 
 // callClient ends a request to the model, if there is one, with calls for the client.
 func (e *explorer) callClient(t *rapid.T) {
-	id := last[core.Sample](e.machine)
+	id := last[core.ModelRequest](e.machine)
 	if id == 0 {
 		e.turnStart(t)
 		return
 	}
-	in := core.SampleDone{Effect: id}
+	in := core.ModelDone{Effect: id}
 	for range rapid.IntRange(1, 3).Draw(t, "calls") {
 		in.Answer.Calls = append(in.Answer.Calls, rapid.SampledFrom([]core.ToolCall{
 			{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "tix__close", Arguments: `{}`}, {Name: "request_user_input", Arguments: anyQuestions}, {Name: "shell", Arguments: `{"command":"ls"}`},
@@ -157,14 +157,14 @@ func TestEveryClientCallIsToldToTheModel(t *testing.T) {
 		start := m.start(protocol.HistoryPaginated)
 		start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("ticket", `{}`)}
 		m.take(start)
-		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, World: m.world})
-		m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "ticket"}}}})
+		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, Env: m.world})
+		m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "ticket"}}}})
 		answer := json.RawMessage(clientAnswers.Draw(t, "answer"))
 		m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: answer})
-		if last[core.Sample](m) == 0 {
+		if last[core.ModelRequest](m) == 0 {
 			t.Fatalf("the model is not asked again")
 		}
-		m.take(core.SampleDone{Effect: last[core.Sample](m)})
+		m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 		told := encode(m.thread.Prompt().Items)
 		item := gjson.Get(encode(m.thread.View(true)), `turns.0.items.#(id=="c")`)
 		succeeded := json.Valid(answer) && gjson.GetBytes(answer, "success").Bool() && !strings.Contains(told, "could not be read")

@@ -34,8 +34,8 @@ func (t *Thread) tools() []ToolSpec {
 // selection selects the built-in tools of the next request.
 func (t *Thread) selection() toolspec.Selection {
 	return toolspec.Selection{
-		Escalation: t.mayEscalate(), Terminals: t.offers.Terminals, Images: t.offers.Images,
-		Questions: t.offers.Questions || t.settings.Mode == protocol.ModePlan, Recall: t.recalls(),
+		Escalation: t.mayEscalate(), Terminals: t.capabilities.Terminals, Images: t.capabilities.Images,
+		Questions: t.capabilities.Questions || t.settings.Mode == protocol.ModePlan, Recall: t.recalls(),
 	}
 }
 
@@ -54,21 +54,21 @@ func (t *Thread) clientTool(name string) *toolspec.ClientTool {
 	return nil
 }
 
-// beginClientTool asks the client to run its tool. Arguments that are no JSON go back to
+// startClientTool asks the client to run its tool. Arguments that are no JSON go back to
 // the model, as no client could read them.
-func (s *step) beginClientTool(c *toolCall, tool *toolspec.ClientTool) {
+func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 	arguments := json.RawMessage(cmp.Or(c.call.Arguments, "{}"))
 	if !protocol.Valid(arguments) {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON, or nested too deeply", c.call.Name))
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON, or nested too deeply", c.call.Name))
 		return
 	}
 	c.client = &clientCall{namespace: tool.Namespace, tool: tool.Tool, arguments: arguments}
-	c.item = s.openItem(&protocol.DynamicToolCallItem{
+	c.item = s.newItem(&protocol.DynamicToolCallItem{
 		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments, Status: protocol.DynamicToolInProgress,
 	}, s.Now)
-	s.started(c.item)
+	s.notifyStarted(c.item)
 	c.state, c.request = callAsking, s.NextRequest()
-	s.send(s.request(c))
+	s.send(s.requestFor(c))
 }
 
 // clientRequest is the request for a call that the client answers.
@@ -89,14 +89,14 @@ func (s *step) clientAnswered(c *toolCall, in ClientAnswer) {
 		s.userAnswered(c, in)
 		s.notifyStatus()
 	} else {
-		s.toolAnswered(c, in)
+		s.clientToolAnswered(c, in)
 	}
 	s.advance()
 }
 
-// toolAnswered gives the model what came of the client's tool. An answer that makes no
+// clientToolAnswered gives the model what came of the client's tool. An answer that makes no
 // sense is a failure of the tool.
-func (s *step) toolAnswered(c *toolCall, in ClientAnswer) {
+func (s *step) clientToolAnswered(c *toolCall, in ClientAnswer) {
 	var answer protocol.DynamicToolCallResponse
 	problem := ""
 	if in.Err != nil {
@@ -109,7 +109,7 @@ func (s *step) toolAnswered(c *toolCall, in ClientAnswer) {
 		answer = protocol.DynamicToolCallResponse{ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}}}
 	}
 	s.endClientTool(c, answer)
-	s.answerWith(c, toolspec.ClientOutput(answer.ContentItems))
+	s.completeCallWith(c, toolspec.ClientOutput(answer.ContentItems))
 }
 
 func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallResponse) {
@@ -120,13 +120,13 @@ func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallRespons
 	}
 	item.DurationMs = new(max(s.Now.UnixMilli()-*c.item.StartedAtMs, 0)) // the clock may have been set back
 	c.item.ThreadItemVariant = &item
-	s.completed(c.item, nil)
+	s.completeItem(c.item, nil)
 }
 
-// abandonClient ends a call that the client has not answered.
-func (s *step) abandonClient(c *toolCall) {
+// abortClientCall ends a call that the client has not answered.
+func (s *step) abortClientCall(c *toolCall) {
 	if c.client.questions == nil {
 		s.endClientTool(c, protocol.DynamicToolCallResponse{})
 	}
-	s.answer(c, abortedOutputText)
+	s.completeCall(c, abortedOutputText)
 }

@@ -156,7 +156,7 @@ func TestArgumentsAreNotTooDeep(t *testing.T) {
 				require.NoError(t, runCommand(m, line, new(strings.Builder)))
 			}
 			arguments := `{"a":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}"
-			m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: tool, Arguments: arguments}}}})
+			m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: tool, Arguments: arguments}}}})
 			asked := m.thread.OpenRequests()
 			require.Equal(t, depth <= 9_900, len(asked) > 0 || last[core.CallTool](m) != 0, "%s %d", tool, depth)
 			if len(asked) > 0 {
@@ -164,7 +164,7 @@ func TestArgumentsAreNotTooDeep(t *testing.T) {
 			} else if call := last[core.CallTool](m); call != 0 {
 				m.take(core.ToolCalled{Effect: call, Result: &core.ServerToolResult{}})
 			}
-			require.NotZero(t, last[core.Sample](m), "%s %d", tool, depth)
+			require.NotZero(t, last[core.ModelRequest](m), "%s %d", tool, depth)
 		}
 	}
 }

@@ -221,7 +221,7 @@ func turnStartInput(m *machine, a arguments) (core.Input, error) {
 	if v := a.option("mode"); v != nil {
 		p.CollaborationMode = &protocol.CollaborationMode{Mode: *v, Settings: protocol.CollaborationModeSettings{DeveloperInstructions: a.option("mode-text"), ReasoningEffort: a.option("effort")}}
 	}
-	return core.TurnStart{To: m.caller(), Params: p, Images: imagesOf(a), Skills: skillsOf(a), World: m.world}, nil
+	return core.TurnStart{To: m.caller(), Params: p, Images: imagesOf(a), Skills: skillsOf(a), Env: m.world}, nil
 }
 
 // skillsOf is the reads= of a command, NAME:TEXT.
@@ -278,7 +278,7 @@ func readInput(m *machine, a arguments) (core.Input, error) {
 func resumeInput(m *machine, a arguments) (core.Input, error) {
 	policy, err := policyOf(a)
 	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: a.has("exclude"), Model: a.option("model"), ApprovalPolicy: policy}
-	return core.Resume{To: m.caller(), Params: p, World: m.world, Settings: m.thread.Settings().WithResume(p), Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
+	return core.Resume{To: m.caller(), Params: p, Env: m.world, Settings: m.thread.Settings().WithResume(p), Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
 }
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {
@@ -303,7 +303,7 @@ func injectInput(m *machine, a arguments) (core.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return core.InjectItems{To: m.caller(), Items: items, World: &m.world}, nil
+	return core.InjectItems{To: m.caller(), Items: items, Env: &m.world}, nil
 }
 
 func gitInput(m *machine, a arguments) (core.Input, error) {
@@ -326,7 +326,7 @@ func releaseTurnInput(*machine, arguments) (core.Input, error) { return core.Rel
 func shutdownInput(*machine, arguments) (core.Input, error) { return core.Shutdown{}, nil }
 
 func ownInput(m *machine, a arguments) (core.Input, error) {
-	in := core.RunOwnCommand{To: m.caller(), Script: a.word(0), Timeout: time.Hour, World: m.world}
+	in := core.RunUserCommand{To: m.caller(), Script: a.word(0), Timeout: time.Hour, Env: m.world}
 	var err error
 	if v := a.option("timeout"); v != nil {
 		in.Timeout, err = time.ParseDuration(*v)

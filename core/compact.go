@@ -13,7 +13,7 @@ import (
 // CompactContext starts a turn that compacts the context.
 type CompactContext struct {
 	To    protocol.Caller
-	World World
+	World TurnEnv
 	// Strategy is one of protocol's Compact constants, or "" for the configured one.
 	Strategy string
 }
@@ -45,21 +45,21 @@ func (t *Thread) compactable() *compaction.Context {
 const maxCompactions = 3
 
 func (s *step) compactContext(in CompactContext) {
-	if s.turnUnderWay(in.To) {
+	if s.rejectInTurn(in.To) {
 		return
 	}
-	s.openTurn(in.World).compacts = true
+	s.newTurn(in.World).compacts = true
 	s.recordBegin(nil)
 	s.changeSettings(s.settings, s.active.id)
 	s.reply(in.To, protocol.Empty{})
 	s.notifyStatus()
-	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
 	s.compactOnRequest(in.Strategy)
 }
 
 // compactOnRequest compacts because a client asked for it, even if the context is small.
 func (s *step) compactOnRequest(strategy string) {
-	r := &s.active.world.Compaction
+	r := &s.active.env.Compaction
 	c := s.compactable()
 	plan, found := c.Whole(r, r.KeepTurns)
 	if found && plan.From != none && r.Target > 0 && c.After(r, plan) > r.Target {
@@ -71,7 +71,7 @@ func (s *step) compactOnRequest(strategy string) {
 	if !found {
 		s.warn([]string{nothingToCompact})
 		s.endCompaction()
-		s.conclude(protocol.TurnCompleted, nil)
+		s.finishTurn(protocol.TurnCompleted, nil)
 		return
 	}
 	s.compact()
@@ -83,18 +83,18 @@ const nothingToCompact = "There is nothing to compact: the context holds no answ
 // sent. If the context cannot be made small enough, the turn fails.
 func (s *step) compactIfNeeded() bool {
 	t := s.active
-	limit, window := t.world.Compaction.Limit, t.world.Provider.ContextWindow
+	limit, window := t.env.Compaction.Limit, t.env.Provider.ContextWindow
 	if limit == 0 && window == nil || s.fitsWithoutCounting(limit, window) {
 		return false
 	}
 	tokens := s.PromptTokens()
-	if limit > 0 && tokens > limit && s.compactToTarget(t.world.Compaction.Target) {
+	if limit > 0 && tokens > limit && s.compactToTarget(t.env.Compaction.Target) {
 		return true
 	}
 	if window == nil || tokens <= *window {
 		return false
 	}
-	s.conclude(protocol.TurnFailed, s.contextTooLong(tokens, *window))
+	s.finishTurn(protocol.TurnFailed, s.contextTooLong(tokens, *window))
 	return true
 }
 
@@ -104,12 +104,12 @@ func (s *step) compactToTarget(target int64) bool {
 	if t.compactions >= maxCompactions {
 		return false
 	}
-	plan, found := s.compactable().ToTarget(&t.world.Compaction, t.world.Compaction.KeepTurns, target)
+	plan, found := s.compactable().ToTarget(&t.env.Compaction, t.env.Compaction.KeepTurns, target)
 	if !found {
 		return false
 	}
 	t.compactions++
-	s.beginCompaction(t.world.Compaction.Strategy, plan)
+	s.beginCompaction(t.env.Compaction.Strategy, plan)
 	s.compact()
 	return true
 }
@@ -142,7 +142,7 @@ func (s *step) contextTooLong(tokens, window int64) *protocol.TurnError {
 		}
 	}
 	text := fmt.Sprintf("the next request would have %d tokens, but the model's context window holds %d", tokens, window)
-	if s.active.world.Compaction.Limit > 0 {
+	if s.active.env.Compaction.Limit > 0 {
 		text += ", and compacting does not help"
 	} else {
 		text += ", and automatic compaction is off: compact with thread/compact/start"
@@ -154,10 +154,10 @@ func (s *step) contextTooLong(tokens, window int64) *protocol.TurnError {
 }
 
 func (s *step) beginCompaction(strategy string, p compaction.Plan) {
-	c := s.newCompaction(&s.active.world.Compaction, strategy, p)
-	c.item = s.openItem(&protocol.ContextCompactionItem{ID: s.NewID()}, s.Now)
+	c := s.newCompaction(&s.active.env.Compaction, strategy, p)
+	c.item = s.newItem(&protocol.ContextCompactionItem{ID: s.NewID()}, s.Now)
 	s.active.compaction = c
-	s.started(c.item)
+	s.notifyStarted(c.item)
 }
 
 func (s *step) newCompaction(rules *compaction.Rules, strategy string, p compaction.Plan) *runningCompaction {
@@ -199,13 +199,13 @@ func (s *step) commitCompaction(text, strategy string) {
 	default:
 		s.active.compactions = maxCompactions
 		s.endCompaction()
-		s.sample()
+		s.requestModel()
 		return
 	}
 	s.active.compaction = nil
 	cut := s.writeCompaction(p, text, strategy, s.Now.Sub(c.began))
 	s.recordSize()
-	s.completed(c.item, nil)
+	s.completeItem(c.item, nil)
 	s.notifyCompacted(c.tokensBefore, strategy)
 	s.notifyTrim(cut)
 	s.contextChanged(s.lastChanges())
@@ -214,7 +214,7 @@ func (s *step) commitCompaction(text, strategy string) {
 
 // endCompaction ends the compaction of the active turn and leaves the context unchanged.
 func (s *step) endCompaction() {
-	s.completed(s.active.compaction.item, nil)
+	s.completeItem(s.active.compaction.item, nil)
 	s.active.compaction = nil
 }
 
@@ -258,7 +258,7 @@ func (s *step) notifyCompacted(before int64, strategy string) {
 
 // mask replaces old outputs by placeholders. It returns false if that does not suffice.
 func (s *step) mask(c *runningCompaction) bool {
-	target := s.active.world.Compaction.Target
+	target := s.active.env.Compaction.Target
 	context := s.compactable()
 	if target > 0 && context.Masked(c.plan) > target && !s.active.compacts {
 		return false
@@ -270,7 +270,7 @@ func (s *step) mask(c *runningCompaction) bool {
 	s.active.compaction = nil
 	changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places}))
 	s.recordSize()
-	s.completed(c.item, nil)
+	s.completeItem(c.item, nil)
 	s.notifyCompacted(c.tokensBefore, protocol.CompactMask)
 	s.contextChanged(changes)
 	s.afterCompaction()
@@ -281,8 +281,8 @@ func (s *step) mask(c *runningCompaction) bool {
 // request.
 func (s *step) afterCompaction() {
 	if s.active.compacts {
-		s.conclude(protocol.TurnCompleted, nil)
+		s.finishTurn(protocol.TurnCompleted, nil)
 		return
 	}
-	s.sample()
+	s.requestModel()
 }

@@ -13,9 +13,9 @@ import (
 func (s *step) askSummary() {
 	t := s.active
 	id := s.newEffect()
-	t.sample = &sampling{effect: id, summary: true}
-	t.samples = append(t.samples, id)
-	s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.summaryPrompt(t.compaction, t.world.Provider.ContextWindow)})
+	t.request = &modelRequest{effect: id, summary: true}
+	t.modelEffects = append(t.modelEffects, id)
+	s.effect(ModelRequest{ID: id, TurnID: t.id, Prompt: s.summaryPrompt(t.compaction, t.env.Provider.ContextWindow)})
 }
 
 // summaryPrompt returns the request for the summary of a compaction, within the model's window.
@@ -31,9 +31,9 @@ func (t *Thread) summaryPrompt(c *runningCompaction, window *int64) *Prompt {
 }
 
 // summaryDone uses the model's summary, or makes one without the model.
-func (s *step) summaryDone(m *sampling, in SampleDone) {
+func (s *step) summaryDone(m *modelRequest, in ModelDone) {
 	t := s.active
-	t.sample = nil
+	t.request = nil
 	if in.Answer.Usage != nil {
 		s.addUsage(in.Answer.Usage, 0)
 		s.notifyUsage(t.id)
@@ -59,13 +59,13 @@ func (s *step) compactAgain() {
 	s.endCompaction()
 	switch {
 	case !t.compacts:
-		s.sample()
+		s.requestModel()
 	case t.compactions < maxCompactions:
 		t.compactions++
 		s.compactOnRequest(strategy)
 	default:
 		s.warn([]string{"The context was changed again and again while its summary was written: nothing is compacted."})
-		s.conclude(protocol.TurnCompleted, nil)
+		s.finishTurn(protocol.TurnCompleted, nil)
 	}
 }
 

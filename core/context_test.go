@@ -39,10 +39,10 @@ func loaded(lines []protocol.RolloutLine) *core.Thread {
 func TestRequestUnderWayKeepsWhatItHas(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.take(m.start(protocol.HistoryPaginated))
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
-	m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+	m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
 	out := m.take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(0), Output: "built"}})
-	sample := out.Effects[0].(core.Sample)
+	sample := out.Effects[0].(core.ModelRequest)
 	handed := encode(sample.Prompt)
 	output := m.thread.ContextItems().Items[3].ID
 	all := protocol.ContextTargets{Indices: []int64{0, 1, 2, 3}}
@@ -90,9 +90,9 @@ func TestKnownModelsAreNotScaled(t *testing.T) {
 		m := newMachine(t.Errorf)
 		m.options.Tokens, m.settings.Model = guess(4), model
 		m.take(m.start(protocol.HistoryPaginated))
-		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
 		before := m.thread.PromptTokens()
-		m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 3}}})
+		m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 3}}})
 		require.Equal(t, same, m.thread.PromptTokens() == before, model)
 	}
 }
@@ -103,8 +103,8 @@ func TestCalibratedCountIsTheProviders(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.options.Tokens = guess(4)
 	m.take(m.start(protocol.HistoryPaginated))
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
-	m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: 1500}}})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+	m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: 1500}}})
 	require.InDelta(t, 1500, m.thread.PromptTokens(), 5, "each item is rounded")
 	m.load()
 	require.InDelta(t, 1500, m.thread.PromptTokens(), 5)

@@ -173,7 +173,7 @@ func reviewInput(m *machine, a arguments) (core.Input, error) {
 		"": &protocol.ReviewUncommitted{}, "branch": &protocol.ReviewBranch{Branch: a.word(1)},
 		"commit": &protocol.ReviewCommit{Sha: a.word(1), Title: a.option("title")}, "custom": &protocol.ReviewCustom{Instructions: a.word(1)},
 	}
-	in := core.ReviewStart{To: m.caller(), World: m.world, Target: protocol.ReviewTarget{ReviewTargetVariant: targets[a.word(0)]}}
+	in := core.ReviewStart{To: m.caller(), Env: m.world, Target: protocol.ReviewTarget{ReviewTargetVariant: targets[a.word(0)]}}
 	set := a.option("base")
 	if set != nil {
 		in.MergeBase = *set

@@ -64,7 +64,7 @@ func (s *step) editContext(in EditContext) {
 	}
 	var changes []history.Change
 	if len(p.Places) > 0 {
-		s.settleLastTurn() // before the line: calls may get outputs
+		s.closeDanglingTurn() // before the line: calls may get outputs
 		changes = s.commitEdit(s.context.Encode(p))
 	}
 	s.reply(in.To, s.edited(in.Operation, len(changes), p.Ignored))
@@ -131,7 +131,7 @@ func (s *step) redoContext(in RedoContext) {
 
 // recordUndo appends the undo or the redo of an edit.
 func (s *step) recordUndo(op string, e *history.Edit) {
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.context.Revision() + 1, Target: e.Ordinal()})
 	s.out.Sync = true
 }
@@ -143,7 +143,7 @@ func (s *step) restoreContext(in RestoreContext) {
 	c, changes := s.beginTrim(), s.context.Restorable()
 	restored := history.CountShown(changes)
 	if len(changes) > 0 || s.context.RestoresPoints() {
-		s.settleLastTurn()
+		s.closeDanglingTurn()
 		changes = s.commitEdit(protocol.StoredContextEdit{Op: protocol.EditRestore})
 	}
 	s.endTrim(c, nil)

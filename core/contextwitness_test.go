@@ -80,7 +80,7 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 		}
 	}
 	for _, e := range slices.Backward(out.Effects) {
-		if sample, ok := e.(core.Sample); ok {
+		if sample, ok := e.(core.ModelRequest); ok {
 			if sample.Prompt.Summarises || slices.Contains(out.Effects, core.Effect(core.Cancel{ID: sample.ID})) {
 				continue
 			}
@@ -316,7 +316,7 @@ func (w *contextWitness) seeWorld(m *machine, in core.Input, out core.Output) {
 		w.report("the model is told nothing of its surroundings")
 		return
 	}
-	for _, want := range []string{"<current_date>" + start.World.Date + "<", "<approval_policy>" + s.ApprovalPolicy.Mode + "<"} {
+	for _, want := range []string{"<current_date>" + start.Env.Date + "<", "<approval_policy>" + s.ApprovalPolicy.Mode + "<"} {
 		if !strings.Contains(told[len(told)-1], want) {
 			w.report("the model was told last: %s, not %s", told[len(told)-1], want)
 		}

@@ -68,20 +68,20 @@ func TestDamagedFiles(t *testing.T) {
 // mistaken for theirs: the turn goes on, and ends when its own effects do.
 func TestEndOfAnotherEffect(t *testing.T) {
 	for name, wrong := range map[string]core.Input{
-		"sample done":   core.SampleDone{Effect: 2},
-		"sample failed": core.SampleFailed{Effect: 2, Err: &core.ModelError{Message: "x"}},
+		"sample done":   core.ModelDone{Effect: 2},
+		"sample failed": core.ModelFailed{Effect: 2, Err: &core.ModelError{Message: "x"}},
 		"timer fired":   core.TimerFired{Effect: 2},
 		"tool done":     core.ToolDone{Effect: 3, Result: core.ToolResult{Failure: "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t.Errorf)
 			m.take(m.start(protocol.HistoryPaginated))
-			m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
-			m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+			m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+			m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
 			m.take(wrong) // 2 is the command
 			m.take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(0)}})
 			m.take(wrong) // 3 is the request after it
-			m.take(core.SampleDone{Effect: 3})
+			m.take(core.ModelDone{Effect: 3})
 			if m.thread.ActiveTurn() != "" {
 				t.Error("the turn goes on without an effect")
 			}

@@ -14,7 +14,7 @@
 // # Effects
 //
 // An effect has an id and ends with exactly one terminal input that carries it:
-// [SampleDone] or [SampleFailed] for [Sample], [ToolDone] for [RunTool],
+// [ModelDone] or [ModelFailed] for [ModelRequest], [ToolDone] for [RunTool],
 // [TimerFired] for [Timer]. After [Cancel] the terminal input still comes. Inputs
 // of effects that the thread no longer waits for change nothing.
 //

@@ -15,14 +15,14 @@ import (
 func TestEchoesSurvive(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.take(m.start(protocol.HistoryPaginated))
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
 	signed := &protocol.ProviderEcho{Provider: "p", Model: "m", ExtraContent: json.RawMessage(`{"google":{"thought_signature":"AA"}}`)}
 	thought := &protocol.ProviderEcho{Provider: "p", Model: "m", Reasoning: "reasoning_content", ReasoningDetails: json.RawMessage(`[{"type":"reasoning.encrypted"}]`)}
-	m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`, Echo: signed}}}})
+	m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`, Echo: signed}}}})
 	m.take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(0), Output: "built"}})
 	m.take(core.ModelPiece{Effect: 3, Piece: core.Piece{Kind: core.PieceReasoning, Text: "Hm."}})
 	m.take(core.ModelPiece{Effect: 3, Piece: core.Piece{Text: "Done."}})
-	m.take(core.SampleDone{Effect: 3, Answer: core.Answer{Echo: thought}})
+	m.take(core.ModelDone{Effect: 3, Answer: core.Answer{Echo: thought}})
 
 	echoes := func(p *core.Prompt) (found []*protocol.ProviderEcho) {
 		for _, item := range p.Items {

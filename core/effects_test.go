@@ -21,7 +21,7 @@ func pieceInput(m *machine, a arguments) (core.Input, error) {
 	if !known {
 		return nil, errors.New("no such kind of piece")
 	}
-	id, err := effectOf(a, last[core.Sample](m))
+	id, err := effectOf(a, last[core.ModelRequest](m))
 	return core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: a.word(1)}}, err
 }
 
@@ -35,11 +35,11 @@ func effectOf(a arguments, otherwise core.EffectID) (core.EffectID, error) {
 }
 
 func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
-	id, err := effectOf(a, last[core.Sample](m))
+	id, err := effectOf(a, last[core.ModelRequest](m))
 	if err != nil {
 		return nil, err
 	}
-	in := core.SampleDone{Effect: id}
+	in := core.ModelDone{Effect: id}
 	if v := a.option("cut"); v != nil {
 		in.Answer.Cut = *v
 	}
@@ -68,7 +68,7 @@ func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func sampleFailedInput(m *machine, a arguments) (core.Input, error) {
-	id, err := effectOf(a, last[core.Sample](m))
+	id, err := effectOf(a, last[core.ModelRequest](m))
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func sampleFailedInput(m *machine, a arguments) (core.Input, error) {
 			return nil, err
 		}
 	}
-	return core.SampleFailed{Effect: id, Err: e}, nil
+	return core.ModelFailed{Effect: id, Err: e}, nil
 }
 
 func toolStartedInput(m *machine, a arguments) (core.Input, error) {
@@ -129,8 +129,8 @@ func toolDoneInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func keysTypedInput(m *machine, a arguments) (core.Input, error) {
-	id, err := effectOf(a, last[core.TypeKeys](m))
-	in := core.KeysTyped{Effect: id, Tracked: trackedOf(m, a, id)}
+	id, err := effectOf(a, last[core.WriteStdin](m))
+	in := core.StdinWritten{Effect: id, Tracked: trackedOf(m, a, id)}
 	if v := a.option("failure"); v != nil {
 		in.Err = errors.New(*v)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // appendNotices adds the notices that the model does not know yet.
-func (s *step) appendNotices(w World) {
+func (s *step) appendNotices(w TurnEnv) {
 	for _, m := range s.newNotices(w) {
 		s.item(m)
 	}
@@ -18,7 +18,7 @@ func (s *step) appendNotices(w World) {
 
 // newNotices returns the environment and the instructions, if they differ from the last ones in the
 // context.
-func (t *Thread) newNotices(w World) (messages []*protocol.Message) {
+func (t *Thread) newNotices(w TurnEnv) (messages []*protocol.Message) {
 	if text := t.environmentText(w); text != t.context.Environment() {
 		messages = append(messages, history.UserMessage(text))
 	}
@@ -57,7 +57,7 @@ func (t *Thread) newInstructions(files []InstructionFile) string {
 }
 
 // allNotices returns the environment and the instructions.
-func (t *Thread) allNotices(w World) []*protocol.Message {
+func (t *Thread) allNotices(w TurnEnv) []*protocol.Message {
 	messages := []*protocol.Message{history.UserMessage(t.environmentText(w))}
 	if text := instructionsText(w.Instructions, ""); text != "" {
 		messages = append(messages, history.UserMessage(text))
@@ -88,7 +88,7 @@ func isForeignFor(text, cwd string, files []InstructionFile) bool {
 	return strings.TrimSpace(body) == ""
 }
 
-func (t *Thread) environmentText(w World) string {
+func (t *Thread) environmentText(w TurnEnv) string {
 	network := "restricted"
 	switch p := t.settings.Sandbox.SandboxPolicyVariant.(type) {
 	case *protocol.DangerFullAccess:

@@ -139,7 +139,7 @@ func (m *machine) trackOf(id core.EffectID) *core.Track {
 			if e.ID == id {
 				return e.Track
 			}
-		case core.TypeKeys:
+		case core.WriteStdin:
 			if e.ID == id {
 				return e.Track
 			}

@@ -73,12 +73,12 @@ func (w *workplace) turn(t *rapid.T) {
 	if len(w.order) == mostPoints {
 		return // each look at the thread takes longer
 	}
-	w.take(core.TurnStart{To: w.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID}, World: w.world})
+	w.take(core.TurnStart{To: w.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID}, Env: w.world})
 	id := w.thread.ActiveTurn()
 	w.mark(id)
 	w.take(core.TreeCaptured{Effect: last[core.CaptureTree](w.machine), Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}})
 	for i := range rapid.IntRange(0, 3).Draw(t, "commands") {
-		w.take(core.SampleDone{Effect: last[core.Sample](w.machine), Answer: core.Answer{Calls: []core.ToolCall{
+		w.take(core.ModelDone{Effect: last[core.ModelRequest](w.machine), Answer: core.Answer{Calls: []core.ToolCall{
 			{ID: fmt.Sprintf("%s-%d", id, i), Name: "shell", Arguments: `{"command":"make"}`}}}})
 		tool := last[core.RunTool](w.machine)
 		changes := map[string]protocol.WorktreeChange{}
@@ -96,7 +96,7 @@ func (w *workplace) turn(t *rapid.T) {
 			w.edit(t)
 		}
 	}
-	w.take(core.SampleDone{Effect: last[core.Sample](w.machine)})
+	w.take(core.ModelDone{Effect: last[core.ModelRequest](w.machine)})
 }
 
 func (w *workplace) mark(id string) {

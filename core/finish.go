@@ -9,16 +9,16 @@ import (
 	"appserver/protocol"
 )
 
-// conclude says that the turn has nothing more to do. It is finished once its
+// finishTurn says that the turn has nothing more to do. It is finished once its
 // effects have ended and slow clients had their time.
-func (s *step) conclude(status protocol.TurnStatus, err *protocol.TurnError) {
+func (s *step) finishTurn(status protocol.TurnStatus, err *protocol.TurnError) {
 	s.active.outcome = &outcome{status, err}
-	s.finishWhenDone()
+	s.completeWhenIdle()
 }
 
-func (s *step) finishWhenDone() {
+func (s *step) completeWhenIdle() {
 	t := s.active
-	if t == nil || t.outcome == nil || len(t.samples)+len(t.commands) > 0 {
+	if t == nil || t.outcome == nil || len(t.modelEffects)+len(t.toolEffects) > 0 {
 		return
 	}
 	if wait := t.notBefore.Sub(s.Now); wait > 0 && len(s.waiting) == 0 {
@@ -29,18 +29,18 @@ func (s *step) finishWhenDone() {
 		return
 	}
 	s.stopTimer() // of an end that a command of the user's own came before
-	s.finish()
+	s.completeTurn()
 }
 
-// heldBack reports whether the turn has ended and only its turn/completed is delayed.
-func (t *turn) heldBack() bool {
-	return t != nil && t.outcome != nil && len(t.samples)+len(t.commands) == 0
+// completionPending reports whether the turn has ended and only its turn/completed is delayed.
+func (t *turn) completionPending() bool {
+	return t != nil && t.outcome != nil && len(t.modelEffects)+len(t.toolEffects) == 0
 }
 
-// releaseTurn completes a turn whose turn/completed is held back. A request that needs the
+// completePendingTurn completes a turn whose turn/completed is held back. A request that needs the
 // turn to be over calls it first.
-func (s *step) releaseTurn() {
-	if s.active.heldBack() {
+func (s *step) completePendingTurn() {
+	if s.active.completionPending() {
 		s.endTurn()
 	}
 }
@@ -53,7 +53,7 @@ func (s *step) endTurn() {
 	s.active.notBefore = time.Time{}
 	s.stopTimer()
 	s.interrupt()
-	s.finishWhenDone()
+	s.completeWhenIdle()
 }
 
 func (s *step) timerFired(in TimerFired) {
@@ -61,17 +61,17 @@ func (s *step) timerFired(in TimerFired) {
 	case t == nil, in.Effect == 0:
 	case t.timer == in.Effect:
 		t.timer = 0
-		s.finishWhenDone()
+		s.completeWhenIdle()
 	case t.retry == in.Effect:
 		t.retry = 0
-		s.sample()
+		s.requestModel()
 	default:
-		s.lookEnds(in.Effect)
+		s.waitTimerFired(in.Effect)
 	}
 }
 
-// finish writes and tells the end of the turn. Nothing of the turn follows.
-func (s *step) finish() {
+// completeTurn writes and tells the end of the turn. Nothing of the turn follows.
+func (s *step) completeTurn() {
 	t := s.active
 	s.endReview()
 	s.completeOpenCalls()
@@ -79,7 +79,7 @@ func (s *step) finish() {
 	s.active = nil
 	s.failed = t.outcome.status == protocol.TurnFailed
 	s.out.Sync = true
-	if t.spent {
+	if t.hasUsage {
 		s.notifyUsage(t.id)
 	}
 	s.notifyStatus()
@@ -89,7 +89,7 @@ func (s *step) finish() {
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t), Metadata: t.metadata()})
 	s.contextChanged(nil)
 	s.announce(t)
-	s.takeWaiting()
+	s.startWaiting()
 }
 
 // endedTurn is the turn as turn/completed shows it: with the agent's last message
@@ -140,9 +140,9 @@ func (s *step) abortedNote() string {
 	return strings.Replace(abortedText, "\n</", " Commands in the background go on.\n</", 1)
 }
 
-// takeWaiting begins the turn that a client asked for while the last one was
+// startWaiting begins the turn that a client asked for while the last one was
 // ending; further inputs join it.
-func (s *step) takeWaiting() {
+func (s *step) startWaiting() {
 	waiting := s.waiting
 	s.waiting = nil
 	for _, in := range waiting {
@@ -150,10 +150,10 @@ func (s *step) takeWaiting() {
 	}
 }
 
-// settleLastTurn writes the end of a turn that no line ends: of one that a crash cut
+// closeDanglingTurn writes the end of a turn that no line ends: of one that a crash cut
 // off, or of one that failed because the disk took no lines. It comes before the
 // first line outside of a turn.
-func (s *step) settleLastTurn() {
+func (s *step) closeDanglingTurn() {
 	last := s.lastTurn()
 	if last == nil || last.status != protocol.TurnInProgress || s.active != nil {
 		return
@@ -173,7 +173,7 @@ func (s *step) settleLastTurn() {
 // storageFailed tells that the turn which the lost lines belonged to has failed.
 func (s *step) storageFailed(in StorageFailed) {
 	s.settings, s.active, s.waiting = in.Settings, nil, nil
-	s.failed = in.Turn != "" || s.lastFailed()
+	s.failed = in.Turn != "" || s.lastTurnFailed()
 	for _, id := range in.Requests {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: id})
 	}
@@ -199,8 +199,8 @@ func (s *step) storageFailed(in StorageFailed) {
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: ended})
 }
 
-// lastFailed tells whether the last turn is one that clients know to have failed.
-func (s *step) lastFailed() bool {
+// lastTurnFailed tells whether the last turn is one that clients know to have failed.
+func (s *step) lastTurnFailed() bool {
 	last := s.lastTurn()
 	return last != nil && (last.status == protocol.TurnFailed || s.announcedEnd != nil && s.announcedEnd.turnID == last.id)
 }

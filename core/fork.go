@@ -10,7 +10,7 @@ import (
 // members are as those of Resume.
 type Fork struct {
 	To       protocol.Caller
-	World    World
+	Env      TurnEnv
 	Settings Settings
 	Options  Options
 	// Name is what the other thread is called.
@@ -25,14 +25,14 @@ func (in Fork) apply(s *step) { s.fork(in) }
 
 func (s *step) fork(in Fork) {
 	s.setOptions(in.Options)
-	s.applyEnv(in.World)
-	s.settleLastTurn()
+	s.applyEnv(in.Env)
+	s.closeDanglingTurn()
 	s.changeSettings(in.Settings, "")
 	if in.Name != s.name {
 		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
 	}
 	if !in.Answered {
-		s.reply(in.To, protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.World)})
+		s.reply(in.To, protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.Env)})
 	}
 	if s.usage.Total.TotalTokens > 0 {
 		s.notifyUsage(s.currentTurn())
@@ -46,7 +46,7 @@ func (s *step) fork(in Fork) {
 		s.effect(RecordName{Name: s.name})
 	}
 	if len(s.points) > 0 {
-		s.effect(CopyCheckpoints{s.allPoints(), s.keptChanges()})
+		s.effect(CopyCheckpoints{s.allPoints(), s.changesSinceFirstPoint()})
 	}
 }
 
@@ -68,7 +68,7 @@ func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
 	case last != nil && before != nil:
 		return 0, protocol.Refuse(protocol.KindInvalidRequest, "`beforeTurnId` cannot be combined with `lastTurnId`")
 	case last != nil:
-		return t.behindTurn(*last)
+		return t.ordinalAfter(*last)
 	case before != nil:
 		turn, err := t.findTurn(*before)
 		return t.startOf(turn), err
@@ -76,7 +76,7 @@ func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
 	return t.next, nil
 }
 
-func (t *Thread) behindTurn(id string) (int64, *protocol.Error) {
+func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	turn, err := t.findTurn(id)
 	switch {
 	case err == nil && t.ActiveTurn() == id:

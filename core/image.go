@@ -27,30 +27,30 @@ type ImageRead struct {
 
 func (in ImageRead) apply(s *step) { s.imageRead(in) }
 
-func (s *step) beginView(c *toolCall) {
+func (s *step) startViewImage(c *toolCall) {
 	path, err := toolspec.ParseImage(c.call.Arguments, s.settings.Cwd)
 	if err != nil {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
 	c.image = path
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.commands = append(s.active.commands, c.effect)
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !toolspec.Unconfined(s.settings.Sandbox)})
 }
 
 func (s *step) imageRead(in ImageRead) {
-	c := s.running(in.Effect)
-	if c == nil || !ended(&s.active.commands, in.Effect) {
+	c := s.runningCall(in.Effect)
+	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
 	}
 	switch {
 	case s.active.outcome != nil:
-		s.answer(c, abortedOutputText)
-		s.finishWhenDone()
+		s.completeCall(c, abortedOutputText)
+		s.completeWhenIdle()
 		return
 	case in.Err != nil:
-		s.answer(c, fmt.Sprintf("The image %s cannot be shown: %v", c.image, in.Err))
+		s.completeCall(c, fmt.Sprintf("The image %s cannot be shown: %v", c.image, in.Err))
 	default:
 		s.showImage(c, in.URL)
 	}
@@ -60,8 +60,8 @@ func (s *step) imageRead(in ImageRead) {
 // showImage puts the image into the history as the output of its call, so that it shares
 // what becomes of that.
 func (s *step) showImage(c *toolCall, url string) {
-	c.item = s.openItem(&protocol.ImageViewItem{ID: c.call.ID, Path: c.image}, s.Now)
-	s.started(c.item)
-	s.completed(c.item, nil)
-	s.answerWith(c, protocol.ToolOutput{Parts: []protocol.ContentItem{{Type: protocol.ContentInputImage, ImageURL: url, Detail: "high"}}})
+	c.item = s.newItem(&protocol.ImageViewItem{ID: c.call.ID, Path: c.image}, s.Now)
+	s.notifyStarted(c.item)
+	s.completeItem(c.item, nil)
+	s.completeCallWith(c, protocol.ToolOutput{Parts: []protocol.ContentItem{{Type: protocol.ContentInputImage, ImageURL: url, Detail: "high"}}})
 }

@@ -30,7 +30,7 @@ type Start struct {
 	Meta     protocol.SessionMeta
 	Settings Settings
 	Options  Options
-	World    World
+	Env      TurnEnv
 	// Warnings are told to the client: what it asked for and does not get.
 	Warnings []string
 	// Replaces is the id of the thread that is archived for this one, "" for none.
@@ -46,7 +46,7 @@ type Start struct {
 type Resume struct {
 	To     protocol.Caller
 	Params *protocol.ThreadResumeParams
-	World  World
+	Env    TurnEnv
 	Fresh  bool
 	// Settings are the stored ones with the client's overrides.
 	Settings Settings
@@ -88,7 +88,7 @@ type TurnStart struct {
 	Images map[string]LocalImage
 	// Skills are those that the input names.
 	Skills []SkillText
-	World  World
+	Env    TurnEnv
 }
 
 // LocalImage is an image file of the user's: its data: URL, or why it cannot be sent.
@@ -161,8 +161,8 @@ const (
 	PieceItemBegun
 )
 
-// SampleDone ends a Sample with the model's whole answer.
-type SampleDone struct {
+// ModelDone ends a Sample with the model's whole answer.
+type ModelDone struct {
 	Effect EffectID
 	Answer Answer
 }
@@ -196,8 +196,8 @@ type ToolCall struct {
 	Echo *protocol.ProviderEcho
 }
 
-// SampleFailed ends a Sample without an answer.
-type SampleFailed struct {
+// ModelFailed ends a Sample without an answer.
+type ModelFailed struct {
 	Effect EffectID
 	Err    *ModelError
 }
@@ -289,12 +289,12 @@ func (in TurnStart) apply(s *step)     { s.turnStart(in) }
 func (in TurnSteer) apply(s *step)     { s.turnSteer(in) }
 func (in TurnInterrupt) apply(s *step) { s.turnInterrupt(in) }
 func (EndTurn) apply(s *step)          { s.endTurn() }
-func (ReleaseTurn) apply(s *step)      { s.releaseTurn() }
+func (ReleaseTurn) apply(s *step)      { s.completePendingTurn() }
 func (Shutdown) apply(s *step)         { s.shutdown() }
 func (in StorageFailed) apply(s *step) { s.storageFailed(in) }
 func (in ModelPiece) apply(s *step)    { s.modelPiece(in) }
-func (in SampleDone) apply(s *step)    { s.sampleDone(in) }
-func (in SampleFailed) apply(s *step)  { s.sampleFailed(in) }
+func (in ModelDone) apply(s *step)     { s.modelDone(in) }
+func (in ModelFailed) apply(s *step)   { s.modelFailed(in) }
 func (in ToolStarted) apply(s *step)   { s.toolStarted(in) }
 func (in ToolOutput) apply(s *step)    { s.toolOutput(in) }
 func (in ToolDone) apply(s *step)      { s.toolDone(in) }

@@ -46,8 +46,8 @@ func goOnFrom(t *testing.T, m *machine) {
 	m.take(core.EditContext{To: m.caller(), Operation: &protocol.SetInclusion{ContextTargets: protocol.ContextTargets{Indices: []int64{0, 1}}}})
 	m.take(core.UndoContext{To: m.caller()})
 	m.take(core.RestoreContext{To: m.caller()})
-	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: m.world, Settings: m.thread.Settings(), Fresh: true})
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, World: m.world})
+	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, Env: m.world, Settings: m.thread.Settings(), Fresh: true})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, Env: m.world})
 	for m.thread.ActiveTurn() != "" && len(m.running) > 0 {
 		m.take(calmEnd(m.running[0]))
 	}

@@ -21,7 +21,7 @@ type machine struct {
 	thread   *core.Thread
 	options  core.Options
 	settings core.Settings
-	world    core.World
+	world    core.TurnEnv
 	now      time.Time
 	pace     time.Duration // how far the clock goes on at the next input
 	ids      int
@@ -46,7 +46,7 @@ func newMachine(report func(format string, args ...any)) *machine {
 			Model: "model-1", Provider: "mock", Cwd: "/repo", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever},
 			Reviewer: protocol.ReviewerUser, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Summary: "auto",
 		},
-		world: core.World{
+		world: core.TurnEnv{
 			Shell: "/bin/bash", Date: "2026-01-02", Timezone: "Etc/UTC",
 			Provider:   core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
 			Compaction: compaction.Rules{Strategy: protocol.CompactSummary, Limit: 90_000, Target: 70_000, KeepTurns: 5, UserTokens: 20_000},
@@ -60,7 +60,7 @@ func newMachine(report func(format string, args ...any)) *machine {
 // start is the first input of a new thread.
 func (m *machine) start(historyMode string) core.Start {
 	return core.Start{
-		To: m.caller(), Settings: m.settings, Options: m.options, World: m.world,
+		To: m.caller(), Settings: m.settings, Options: m.options, Env: m.world,
 		Meta: protocol.SessionMeta{
 			ID: threadID, Timestamp: core.Timestamp(m.now), Cwd: m.settings.Cwd, Originator: "test", CliVersion: "1.0.0",
 			ModelProvider: m.settings.Provider, HistoryMode: historyMode,
@@ -174,7 +174,7 @@ func first[E core.Effect](m *machine) core.EffectID {
 // effectID is the id of an effect that ends with a terminal input, 0 for others.
 func effectID(e core.Effect) core.EffectID {
 	switch e := e.(type) {
-	case core.Sample:
+	case core.ModelRequest:
 		return e.ID
 	case core.RunTool:
 		return e.ID
@@ -190,7 +190,7 @@ func effectID(e core.Effect) core.EffectID {
 		return e.ID
 	case core.ReadImage:
 		return e.ID
-	case core.TypeKeys:
+	case core.WriteStdin:
 		return e.ID
 	case core.Recall:
 		return e.ID
@@ -205,9 +205,9 @@ func effectID(e core.Effect) core.EffectID {
 // ends tells whether an input is the terminal one of an effect.
 func ends(in core.Input, e core.Effect) bool {
 	switch e := e.(type) {
-	case core.Sample:
-		done, isDone := in.(core.SampleDone)
-		failed, isFailed := in.(core.SampleFailed)
+	case core.ModelRequest:
+		done, isDone := in.(core.ModelDone)
+		failed, isFailed := in.(core.ModelFailed)
 		return isDone && done.Effect == e.ID || isFailed && failed.Effect == e.ID
 	case core.RunTool:
 		done, isDone := in.(core.ToolDone)
@@ -230,8 +230,8 @@ func ends(in core.Input, e core.Effect) bool {
 	case core.ReadImage:
 		read, isRead := in.(core.ImageRead)
 		return isRead && read.Effect == e.ID
-	case core.TypeKeys:
-		typed, isTyped := in.(core.KeysTyped)
+	case core.WriteStdin:
+		typed, isTyped := in.(core.StdinWritten)
 		return isTyped && typed.Effect == e.ID
 	case core.Recall:
 		recalled, isRecalled := in.(core.Recalled)

@@ -97,7 +97,7 @@ func (in SetMemoryMode) apply(s *step) { s.setMemoryMode(in) }
 
 func (s *step) setMemoryMode(in SetMemoryMode) {
 	if s.memoryOff != (in.Mode == protocol.MemoryDisabled) {
-		s.settleLastTurn()
+		s.closeDanglingTurn()
 		s.record(protocol.LineMemoryMode, protocol.StoredMemoryMode{Mode: in.Mode})
 		s.out.Sync = true
 	}
@@ -180,7 +180,7 @@ func shortened(entry protocol.ResponseItem, limit int) protocol.ResponseItem {
 }
 
 func (s *step) remembered(in Remembered) {
-	if !ended(&s.remembering, in.Effect) {
+	if !removeEffect(&s.remembering, in.Effect) {
 		return
 	}
 	switch {
@@ -206,7 +206,7 @@ func (s *step) searchMemory(input []protocol.UserInput) {
 		return
 	}
 	id := s.newEffect()
-	s.active.query, s.active.samples = query, append(s.active.samples, id)
+	s.active.query, s.active.modelEffects = query, append(s.active.modelEffects, id)
 	s.effect(Recall{ID: id, Cwd: s.settings.Cwd, Query: query, Limit: recallRounds * s.memory.Items, Unasked: true})
 }
 
@@ -215,20 +215,20 @@ func (s *step) searchMemory(input []protocol.UserInput) {
 const recallRounds = 4
 
 func (s *step) recalled(in Recalled) {
-	if s.active == nil || !ended(&s.active.samples, in.Effect) {
-		s.foundForCall(in)
+	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
+		s.recallDone(in)
 		return
 	}
 	if in.Err != nil {
 		s.warnAboutMemory("What is remembered could not be searched: " + in.Err.Error())
 	}
 	if s.active.outcome != nil {
-		s.finishWhenDone()
+		s.completeWhenIdle()
 		return
 	}
 	if text := s.reminderText(in, s.active.query); text != "" && text != s.context.Reminder() {
 		s.itemOfThread(history.UserMessage(text))
 		s.context.MarkStale()
 	}
-	s.sampleWhenReady()
+	s.requestModelWhenReady()
 }

@@ -16,26 +16,26 @@ type SetMetadata struct {
 type InjectItems struct {
 	To    protocol.Caller
 	Items []protocol.ResponseItem
-	// World is described before the items if the model was not told of any, or nil if it
+	// Env is described before the items if the model was not told of any, or nil if it
 	// could not be found out.
-	World *World
+	Env *TurnEnv
 }
 
 func (in SetMetadata) apply(s *step) { s.setMetadata(in) }
 func (in InjectItems) apply(s *step) { s.injectItems(in) }
 
 func (s *step) setMetadata(in SetMetadata) {
-	if s.withoutMetadata(in.To) {
+	if s.rejectEphemeral(in.To) {
 		return
 	}
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	s.record(protocol.LineThreadMetadata, protocol.ThreadMetadata{Git: changedGit(s.meta.Git, in.Git)})
 	s.out.Sync = true
 	s.reply(in.To, protocol.ThreadMetadataUpdateResponse{Thread: s.View(false)})
 }
 
-// withoutMetadata refuses to change what is told of a thread that keeps nothing.
-func (s *step) withoutMetadata(to protocol.Caller) bool {
+// rejectEphemeral refuses to change what is told of a thread that keeps nothing.
+func (s *step) rejectEphemeral(to protocol.Caller) bool {
 	if s.options.Ephemeral {
 		s.reject(to, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
 	}
@@ -69,9 +69,9 @@ func (l *log) applyMetadata(payload json.RawMessage) {
 // injectItems adds items. Those before the first turn come after the environment, as in the
 // prompts of the reference implementation.
 func (s *step) injectItems(in InjectItems) {
-	s.settleLastTurn()
-	if in.World != nil && s.context.Environment() == "" {
-		s.appendNotices(*in.World)
+	s.closeDanglingTurn()
+	if in.Env != nil && s.context.Environment() == "" {
+		s.appendNotices(*in.Env)
 	}
 	s.addItems(in.Items)
 	s.out.Sync = true

@@ -62,8 +62,8 @@ type EffectID uint64
 // Effect is something to start outside the machine.
 type Effect interface{ effect() }
 
-// Sample is a model request.
-type Sample struct {
+// ModelRequest is a model request.
+type ModelRequest struct {
 	ID     EffectID
 	TurnID string
 	Prompt *Prompt
@@ -186,13 +186,13 @@ func (e WritePatch) Paths() (paths []string) {
 	return paths
 }
 
-func (Sample) effect()     {}
-func (RunTool) effect()    {}
-func (PlanPatch) effect()  {}
-func (WritePatch) effect() {}
-func (Timer) effect()      {}
-func (Cancel) effect()     {}
-func (RecordName) effect() {}
+func (ModelRequest) effect() {}
+func (RunTool) effect()      {}
+func (PlanPatch) effect()    {}
+func (WritePatch) effect()   {}
+func (Timer) effect()        {}
+func (Cancel) effect()       {}
+func (RecordName) effect()   {}
 
 // Prompt is a model request, whole.
 type Prompt struct {

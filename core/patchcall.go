@@ -29,10 +29,10 @@ func patchIn(c *shellCommand) *patchCall {
 	return &patchCall{dir: dir, text: text}
 }
 
-func (s *step) beginPatch(c *toolCall) {
+func (s *step) startPatch(c *toolCall) {
 	text, err := toolspec.ParsePatch(c.call.Arguments, c.call.Custom)
 	if err != nil {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
 	s.planPatch(c, &patchCall{dir: s.settings.Cwd, text: text})
@@ -43,38 +43,38 @@ func (s *step) planPatch(c *toolCall, p *patchCall) {
 	c.patch = p
 	p.root = s.rules().Root(p.dir)
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.commands = append(s.active.commands, c.effect)
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(PlanPatch{ID: c.effect, TurnID: s.active.id, Root: p.root, Dir: p.dir,
 		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox), Text: p.text})
 }
 
 func (s *step) patchPlanned(in PatchPlanned) {
-	c := s.running(in.Effect)
-	if c == nil || !ended(&s.active.commands, in.Effect) {
+	c := s.runningCall(in.Effect)
+	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
 	}
 	switch {
 	case s.active.outcome != nil:
-		s.answer(c, abortedOutputText)
-		s.finishWhenDone()
+		s.completeCall(c, abortedOutputText)
+		s.completeWhenIdle()
 	case in.Err != nil:
-		s.answer(c, fmt.Sprintf("The patch was not applied, and no file was changed. %v", in.Err))
+		s.completeCall(c, fmt.Sprintf("The patch was not applied, and no file was changed. %v", in.Err))
 		s.advance()
 	default:
 		c.patch.result = in.Result
-		s.beginPlanned(c)
+		s.startPlannedPatch(c)
 	}
 }
 
-// beginPlanned writes the files, asks whether it may, or does not.
-func (s *step) beginPlanned(c *toolCall) {
+// startPlannedPatch writes the files, asks whether it may, or does not.
+func (s *step) startPlannedPatch(c *toolCall) {
 	switch s.patchVerdict(c.patch) {
 	case toolspec.Run:
 		s.writePatch(c)
 	case toolspec.Ask:
-		s.ask(c)
+		s.requestApproval(c)
 	default:
-		s.decline(c, "This patch was not applied: it writes where the sandbox policy allows no writing, and the approval policy never asks the user.")
+		s.declineCall(c, "This patch was not applied: it writes where the sandbox policy allows no writing, and the approval policy never asks the user.")
 		s.advance()
 	}
 }
@@ -88,19 +88,19 @@ func (s *step) patchVerdict(p *patchCall) toolspec.Verdict {
 }
 
 func (s *step) writePatch(c *toolCall) {
-	s.showPatch(c)
-	if s.held(c) {
+	s.updatePatchItem(c)
+	if s.holdForCapture(c) {
 		return
 	}
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.commands = append(s.active.commands, c.effect)
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir,
 		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox), Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
 }
 
 func (s *step) patchWritten(in PatchWritten) {
-	c := s.running(in.Effect)
-	if c == nil || !ended(&s.active.commands, in.Effect) {
+	c := s.runningCall(in.Effect)
+	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
 	}
 	output := c.patch.summary()
@@ -109,9 +109,9 @@ func (s *step) patchWritten(in PatchWritten) {
 		output, status = fmt.Sprintf("The patch was not applied. %v", in.Err), protocol.PatchFailed
 	}
 	s.endPatch(c, status, output)
-	s.tracked(in.Tracked)
+	s.recordChanges(in.Tracked)
 	if s.active.outcome != nil {
-		s.finishWhenDone()
+		s.completeWhenIdle()
 		return
 	}
 	s.advance()
@@ -119,16 +119,16 @@ func (s *step) patchWritten(in PatchWritten) {
 
 // endPatch completes the item of a patch and answers its call.
 func (s *step) endPatch(c *toolCall, status, output string) {
-	s.showPatch(c).Status = status
-	s.completed(c.item, nil)
-	s.answer(c, output)
+	s.updatePatchItem(c).Status = status
+	s.completeItem(c.item, nil)
+	s.completeCall(c, output)
 }
 
-// showPatch is show for patches.
-func (s *step) showPatch(c *toolCall) *protocol.FileChangeItem {
+// updatePatchItem is show for patches.
+func (s *step) updatePatchItem(c *toolCall) *protocol.FileChangeItem {
 	if c.item == nil {
-		c.item = s.openItem(&protocol.FileChangeItem{ID: c.call.ID, Changes: c.patch.changes(), Status: protocol.PatchInProgress}, s.Now)
-		s.started(c.item)
+		c.item = s.newItem(&protocol.FileChangeItem{ID: c.call.ID, Changes: c.patch.changes(), Status: protocol.PatchInProgress}, s.Now)
+		s.notifyStarted(c.item)
 	}
 	item := *c.item.ThreadItemVariant.(*protocol.FileChangeItem)
 	c.item.ThreadItemVariant = &item
@@ -142,9 +142,9 @@ func (p *patchCall) changes() []protocol.FileUpdateChange {
 	for _, c := range p.result.Changes {
 		move := optional(c.MovePath)
 		if move != nil {
-			*move = p.full(*move)
+			*move = p.abs(*move)
 		}
-		changes = append(changes, protocol.FileUpdateChange{Path: p.full(c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff + movedTo(move)})
+		changes = append(changes, protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff + movedTo(move)})
 	}
 	slices.SortFunc(changes, func(a, b protocol.FileUpdateChange) int { return strings.Compare(a.Path, b.Path) })
 	return changes
@@ -192,10 +192,10 @@ func (p *patchCall) keys() []string {
 func (p *patchCall) files() []string {
 	var files []string
 	for _, f := range p.result.Files {
-		files = append(files, p.full(f.Path))
+		files = append(files, p.abs(f.Path))
 	}
 	return files
 }
 
-// full returns the absolute path of a name of the patch.
-func (p *patchCall) full(name string) string { return patch.Full(p.dir, name) }
+// abs returns the absolute path of a name of the patch.
+func (p *patchCall) abs(name string) string { return patch.Full(p.dir, name) }

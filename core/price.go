@@ -13,7 +13,7 @@ const primeTokens = 3
 type overhead struct {
 	model        string
 	instructions string
-	offers       Offers
+	offers       Capabilities
 	escalation   bool // of the shell that is offered
 	recalls      bool
 	mode         string
@@ -24,7 +24,7 @@ type overhead struct {
 // counted again only after it changed.
 func (t *Thread) overheadTokens() int64 {
 	p := t.request()
-	now := overhead{t.settings.Model, p.Instructions, t.offers, t.mayEscalate(), t.recalls(), t.settings.Mode, t.overhead.tokens}
+	now := overhead{t.settings.Model, p.Instructions, t.capabilities, t.mayEscalate(), t.recalls(), t.settings.Mode, t.overhead.tokens}
 	if t.overhead == now && now.tokens > 0 {
 		return now.tokens
 	}

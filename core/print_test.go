@@ -280,7 +280,7 @@ func noticeText(p gjson.Result) string {
 
 func effectText(e core.Effect) string {
 	switch e := e.(type) {
-	case core.Sample:
+	case core.ModelRequest:
 		text := fmt.Sprintf("sample %d, %d items", e.ID, len(e.Prompt.Items))
 		return text
 	case core.RunTool:
@@ -289,7 +289,7 @@ func effectText(e core.Effect) string {
 			text += fmt.Sprintf(", stays, tty %v", e.Command.TTY)
 		}
 		return words(text, trackText(e.Track))
-	case core.TypeKeys:
+	case core.WriteStdin:
 		return words(fmt.Sprintf("type %d on %d: %q", e.ID, e.Command, e.Text), trackText(e.Track))
 	case core.PlanPatch:
 		return fmt.Sprintf("plan patch %d in %q of %q, %s", e.ID, e.Dir, e.Root, short(e.Text))
@@ -316,7 +316,7 @@ func effectText(e core.Effect) string {
 		return fmt.Sprintf("cancel %d", e.ID)
 	case core.CaptureTree:
 		return fmt.Sprintf("capture %d of %s for %s", e.ID, e.Dir, e.Turn)
-	case core.ForgetCheckpoints:
+	case core.DeleteCheckpoints:
 		return "forget " + pointsText(e.Points)
 	case core.CopyCheckpoints:
 		text := "copy " + pointsText(e.Points)

@@ -11,10 +11,10 @@ func (t *Thread) Prompt() *Prompt {
 
 // NextPrompt returns the request of a turn that starts now, without the user's input, and its cost in
 // tokens. While a turn is active it returns the next request of that turn.
-func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
+func (t *Thread) NextPrompt(w TurnEnv) (p *Prompt, tokens int64) {
 	if t.active == nil {
 		t.applyEnv(w)
-		t.learn(w.Tools)
+		t.setServerTools(w.Tools)
 	}
 	p, tokens = t.Prompt(), t.PromptTokens()
 	if t.active != nil {
@@ -31,7 +31,7 @@ func (t *Thread) NextPrompt(w World) (p *Prompt, tokens int64) {
 func (t *Thread) request() *Prompt {
 	p := &Prompt{
 		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
-		Summary: t.settings.Summary, Verbosity: t.offers.Verbosity,
+		Summary: t.settings.Summary, Verbosity: t.capabilities.Verbosity,
 		Instructions: t.systemPrompt(),
 		Tools:        t.tools(),
 		WebSearch:    t.webSearch(),
@@ -54,7 +54,7 @@ func (t *Thread) systemPrompt() string {
 	set(&prompt, t.base)
 	set(&developer, t.meta.DeveloperInstructions)
 	set(&developer, t.developer)
-	for _, more := range []string{developer, t.settings.modeText(), t.offers.Skills} {
+	for _, more := range []string{developer, t.settings.modeText(), t.capabilities.Skills} {
 		if more != "" {
 			prompt += "\n\n" + more
 		}

@@ -20,9 +20,9 @@ type planPart struct {
 	text   string
 }
 
-// planReader takes the plans out of an answer as it streams in. A tag counts only if it is alone
+// planParser takes the plans out of an answer as it streams in. A tag counts only if it is alone
 // on its line. A plan that is not closed ends with the answer.
-type planReader struct {
+type planParser struct {
 	within bool
 	// inLine is set behind the begin of a line that is no tag, line is the begin of one that
 	// may become a tag.
@@ -30,8 +30,8 @@ type planReader struct {
 	line   string
 }
 
-// take reads the next piece.
-func (r *planReader) take(text string) (parts []planPart) {
+// write reads the next piece.
+func (r *planParser) write(text string) (parts []planPart) {
 	for line := range strings.Lines(text) {
 		ends := strings.HasSuffix(line, "\n")
 		if r.inLine {
@@ -51,10 +51,10 @@ func (r *planReader) take(text string) (parts []planPart) {
 	return parts
 }
 
-// end reads the end of the answer.
-func (r *planReader) end() []planPart { return r.endLine(nil) }
+// close reads the end of the answer.
+func (r *planParser) close() []planPart { return r.endLine(nil) }
 
-func (r *planReader) tag() string {
+func (r *planParser) tag() string {
 	if r.within {
 		return planEnd
 	}
@@ -62,12 +62,12 @@ func (r *planReader) tag() string {
 }
 
 // mayBeTag reports whether the line begun is the begin of a tag, or a tag before blanks.
-func (r *planReader) mayBeTag() bool {
+func (r *planParser) mayBeTag() bool {
 	line := strings.TrimLeftFunc(r.line, unicode.IsSpace)
 	return strings.HasPrefix(r.tag(), line) || strings.TrimSpace(line) == r.tag()
 }
 
-func (r *planReader) endLine(parts []planPart) []planPart {
+func (r *planParser) endLine(parts []planPart) []planPart {
 	line := r.line
 	r.line = ""
 	if strings.TrimSpace(line) != r.tag() {
@@ -80,7 +80,7 @@ func (r *planReader) endLine(parts []planPart) []planPart {
 	return parts
 }
 
-func (r *planReader) add(parts []planPart, text string) []planPart {
+func (r *planParser) add(parts []planPart, text string) []planPart {
 	switch last := len(parts) - 1; {
 	case text == "":
 	case last >= 0 && parts[last].plan == r.within:
@@ -93,40 +93,42 @@ func (r *planReader) add(parts []planPart, text string) []planPart {
 
 // proposal is an answer in plan mode, whose plans are items of their own.
 type proposal struct {
-	reader planReader
+	parser planParser
 	// plan is the last plan of the answer, planID the id of its item, "" before one begins.
 	plan      strings.Builder
 	planID    string
 	planBegan time.Time
-	// said is what is said beside plans. The item begins with the first word of it.
-	said      strings.Builder
-	saidBegan time.Time
-	begun     bool
+	// message is what is said beside plans. The item begins with the first word of it.
+	message      strings.Builder
+	messageBegan time.Time
+	begun        bool
 }
 
-// proposes reports whether plans are taken out of answers.
-func (s *step) proposes() bool { return s.settings.Mode == protocol.ModePlan && s.reviewing() == nil }
+// splitsPlans reports whether plans are taken out of answers.
+func (s *step) splitsPlans() bool {
+	return s.settings.Mode == protocol.ModePlan && s.reviewing() == nil
+}
 
-// propose shows parts of an answer in plan mode.
-func (s *step) propose(o *openText, parts []planPart) {
+// addParts shows parts of an answer in plan mode.
+func (s *step) addParts(o *openMessage, parts []planPart) {
 	for _, part := range parts {
 		if part.plan {
-			s.proposePlan(o.proposal, part)
+			s.addPlanText(o.proposal, part)
 		} else {
-			s.sayBeside(o, part.text)
+			s.addMessageText(o, part.text)
 		}
 	}
 }
 
-// proposePlan shows a part of a plan. All plans of an answer are one item, whose text is that of
+// addPlanText shows a part of a plan. All plans of an answer are one item, whose text is that of
 // the last one, as of the reference implementation.
-func (s *step) proposePlan(p *proposal, part planPart) {
+func (s *step) addPlanText(p *proposal, part planPart) {
 	if part.begins {
 		p.plan.Reset()
 	}
 	if p.planID == "" {
 		p.planID, p.planBegan = s.newPlanID(), s.Now
-		s.started(s.openItem(&protocol.PlanItem{ID: p.planID}, s.Now))
+		s.notifyStarted(s.newItem(&protocol.PlanItem{ID: p.planID}, s.Now))
 	}
 	if part.text == "" {
 		return
@@ -144,17 +146,17 @@ func (s *step) newPlanID() string {
 	return fmt.Sprintf("%s-plan-%d", s.active.id, s.active.plans)
 }
 
-// sayBeside shows what is said beside a plan. Blanks before the first word wait for it.
-func (s *step) sayBeside(o *openText, text string) {
+// addMessageText shows what is said beside a plan. Blanks before the first word wait for it.
+func (s *step) addMessageText(o *openMessage, text string) {
 	p := o.proposal
-	p.said.WriteString(text)
+	p.message.WriteString(text)
 	if !p.begun {
-		text = p.said.String()
+		text = p.message.String()
 		if strings.TrimSpace(text) == "" {
 			return
 		}
-		p.begun, p.saidBegan = true, s.Now
-		s.started(s.openItem(&protocol.AgentMessageItem{ID: o.id}, s.Now))
+		p.begun, p.messageBegan = true, s.Now
+		s.notifyStarted(s.newItem(&protocol.AgentMessageItem{ID: o.id}, s.Now))
 	}
 	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, Delta: text})
 }
@@ -162,6 +164,6 @@ func (s *step) sayBeside(o *openText, text string) {
 // completePlan completes the plan of an answer, if it has one.
 func (s *step) completePlan(p *proposal) {
 	if p.planID != "" {
-		s.completed(s.openItem(&protocol.PlanItem{ID: p.planID, Text: p.plan.String()}, p.planBegan), nil)
+		s.completeItem(s.newItem(&protocol.PlanItem{ID: p.planID, Text: p.plan.String()}, p.planBegan), nil)
 	}
 }

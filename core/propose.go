@@ -13,7 +13,7 @@ import (
 // ProposeCompaction requests the draft of a compaction.
 type ProposeCompaction struct {
 	To    protocol.Caller
-	World World
+	World TurnEnv
 	// Strategy is one of protocol's Compact constants, or "" for the configured one.
 	Strategy string
 	// Range is the range to replace, or nil for the range that CompactContext would replace.
@@ -49,10 +49,10 @@ type draft struct {
 func (d *draft) waits() bool { return d != nil && d.request != 0 }
 
 func (s *step) proposeCompaction(in ProposeCompaction) {
-	if s.turnUnderWay(in.To) {
+	if s.rejectInTurn(in.To) {
 		return
 	}
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	p, found, err := s.compactable().OfRange(&in.World.Compaction, in.Range)
 	switch {
 	case err != nil:
@@ -75,7 +75,7 @@ func (s *step) writeDraft(d *draft) {
 	switch d.strategy {
 	case protocol.CompactSummary:
 		d.request = s.newEffect()
-		s.effect(Sample{ID: d.request, Prompt: s.summaryPrompt(d.runningCompaction, d.window)})
+		s.effect(ModelRequest{ID: d.request, Prompt: s.summaryPrompt(d.runningCompaction, d.window)})
 	case protocol.CompactMask:
 		s.showDraft("")
 	default:
@@ -85,7 +85,7 @@ func (s *step) writeDraft(d *draft) {
 }
 
 // draftDone uses the model's summary for the draft, or makes one without the model.
-func (s *step) draftDone(in SampleDone) {
+func (s *step) draftDone(in ModelDone) {
 	d := s.draft
 	if in.Answer.Usage != nil {
 		s.addUsage(in.Answer.Usage, 0)
@@ -183,7 +183,7 @@ func (s *step) discardDraft(err *protocol.Error) {
 func (s *step) commitCompactionOf(in CommitCompaction) {
 	d := s.draft
 	switch {
-	case s.turnUnderWay(in.To):
+	case s.rejectInTurn(in.To):
 		return
 	case d == nil || d.id != in.Draft || d.waits() || s.expired(d):
 		s.reject(in.To, errDraftExpired())

@@ -57,7 +57,7 @@ func TestAnyCrash(t *testing.T) {
 
 // goOnWith resumes a loaded thread and runs a turn in it.
 func (e *explorer) goOnWith(t *rapid.T) {
-	e.take(core.Resume{To: e.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, World: e.world, Settings: e.thread.Settings(), Fresh: true})
+	e.take(core.Resume{To: e.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, Env: e.world, Settings: e.thread.Settings(), Fresh: true})
 	for _, turn := range e.thread.View(true).Turns {
 		if turn.Status == protocol.TurnInProgress {
 			t.Fatalf("turn %s is still in progress", turn.ID)
@@ -152,7 +152,7 @@ func (e *explorer) turnStart(t *rapid.T) {
 	case 4:
 		p.CollaborationMode = anyMode(t)
 	}
-	e.run(t, core.TurnStart{To: e.caller(), Params: p, World: e.world, Skills: anySkills(t)})
+	e.run(t, core.TurnStart{To: e.caller(), Params: p, Env: e.world, Skills: anySkills(t)})
 }
 
 func (e *explorer) turnSteer(t *rapid.T) {
@@ -172,12 +172,12 @@ func (e *explorer) request(t *rapid.T) {
 		core.SetName{To: e.caller(), Name: texts.Draw(t, "name")},
 		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
 		core.ListTerminals{To: e.caller()}, core.CleanTerminals{To: e.caller()}, core.TerminateTerminal{To: e.caller(), ID: "9"},
-		core.Resume{To: e.caller(), Params: p, World: e.world, Warnings: []string{"careful"}},
+		core.Resume{To: e.caller(), Params: p, Env: e.world, Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
 }
 
 func (e *explorer) ownCommand(t *rapid.T) {
-	e.run(t, core.RunOwnCommand{To: e.caller(), Script: "make", Timeout: time.Hour, World: e.world})
+	e.run(t, core.RunUserCommand{To: e.caller(), Script: "make", Timeout: time.Hour, Env: e.world})
 }
 
 func (e *explorer) answer(t *rapid.T) {
@@ -207,7 +207,7 @@ func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
 	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true, Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
-	e.world.Offers = core.Offers{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals"), Questions: rapid.Bool().Draw(t, "questions")}
+	e.world.Capabilities = core.Capabilities{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals"), Questions: rapid.Bool().Draw(t, "questions")}
 	e.world.Memory = anyRules(t)
 	e.changeLimits(t)
 	e.world.ToolsPending = rapid.Bool().Draw(t, "pending")
@@ -242,7 +242,7 @@ func (e *explorer) compactNow(t *rapid.T) {
 func (e *explorer) reviewNow(t *rapid.T) {
 	targets := []protocol.ReviewTargetVariant{&protocol.ReviewUncommitted{}, &protocol.ReviewCustom{Instructions: "look"}}
 	target := protocol.ReviewTarget{ReviewTargetVariant: rapid.SampledFrom(targets).Draw(t, "target")}
-	e.run(t, core.ReviewStart{To: e.caller(), World: e.world, Target: target})
+	e.run(t, core.ReviewStart{To: e.caller(), Env: e.world, Target: target})
 }
 
 func (e *explorer) propose(t *rapid.T) {
@@ -271,7 +271,7 @@ func (e *explorer) crash(t *rapid.T) {
 		if rapid.IntRange(0, 3).Draw(t, "override") == 0 {
 			p.Model = new("model-5")
 		}
-		e.run(t, core.Resume{To: e.caller(), Params: p, World: e.world, Settings: e.thread.Settings().WithResume(p), Fresh: true})
+		e.run(t, core.Resume{To: e.caller(), Params: p, Env: e.world, Settings: e.thread.Settings().WithResume(p), Fresh: true})
 	}
 }
 
@@ -301,7 +301,7 @@ func (e *explorer) endTurn(t *rapid.T) {
 func (e *explorer) releaseTurn(t *rapid.T) { e.run(t, core.ReleaseTurn{}) }
 
 func (e *explorer) piece(t *rapid.T) {
-	id := last[core.Sample](e.machine)
+	id := last[core.ModelRequest](e.machine)
 	kind := rapid.SampledFrom([]core.PieceKind{core.PieceText, core.PieceText, core.PieceReasoning, core.PieceReasoningSummary}).Draw(t, "kind")
 	e.run(t, core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: texts.Draw(t, "text")}})
 }
@@ -312,7 +312,7 @@ func (e *explorer) goOn(t *rapid.T) {
 		return
 	}
 	switch effect := rapid.SampledFrom(e.running).Draw(t, "effect").(type) {
-	case core.Sample:
+	case core.ModelRequest:
 		e.run(t, core.ModelPiece{Effect: effect.ID, Piece: core.Piece{Text: texts.Draw(t, "text")}})
 	case core.RunTool:
 		if effect.Command.Stays && rapid.IntRange(0, 3).Draw(t, "watched") == 0 {
@@ -362,8 +362,8 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 		return core.Remembered{Effect: effect.ID, Repo: "/repo", Stored: rapid.IntRange(0, 2).Draw(t, "stored"), Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "remember")}
 	case core.CaptureTree:
 		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
-	case core.TypeKeys:
-		return core.KeysTyped{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed"), Tracked: anyTracked(t, effect.Track)}
+	case core.WriteStdin:
+		return core.StdinWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed"), Tracked: anyTracked(t, effect.Track)}
 	case core.ReadImage:
 		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:
@@ -430,12 +430,12 @@ func result(t *rapid.T) core.ToolResult {
 // sampleEnd is an answer, with calls or without, or a failure.
 func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
 	if rapid.IntRange(0, 3).Draw(t, "fails") == 0 {
-		return core.SampleFailed{Effect: id, Err: &core.ModelError{
+		return core.ModelFailed{Effect: id, Err: &core.ModelError{
 			Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: new(503)},
 			Retry: rapid.Bool().Draw(t, "retry"), Streaming: rapid.Bool().Draw(t, "streaming"), RetryAfter: steps.Draw(t, "retry after"),
 		}}
 	}
-	in := core.SampleDone{Effect: id}
+	in := core.ModelDone{Effect: id}
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
 		call := calls.Draw(t, "call")
 		call.ID = names.Draw(t, "id")
@@ -469,9 +469,9 @@ func (e *explorer) late(t *rapid.T) {
 		core.PatchPlanned{Effect: id, Err: errDiskFull}, core.PatchWritten{Effect: id},
 		core.ToolProgress{Effect: id, Message: "late"}, core.ToolCalled{Effect: id, Err: errDiskFull}, core.ToolsKnown{Effect: id},
 		core.Remembered{Effect: id, Stored: 1}, core.Recalled{Effect: id, Found: []core.Memory{{Text: "late"}}},
-		core.ServerAsksNoMore{Question: uint64(id)},
-		core.SampleDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
-		core.SampleFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
+		core.ServerQuestionWithdrawn{Question: uint64(id)},
+		core.ModelDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
+		core.ModelFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
 		core.TimerFired{Effect: id}, core.TreeCaptured{Effect: id, Tree: protocol.StoredTree{Root: "/late", Tree: "late"}},
 	}).Draw(t, "input"))
 }
@@ -511,5 +511,5 @@ func calmEnd(effect core.Effect) core.Input {
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}
-	return core.SampleDone{Effect: effectID(effect)}
+	return core.ModelDone{Effect: effectID(effect)}
 }

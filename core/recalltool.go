@@ -23,40 +23,40 @@ const (
 // recallCall is a call of the recall tool whose search is under way.
 type recallCall struct {
 	query string
-	// said is what was brought back, "" for nothing; found what was found without the search.
-	said  string
-	found []string
+	// included is what was brought back, "" for nothing; found what was found without the search.
+	included string
+	found    []string
 }
 
-func (s *step) beginRecall(c *toolCall) {
+func (s *step) startRecall(c *toolCall) {
 	a, err := toolspec.ParseRecall(c.call.Arguments)
 	if err != nil {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
 	said := ""
 	if len(a.IDs) > 0 {
-		said = s.bringBack(a.IDs)
+		said = s.includeAgain(a.IDs)
 	}
 	if a.Query == "" {
-		s.answer(c, said)
+		s.completeCall(c, said)
 		return
 	}
-	c.recall = &recallCall{a.Query, said, s.searchGone(a.Query)}
+	c.recall = &recallCall{a.Query, said, s.searchRemoved(a.Query)}
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.commands = append(s.active.commands, c.effect)
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(Recall{ID: c.effect, Cwd: s.settings.Cwd, Query: a.Query, Limit: recallHits})
 }
 
-// foundForCall answers a call with what was found.
-func (s *step) foundForCall(in Recalled) {
-	c := s.running(in.Effect)
-	if c == nil || !ended(&s.active.commands, in.Effect) {
+// recallDone answers a call with what was found.
+func (s *step) recallDone(in Recalled) {
+	c := s.runningCall(in.Effect)
+	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
 	}
 	if s.active.outcome != nil {
-		s.answer(c, abortedOutputText)
-		s.finishWhenDone()
+		s.completeCall(c, abortedOutputText)
+		s.completeWhenIdle()
 		return
 	}
 	found := c.recall.found
@@ -70,15 +70,15 @@ func (s *step) foundForCall(in Recalled) {
 	case len(found) == 0:
 		found = append(found, "Nothing was found. Other words may find it.")
 	}
-	if c.recall.said != "" {
-		found = slices.Insert(found, 0, c.recall.said)
+	if c.recall.included != "" {
+		found = slices.Insert(found, 0, c.recall.included)
 	}
-	s.answer(c, strings.Join(found, "\n\n"))
+	s.completeCall(c, strings.Join(found, "\n\n"))
 	s.advance()
 }
 
-// bringBack puts excluded items into the context again, with an edit that can be undone.
-func (s *step) bringBack(ids []string) string {
+// includeAgain puts excluded items into the context again, with an edit that can be undone.
+func (s *step) includeAgain(ids []string) string {
 	var places []int
 	var said []string
 	for _, id := range ids {
@@ -99,13 +99,13 @@ func (s *step) bringBack(ids []string) string {
 	return strings.Join(said, "\n")
 }
 
-// goneHit is an item that is not in the prompt, and how well it fits a query.
-type goneHit struct{ place, score int }
+// removedHit is an item that is not in the prompt, and how well it fits a query.
+type removedHit struct{ place, score int }
 
-// searchGone finds items of the thread that the model is not sent, the newest where they fit
+// searchRemoved finds items of the thread that the model is not sent, the newest where they fit
 // as well.
-func (s *step) searchGone(query string) (found []string) {
-	var hits []goneHit
+func (s *step) searchRemoved(query string) (found []string) {
+	var hits []removedHit
 	size := 0
 	for i := s.context.Len() - 1; i >= 0 && size < recallDepth; i-- {
 		c := s.context.Item(i)
@@ -115,10 +115,10 @@ func (s *step) searchGone(query string) (found []string) {
 		}
 		size += int(c.Size())
 		if score := digest.Shared(history.ContentText(c.Decode()), query); score > 0 {
-			hits = append(hits, goneHit{i, score})
+			hits = append(hits, removedHit{i, score})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b goneHit) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(hits, func(a, b removedHit) int { return cmp.Compare(b.score, a.score) })
 	for _, h := range hits[:min(len(hits), recallHits)] {
 		c, how := s.context.Item(h.place), "left out with an earlier part of the conversation"
 		if c.Listed() {

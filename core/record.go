@@ -20,13 +20,13 @@ func (s *step) changeSettings(next Settings, turnID string) {
 
 // adjustSettings does so only where they differ from those in force.
 func (s *step) adjustSettings(next Settings, turnID string) {
-	if !alike(turnContext(s.settings, turnID), turnContext(next, turnID)) || !alike(s.settings.stored(), next.stored()) {
+	if !equalJSON(turnContext(s.settings, turnID), turnContext(next, turnID)) || !equalJSON(s.settings.stored(), next.stored()) {
 		s.changeSettings(next, turnID)
 	}
 }
 
-// alike tells whether payloads of lines say the same.
-func alike(a, b any) bool {
+// equalJSON tells whether payloads of lines say the same.
+func equalJSON(a, b any) bool {
 	left, errLeft := protocol.Marshal(a)
 	right, errRight := protocol.Marshal(b)
 	return errLeft == nil && errRight == nil && bytes.Equal(left, right)

@@ -15,7 +15,7 @@ import (
 // names the time to wait the client is told at once.
 func (s *step) retry(err *ModelError) bool {
 	t := s.active
-	rules := t.world.Provider
+	rules := t.env.Provider
 	switch {
 	case !err.Retry:
 		return false

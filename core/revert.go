@@ -18,7 +18,7 @@ type Revert struct {
 func (in Revert) apply(s *step) { s.revert(in) }
 
 func (s *step) revert(in Revert) {
-	if s.turnUnderWay(in.To) {
+	if s.rejectInTurn(in.To) {
 		return
 	}
 	n, err := s.turnsToRevert(in)
@@ -33,7 +33,7 @@ func (s *step) revert(in Revert) {
 
 // recordRevert takes the last turns out. notifyReverted notifies clients afterwards.
 func (s *step) recordRevert(n uint32) *trimChange {
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	c := s.beginTrim()
 	if n > 0 {
 		s.event(protocol.ThreadRolledBack{Type: protocol.EventRolledBack, NumTurns: n, Revision: s.context.Revision() + 1})

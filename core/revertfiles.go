@@ -28,7 +28,7 @@ func (in RevertTo) apply(s *step) { s.revertTo(in) }
 // revertTo keeps the revert of the files and that of the conversation in one step, so that
 // the disk has both or none.
 func (s *step) revertTo(in RevertTo) {
-	if s.turnUnderWay(in.To) {
+	if s.rejectInTurn(in.To) {
 		return
 	}
 	answer := s.revertAnswer(in)
@@ -71,7 +71,7 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 // recordRestored keeps the state before the revert, and what the revert changed behind it,
 // so that it can be reverted itself.
 func (s *step) recordRestored(in RevertTo) {
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	s.recordCheckpoint(protocol.StoredCheckpoint{ID: in.ID, Kind: protocol.CheckpointRevert, Trees: in.Restored.Trees}, in.Keep)
 	for _, c := range filechanges.Inverse(in.ID, in.Plan.Changes) {
 		s.record(protocol.LineWorktreeChanges, c)

@@ -12,7 +12,7 @@ import (
 // ReviewStart begins a turn that reviews changes.
 type ReviewStart struct {
 	To     protocol.Caller
-	World  World
+	Env    TurnEnv
 	Target protocol.ReviewTarget
 	// MergeBase is the commit from which the branch that is compared with and the current
 	// one went apart, "" where it is not known.
@@ -28,41 +28,41 @@ type review struct {
 	items  []protocol.ResponseItem
 	// answer is what the reviewer said last.
 	answer string
-	// over is set once the thread was given the result.
-	over bool
+	// done is set once the thread was given the result.
+	done bool
 }
 
 // reviewing is the review under way, nil without one.
 func (s *step) reviewing() *review {
-	if s.active == nil || s.active.review == nil || s.active.review.over {
+	if s.active == nil || s.active.review == nil || s.active.review.done {
 		return nil
 	}
 	return s.active.review
 }
 
 func (s *step) reviewStart(in ReviewStart) {
-	if s.turnUnderWay(in.To) {
+	if s.rejectInTurn(in.To) {
 		return
 	}
 	r := &review{target: in.Target}
-	s.openTurn(in.World).review = r
+	s.newTurn(in.Env).review = r
 	s.recordBegin(nil)
 	s.changeSettings(s.settings, s.active.id)
 	s.replyToReview(in.To, reviewHint(in.Target))
 	s.notifyStatus()
-	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
 	s.enterReview(in.Target)
-	for _, m := range s.allNotices(in.World) {
+	for _, m := range s.allNotices(in.Env) {
 		s.item(m)
 	}
-	s.userSays(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil, nil)
+	s.addUserInput(plainInput(reviewPrompt(in.Target, in.MergeBase)), nil, nil, nil)
 	s.beginCheckpoint()
-	s.sample()
+	s.requestModel()
 }
 
 // replyToReview answers with the turn. It shows what is reviewed as if the user had said it.
 func (s *step) replyToReview(to protocol.Caller, hint string) {
-	answer := s.startedTurn()
+	answer := s.activeTurnView()
 	answer.StartedAt = nil
 	answer.Items = []protocol.ThreadItem{userItem(answer.ID, hint)}
 	s.reply(to, protocol.ReviewStartResponse{Turn: answer, ReviewThreadID: s.id})
@@ -70,16 +70,16 @@ func (s *step) replyToReview(to protocol.Caller, hint string) {
 
 func (s *step) enterReview(target protocol.ReviewTarget) {
 	v := &protocol.EnteredReviewModeItem{ID: s.NewID(), Review: reviewHint(target)}
-	item := s.openItem(v, s.Now)
-	s.started(item)
-	s.completedAs(s.active.id, item, storedEntered{storedEnteredReview, v.ID, target, v.Review})
+	item := s.newItem(v, s.Now)
+	s.notifyStarted(item)
+	s.completeItemAs(s.active.id, item, storedEntered{storedEnteredReview, v.ID, target, v.Review})
 }
 
 func (s *step) exitReview(shown string, result *reviewResult) {
 	v := &protocol.ExitedReviewModeItem{ID: s.NewID(), Review: shown}
-	item := s.openItem(v, s.Now)
-	s.started(item)
-	s.completedAs(s.active.id, item, storedExited{storedExitedReview, v.ID, result})
+	item := s.newItem(v, s.Now)
+	s.notifyStarted(item)
+	s.completeItemAs(s.active.id, item, storedExited{storedExitedReview, v.ID, result})
 }
 
 // reviewRequest is the reviewer's: it has its own instructions, and reads by commands.
@@ -96,22 +96,22 @@ func (s *step) endReview() {
 	if r == nil {
 		return
 	}
-	r.over = true
+	r.done = true
 	result := readReview(r.answer)
-	heard, shown := reviewHeard(result.text()), result.text()
+	heard, shown := reviewResultText(result.text()), result.text()
 	if shown == "" || s.active.outcome != nil {
-		result, heard, shown = nil, reviewLost, noReview
+		result, heard, shown = nil, reviewLostText, noReview
 	}
 	s.item(history.UserMessage(heard))
 	s.exitReview(shown, result)
 	said := &protocol.AgentMessageItem{ID: "msg_" + s.NewID(), Text: shown}
 	s.item(&protocol.Message{ID: said.ID, Role: protocol.RoleAssistant,
 		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: shown}}})
-	item := s.openItem(&protocol.AgentMessageItem{ID: said.ID}, s.Now)
-	s.started(item)
+	item := s.newItem(&protocol.AgentMessageItem{ID: said.ID}, s.Now)
+	s.notifyStarted(item)
 	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: said.ID, Delta: shown})
 	item.ThreadItemVariant = said
-	s.completed(item, nil)
+	s.completeItem(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: shown})
 	s.active.last = item
 }
@@ -125,7 +125,7 @@ func reviewHint(target protocol.ReviewTarget) string {
 	case *protocol.ReviewBranch:
 		return "changes against '" + v.Branch + "'"
 	case *protocol.ReviewCommit:
-		hint := "commit " + short(v.Sha)
+		hint := "commit " + shortSHA(v.Sha)
 		if v.Title != nil && strings.TrimSpace(*v.Title) != "" {
 			hint += ": " + *v.Title
 		}
@@ -136,7 +136,7 @@ func reviewHint(target protocol.ReviewTarget) string {
 	return "current changes"
 }
 
-func short(sha string) string {
+func shortSHA(sha string) string {
 	letters := []rune(sha)
 	return string(letters[:min(7, len(letters))])
 }
@@ -189,11 +189,11 @@ func required(member, value string) error {
 		Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "target." + member}}
 }
 
-// reviewHeard tells the model of the thread what the reviewer found.
-func reviewHeard(result string) string {
+// reviewResultText tells the model of the thread what the reviewer found.
+func reviewResultText(result string) string {
 	return "<user_action>\n  <context>The user had the changes reviewed. This is the reviewer's whole result. The user may ask to have some of its findings mended.</context>\n" +
 		"  <action>review</action>\n  <results>\n" + result + "\n  </results>\n</user_action>"
 }
 
-const reviewLost = "<user_action>\n  <context>The user began a review of the changes, which ended without a result. If it is asked for, say that it can be begun again.</context>\n" +
+const reviewLostText = "<user_action>\n  <context>The user began a review of the changes, which ended without a result. If it is asked for, say that it can be begun again.</context>\n" +
 	"  <action>review</action>\n  <results>\n  None.\n  </results>\n</user_action>"

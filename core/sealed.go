@@ -10,7 +10,7 @@ import (
 
 // expandEncrypted warns that the items before an encrypted compaction are in the context again. If the
 // next request would be too long with them, an extract replaces them.
-func (s *step) expandEncrypted(w *World) {
+func (s *step) expandEncrypted(w *TurnEnv) {
 	sealed := s.context.LastEncrypted()
 	if sealed == 0 || s.context.SentCompaction() == sealed {
 		return
@@ -40,7 +40,7 @@ func (s *step) expandEncrypted(w *World) {
 }
 
 // roomFor returns the greatest number of tokens of a request, or 0 if it is not known.
-func (s *step) roomFor(w *World) int64 {
+func (s *step) roomFor(w *TurnEnv) int64 {
 	limit, window := w.Compaction.Limit, w.Provider.ContextWindow
 	if window != nil && (limit == 0 || *window < limit) {
 		return *window

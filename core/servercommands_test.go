@@ -81,7 +81,7 @@ func toolCalledInput(m *machine, a arguments) (core.Input, error) {
 
 func serverAsksInput(_ *machine, a arguments) (core.Input, error) {
 	id, err := a.number("question", 1)
-	q := core.ServerAsks{Question: id, Server: "docs", Mode: "form", Message: a.word(0), Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)}
+	q := core.ServerQuestion{Question: id, Server: "docs", Mode: "form", Message: a.word(0), Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)}
 	if v := a.option("url"); v != nil {
 		q.Mode, q.URL, q.ElicitationID, q.Schema = "url", *v, "e1", nil
 	}
@@ -90,5 +90,5 @@ func serverAsksInput(_ *machine, a arguments) (core.Input, error) {
 
 func serverAsksNoMoreInput(_ *machine, a arguments) (core.Input, error) {
 	id, err := a.number("question", 1)
-	return core.ServerAsksNoMore{Question: id}, err
+	return core.ServerQuestionWithdrawn{Question: id}, err
 }

@@ -10,8 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// ServerAsks is a question of an MCP server to the user.
-type ServerAsks struct {
+// ServerQuestion is a question of an MCP server to the user.
+type ServerQuestion struct {
 	// Question tells the questions of all servers apart.
 	Question uint64
 	Server   string
@@ -21,8 +21,8 @@ type ServerAsks struct {
 	URL, ElicitationID string
 }
 
-// ServerAsksNoMore withdraws a question.
-type ServerAsksNoMore struct{ Question uint64 }
+// ServerQuestionWithdrawn withdraws a question.
+type ServerQuestionWithdrawn struct{ Question uint64 }
 
 // AnswerServer answers a question of a server.
 type AnswerServer struct {
@@ -30,40 +30,40 @@ type AnswerServer struct {
 	Answer   protocol.McpServerElicitationRequestResponse
 }
 
-func (in ServerAsks) apply(s *step)       { s.serverAsks(in) }
-func (in ServerAsksNoMore) apply(s *step) { s.serverAsksNoMore(in) }
-func (AnswerServer) effect()              {}
+func (in ServerQuestion) apply(s *step)          { s.serverQuestionAsked(in) }
+func (in ServerQuestionWithdrawn) apply(s *step) { s.serverQuestionWithdrawn(in) }
+func (AnswerServer) effect()                     {}
 
 // openQuestion is a question of a server that the client has not answered.
 type openQuestion struct {
-	ServerAsks
+	ServerQuestion
 	request uint64
 	turnID  *string
 }
 
-// serverAsks passes a question on to the client, unless the user does not want to be asked.
-func (s *step) serverAsks(in ServerAsks) {
+// serverQuestionAsked passes a question on to the client, unless the user does not want to be asked.
+func (s *step) serverQuestionAsked(in ServerQuestion) {
 	if !toolspec.Elicits(s.settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
 		s.answerServer(in.Question, protocol.ElicitDecline)
 		return
 	}
-	q := &openQuestion{ServerAsks: in, request: s.NextRequest()}
+	q := &openQuestion{ServerQuestion: in, request: s.NextRequest()}
 	if s.active != nil {
 		q.turnID = &s.active.id
 	}
 	s.questions = append(s.questions, q)
-	s.tellWaiting()
-	s.send(s.question(q))
+	s.notifyWaiting()
+	s.send(s.questionRequest(q))
 }
 
-// tellWaiting tells the status where questions change it.
-func (s *step) tellWaiting() {
+// notifyWaiting tells the status where questions change it.
+func (s *step) notifyWaiting() {
 	if s.active != nil {
 		s.notifyStatus()
 	}
 }
 
-func (s *step) question(q *openQuestion) Request {
+func (s *step) questionRequest(q *openQuestion) Request {
 	return Request{ID: q.request, Method: protocol.MethodElicitation, Params: protocol.McpServerElicitationRequestParams{
 		ThreadID: s.id, TurnID: q.turnID, ServerName: q.Server, Mode: q.Mode, Meta: q.Meta, Message: q.Message,
 		RequestedSchema: q.Schema, URL: q.URL, ElicitationID: q.ElicitationID,
@@ -109,18 +109,18 @@ func (s *step) closeQuestion(i int) *openQuestion {
 	q := s.questions[i]
 	s.questions = slices.Delete(s.questions, i, i+1)
 	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: q.request})
-	s.tellWaiting()
+	s.notifyWaiting()
 	return q
 }
 
-func (s *step) serverAsksNoMore(in ServerAsksNoMore) {
+func (s *step) serverQuestionWithdrawn(in ServerQuestionWithdrawn) {
 	if i := slices.IndexFunc(s.questions, func(q *openQuestion) bool { return q.Question == in.Question }); i >= 0 {
 		s.closeQuestion(i)
 	}
 }
 
-// leaveQuestions ends those of a turn that was interrupted.
-func (s *step) leaveQuestions() {
+// cancelQuestions ends those of a turn that was interrupted.
+func (s *step) cancelQuestions() {
 	for len(s.questions) > 0 {
 		s.answerServer(s.closeQuestion(0).Question, protocol.ElicitCancel)
 	}
@@ -135,7 +135,7 @@ func (s *step) answerServer(question uint64, action string) {
 func (s *step) serverRequest(c *toolCall) Request {
 	t := &c.server.tool
 	meta := map[string]any{"codex_approval_kind": "mcp_tool_call", "persist": []string{"session"}, "tool_name": t.Tool,
-		"tool_params": c.server.arguments, "tool_params_display": displayed(c.server.arguments)}
+		"tool_params": c.server.arguments, "tool_params_display": displayParams(c.server.arguments)}
 	if t.Description != "" {
 		meta["tool_description"] = t.Description
 	}
@@ -143,7 +143,7 @@ func (s *step) serverRequest(c *toolCall) Request {
 		meta["tool_annotations"] = t.Annotations
 	}
 	raw, _ := protocol.Marshal(meta) // what was read as JSON can be written
-	return s.question(&openQuestion{request: c.request, turnID: &s.active.id, ServerAsks: ServerAsks{
+	return s.questionRequest(&openQuestion{request: c.request, turnID: &s.active.id, ServerQuestion: ServerQuestion{
 		Server: t.Server, Mode: "form", Meta: raw, Schema: json.RawMessage(`{"type":"object","properties":{}}`),
 		Message: "Allow the " + t.Server + " MCP server to run tool \"" + t.Tool + "\"?",
 	}})
@@ -155,8 +155,8 @@ type displayedParam struct {
 	DisplayName string          `json:"display_name"`
 }
 
-// displayed are arguments for people.
-func displayed(arguments json.RawMessage) []displayedParam {
+// displayParams are arguments for people.
+func displayParams(arguments json.RawMessage) []displayedParam {
 	list := []displayedParam{}
 	gjson.ParseBytes(arguments).ForEach(func(name, value gjson.Result) bool {
 		list = append(list, displayedParam{name.Str, json.RawMessage(value.Raw), name.Str})
@@ -175,15 +175,15 @@ func (s *step) serverApproval(c *toolCall, in ClientAnswer) {
 		switch gjson.GetBytes(answer.Meta, "persist").Str {
 		case "always":
 			s.warn([]string{"No rules are kept for tools: " + c.call.Name + " is accepted for this session. To accept it for good, set its approval_mode to \"approve\" in config.toml."})
-			s.allow(c.server.tool.Key())
+			s.rememberApproval(c.server.tool.Key())
 		case "session":
-			s.allow(c.server.tool.Key())
+			s.rememberApproval(c.server.tool.Key())
 		}
-		s.accept(c)
+		s.acceptCall(c)
 		return
 	}
 	verb := map[string]string{protocol.ElicitDecline: "rejected", protocol.ElicitCancel: "cancelled"}[answer.Action]
-	s.decline(c, "user "+verb+" MCP tool call")
+	s.declineCall(c, "user "+verb+" MCP tool call")
 	s.notifyStatus()
 	s.advance()
 }

@@ -32,8 +32,8 @@ func TestTheClientsToolComesBeforeAServers(t *testing.T) {
 	start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("mcp__docs__look", `{}`)}
 	m.take(start)
 	m.world.Tools = serverTools(arguments{options: []option{{"tool", "look:r"}, {"tool", "free:a"}}})
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, World: m.world})
-	m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, Env: m.world})
+	m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{
 		{ID: "c", Name: "mcp__docs__look", Arguments: `{}`}, {ID: "d", Name: "mcp__docs__free", Arguments: `{}`},
 	}}})
 	require.Len(t, m.thread.OpenRequests(), 1, "the client is asked")
@@ -53,5 +53,5 @@ func anyResult(t *rapid.T, id core.EffectID) core.Input {
 
 // serverAsks is a question of a server, at any time.
 func (e *explorer) serverAsks(t *rapid.T) {
-	e.run(t, core.ServerAsks{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form", Message: "?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
+	e.run(t, core.ServerQuestion{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form", Message: "?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
 }

@@ -58,8 +58,8 @@ type serverCall struct {
 	arguments json.RawMessage
 }
 
-// learn takes the tools that servers have now. The client's own of the same name comes first.
-func (t *Thread) learn(tools []ServerTool) {
+// setServerTools takes the tools that servers have now. The client's own of the same name comes first.
+func (t *Thread) setServerTools(tools []ServerTool) {
 	t.serverTools = slices.DeleteFunc(slices.Clone(tools), func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil })
 	t.overhead.tokens = 0
 }
@@ -73,38 +73,38 @@ func (t *Thread) serverTool(name string) *ServerTool {
 	return nil
 }
 
-// firstSample begins the turn's first model request, once it is known what tools there are
+// firstModelRequest begins the turn's first model request, once it is known what tools there are
 // and what the model is to be reminded of.
-func (s *step) firstSample() {
-	if s.active.world.ToolsPending {
+func (s *step) firstModelRequest() {
+	if s.active.env.ToolsPending {
 		id := s.newEffect()
-		s.active.samples = append(s.active.samples, id)
+		s.active.modelEffects = append(s.active.modelEffects, id)
 		s.effect(AwaitTools{ID: id})
 	}
-	s.sampleWhenReady()
+	s.requestModelWhenReady()
 }
 
-func (s *step) sampleWhenReady() {
-	if len(s.active.samples) == 0 {
-		s.sample()
+func (s *step) requestModelWhenReady() {
+	if len(s.active.modelEffects) == 0 {
+		s.requestModel()
 	}
 }
 
 func (s *step) toolsKnown(in ToolsKnown) {
-	if s.active == nil || !ended(&s.active.samples, in.Effect) {
+	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
 		return
 	}
-	s.learn(in.Tools)
+	s.setServerTools(in.Tools)
 	if s.active.outcome != nil {
-		s.finishWhenDone()
+		s.completeWhenIdle()
 		return
 	}
-	s.sampleWhenReady()
+	s.requestModelWhenReady()
 }
 
-// prepareServerCall reads a call of a tool of a server. It is false for other tools and
+// decodeServerCall reads a call of a tool of a server. It is false for other tools and
 // for arguments that are no object.
-func (s *step) prepareServerCall(c *toolCall) bool {
+func (s *step) decodeServerCall(c *toolCall) bool {
 	if tool := s.serverTool(c.call.Name); c.server == nil && tool != nil && s.reviewing() == nil {
 		if arguments, err := toolspec.ParseServerCall(c.call.Arguments); err == nil {
 			c.server = &serverCall{*tool, arguments}
@@ -113,16 +113,16 @@ func (s *step) prepareServerCall(c *toolCall) bool {
 	return c.server != nil
 }
 
-func (s *step) beginServerCall(c *toolCall) {
-	if !s.prepareServerCall(c) {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: they must be a JSON object", c.call.Name))
+func (s *step) startServerCall(c *toolCall) {
+	if !s.decodeServerCall(c) {
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: they must be a JSON object", c.call.Name))
 		return
 	}
 	switch s.serverVerdict(c.server) {
 	case toolspec.Run:
 		s.callServer(c)
 	case toolspec.Ask:
-		s.ask(c)
+		s.requestApproval(c)
 	default:
 		s.endServerCall(c, nil, "MCP tool call requires approval, and the approval policy never asks the user")
 	}
@@ -137,18 +137,18 @@ func (s *step) serverVerdict(c *serverCall) toolspec.Verdict {
 }
 
 func (s *step) callServer(c *toolCall) {
-	s.showServerCall(c)
+	s.updateServerItem(c)
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.commands = append(s.active.commands, c.effect)
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(CallTool{ID: c.effect, TurnID: s.active.id, CallID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool, Arguments: c.server.arguments})
 }
 
-// showServerCall is show for tools of servers.
-func (s *step) showServerCall(c *toolCall) *protocol.McpToolCallItem {
+// updateServerItem is show for tools of servers.
+func (s *step) updateServerItem(c *toolCall) *protocol.McpToolCallItem {
 	if c.item == nil {
-		c.item = s.openItem(&protocol.McpToolCallItem{ID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool,
+		c.item = s.newItem(&protocol.McpToolCallItem{ID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool,
 			Status: protocol.McpCallInProgress, Arguments: c.server.arguments, ReadOnlyHint: c.server.tool.ReadOnly}, s.Now)
-		s.started(c.item)
+		s.notifyStarted(c.item)
 	}
 	item := *c.item.ThreadItemVariant.(*protocol.McpToolCallItem)
 	c.item.ThreadItemVariant = &item
@@ -156,17 +156,17 @@ func (s *step) showServerCall(c *toolCall) *protocol.McpToolCallItem {
 }
 
 func (s *step) toolProgress(in ToolProgress) {
-	if c := s.running(in.Effect); c != nil && in.Message != "" {
+	if c := s.runningCall(in.Effect); c != nil && in.Message != "" {
 		s.notify(protocol.McpToolCallProgressNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Message: in.Message})
 	}
 }
 
 func (s *step) toolCalled(in ToolCalled) {
-	c := s.running(in.Effect)
-	if c == nil || !ended(&s.active.commands, in.Effect) {
+	c := s.runningCall(in.Effect)
+	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
 	}
-	s.showServerCall(c).DurationMs = new(in.Duration.Milliseconds())
+	s.updateServerItem(c).DurationMs = new(in.Duration.Milliseconds())
 	reason := ""
 	switch {
 	case s.active.outcome != nil && in.Err != nil:
@@ -176,7 +176,7 @@ func (s *step) toolCalled(in ToolCalled) {
 	}
 	s.endServerCall(c, in.Result, reason)
 	if s.active.outcome != nil {
-		s.finishWhenDone()
+		s.completeWhenIdle()
 		return
 	}
 	s.advance()
@@ -185,7 +185,7 @@ func (s *step) toolCalled(in ToolCalled) {
 // endServerCall completes the item of a call, and answers it. Without a result, reason
 // says why.
 func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
-	item := s.showServerCall(c)
+	item := s.updateServerItem(c)
 	item.Status = protocol.McpCallFailed
 	if item.DurationMs == nil { // it was not called
 		item.DurationMs = new(int64(0))
@@ -198,6 +198,6 @@ func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
 			item.Status = protocol.McpCallCompleted
 		}
 	}
-	s.completed(c.item, nil)
-	s.answerWith(c, r.Output(reason, *item.DurationMs))
+	s.completeItem(c.item, nil)
+	s.completeCallWith(c, r.Output(reason, *item.DurationMs))
 }

@@ -49,14 +49,14 @@ type Options struct {
 	CompletedFloor time.Duration
 	// Tokens counts tokens; nil counts one for every four bytes.
 	Tokens history.Tokenizer
-	// Offers are the tools for a model until a world tells them; nil are none.
-	Offers func(provider, model string) Offers
+	// Capabilities are the tools for a model until a world tells them; nil are none.
+	Capabilities func(provider, model string) Capabilities
 	// Memory says what is remembered until a world tells it.
 	Memory MemoryRules
 }
 
-// World is what the machine is to know of the world outside when a turn starts.
-type World struct {
+// TurnEnv is what the machine is to know of the world outside when a turn starts.
+type TurnEnv struct {
 	// Shell is the path of the user's shell.
 	Shell string
 	// Date is the local date, YYYY-MM-DD, and Timezone its zone.
@@ -70,8 +70,8 @@ type World struct {
 	Environment EnvironmentPolicy
 	// Provider describes the provider of the turn's settings.
 	Provider ProviderInfo
-	// Offers are the tools beside those that all models have.
-	Offers Offers
+	// Capabilities are the tools beside those that all models have.
+	Capabilities Capabilities
 	// Compaction says when and how the context is compacted.
 	Compaction compaction.Rules
 	// Tools are those of MCP servers, ToolsPending is set while more may come soon.
@@ -87,8 +87,8 @@ type World struct {
 	Memory MemoryRules
 }
 
-// Offers are what a model is offered only where it makes sense.
-type Offers struct {
+// Capabilities are what a model is offered only where it makes sense.
+type Capabilities struct {
 	// Images is set where the model takes images.
 	Images bool
 	// Terminals is set where commands may go on in the background.

@@ -44,8 +44,8 @@ func SkillsText(skills []Skill) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// tellSkills puts the skills that the user named into the history, behind the user's words.
-func (s *step) tellSkills(skills []SkillText) {
+// addSkills puts the skills that the user named into the history, behind the user's words.
+func (s *step) addSkills(skills []SkillText) {
 	for _, skill := range skills {
 		s.item(history.UserMessage(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
 	}

@@ -29,24 +29,24 @@ type terminal struct {
 	pieces, bytes int
 	// unread is what the model has not seen of the output.
 	unread *excerpt.Text
-	// look is the call that waits for output, nil without one.
-	look *look
+	// wait is the call that waits for output, nil without one.
+	wait *outputWait
 	// result is how it ended; it stays until the model has read the rest.
 	result *ToolResult
 }
 
-// look is a call that waits for output of a terminal until its timer fires. One whose files
+// outputWait is a call that waits for output of a terminal until its timer fires. One whose files
 // are watched has no timer: it ends with the word of what was changed, so that no other call
 // writes meanwhile.
-type look struct {
+type outputWait struct {
 	call  *toolCall
 	timer EffectID
 	began time.Time
 	// keep is how many bytes of output the model wants.
 	keep int
-	// typing is the effect that hands over what it types, 0 once that is done; watched is
+	// stdin is the effect that hands over what it types, 0 once that is done; watched is
 	// set where it watches, too.
-	typing  EffectID
+	stdin   EffectID
 	watched bool
 }
 
@@ -56,9 +56,9 @@ const (
 	maxTerminals = 64
 )
 
-// TypeKeys types on the terminal of a command, if there is a text. With Track it lasts for
+// WriteStdin types on the terminal of a command, if there is a text. With Track it lasts for
 // Watch, and its end tells what was changed.
-type TypeKeys struct {
+type WriteStdin struct {
 	ID      EffectID
 	TurnID  string
 	Command EffectID
@@ -67,19 +67,19 @@ type TypeKeys struct {
 	Watch   time.Duration
 }
 
-func (TypeKeys) effect() {}
+func (WriteStdin) effect() {}
 
-// KeysTyped ends a TypeKeys. Err says why nothing was typed.
-type KeysTyped struct {
+// StdinWritten ends a WriteStdin. Err says why nothing was typed.
+type StdinWritten struct {
 	Effect  EffectID
 	Err     error
 	Tracked *Tracked
 }
 
-func (in KeysTyped) apply(s *step) { s.keysTyped(in) }
+func (in StdinWritten) apply(s *step) { s.stdinWritten(in) }
 
-// terminalOf is the terminal that an effect runs, nil where it runs none.
-func (t *Thread) terminalOf(id EffectID) *terminal {
+// terminalOfEffect is the terminal that an effect runs, nil where it runs none.
+func (t *Thread) terminalOfEffect(id EffectID) *terminal {
 	for _, term := range t.terminals {
 		if term.effect == id && term.result == nil {
 			return term
@@ -88,8 +88,8 @@ func (t *Thread) terminalOf(id EffectID) *terminal {
 	return nil
 }
 
-// terminalNamed is the terminal with the id.
-func (t *Thread) terminalNamed(id string) *terminal {
+// terminalByID is the terminal with the id.
+func (t *Thread) terminalByID(id string) *terminal {
 	for _, term := range t.terminals {
 		if term.id == id {
 			return term
@@ -110,40 +110,42 @@ func (t *Thread) HasTerminals() bool { return len(t.liveTerminals()) > 0 }
 func (s *step) openTerminal(c *toolCall) {
 	wish := c.command.Terminal
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.commands = append(s.active.commands, c.effect)
-	term := &terminal{id: c.session, effect: c.effect, turnID: s.active.id, itemID: c.call.ID, command: c.command, item: c.item, writes: s.mayChange(c.command), unread: &excerpt.Text{Limit: toolspec.MaxOutput}}
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
+	term := &terminal{id: c.session, effect: c.effect, turnID: s.active.id, itemID: c.call.ID, command: c.command, item: c.item, writes: s.mayWrite(c.command), unread: &excerpt.Text{Limit: toolspec.MaxOutput}}
 	track := s.trackCommand(c.command)
 	s.terminals = append(s.terminals, term)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.Argv, Cwd: c.command.Cwd, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
-		Environment: s.active.world.Environment, Stays: true, TTY: wish.TTY}, Track: track, Watch: wish.Wait})
-	s.lookAt(term, c, wish.Keep)
+		Environment: s.active.env.Environment, Stays: true, TTY: wish.TTY}, Track: track, Watch: wish.Wait})
+	s.startWait(term, c, wish.Keep)
 	if track == nil {
-		s.lookFor(term.look, wish.Wait)
+		s.startWaitTimer(term.wait, wish.Wait)
 	}
 }
 
-// lookAt has a call wait for the terminal's output.
-func (s *step) lookAt(term *terminal, c *toolCall, keep int) {
+// startWait has a call wait for the terminal's output.
+func (s *step) startWait(term *terminal, c *toolCall, keep int) {
 	c.state = callRunning
-	term.look = &look{call: c, began: s.Now, keep: keep}
+	term.wait = &outputWait{call: c, began: s.Now, keep: keep}
 }
 
-// lookFor starts the timer of a look.
-func (s *step) lookFor(l *look, wait time.Duration) {
+// startWaitTimer starts the timer of a look.
+func (s *step) startWaitTimer(l *outputWait, wait time.Duration) {
 	l.timer = s.newEffect()
 	s.effect(Timer{ID: l.timer, Delay: wait})
 }
 
-// isNew tells whether the call that began the terminal waits for it still: the model was
+// inFirstCall tells whether the call that began the terminal waits for it still: the model was
 // not told that it goes on.
-func (term *terminal) isNew() bool { return term.look != nil && term.look.call.effect == term.effect }
+func (term *terminal) inFirstCall() bool {
+	return term.wait != nil && term.wait.call.effect == term.effect
+}
 
-// showTerminal is show for terminals, whose first call may have been answered.
-func (s *step) showTerminal(term *terminal) *protocol.CommandExecutionItem {
-	if term.isNew() {
-		item := s.show(term.look.call, protocol.SourceStartup, &term.id)
-		term.item = term.look.call.item
+// updateTerminalItem is show for terminals, whose first call may have been answered.
+func (s *step) updateTerminalItem(term *terminal) *protocol.CommandExecutionItem {
+	if term.inFirstCall() {
+		item := s.updateCommandItem(term.wait.call, protocol.SourceStartup, &term.id)
+		term.item = term.wait.call.item
 		return item
 	}
 	item := *term.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
@@ -156,15 +158,15 @@ func (s *step) terminalOutput(term *terminal, text string) {
 		return
 	}
 	term.unread.Write(text)
-	if s.knows(term) {
-		s.showTerminal(term)
-		s.tellOutput(term.turnID, term.itemID, term.within(text))
+	if s.hasTurnOf(term) {
+		s.updateTerminalItem(term)
+		s.notifyOutput(term.turnID, term.itemID, term.limitOutput(text))
 	}
 }
 
-// within returns what is sent to clients of a piece: the piece, the notice that there are no more
+// limitOutput returns what is sent to clients of a piece: the piece, the notice that there are no more
 // of them, or nothing.
-func (term *terminal) within(text string) string {
+func (term *terminal) limitOutput(text string) string {
 	over := term.pieces > MaxOutputPieces
 	term.pieces++
 	term.bytes += len(text)
@@ -178,33 +180,33 @@ func (term *terminal) within(text string) string {
 	return text
 }
 
-// lookEnds answers a call whose time is over. The command goes on.
-func (s *step) lookEnds(timer EffectID) {
+// waitTimerFired answers a call whose time is over. The command goes on.
+func (s *step) waitTimerFired(timer EffectID) {
 	for _, term := range s.terminals {
-		if term.look != nil && term.look.timer == timer {
-			s.lookIsOver(term)
+		if term.wait != nil && term.wait.timer == timer {
+			s.endWait(term)
 			return
 		}
 	}
 }
 
-func (s *step) lookIsOver(term *terminal) {
-	s.showTerminal(term)
-	ended(&s.active.commands, term.effect)
-	s.answerLook(term, fmt.Sprintf("Process running with session ID %s", term.id))
+func (s *step) endWait(term *terminal) {
+	s.updateTerminalItem(term)
+	removeEffect(&s.active.toolEffects, term.effect)
+	s.completeWait(term, fmt.Sprintf("Process running with session ID %s", term.id))
 	s.advance()
 }
 
-// answerLook gives the call that waits what the model has not read.
-func (s *step) answerLook(term *terminal, how string) {
-	l, output := term.look, term.unread.String()
-	term.look, term.unread = nil, &excerpt.Text{Limit: toolspec.MaxOutput}
-	s.answer(l.call, lookText(s.Now.Sub(l.began), how, output, l.keep))
+// completeWait gives the call that waits what the model has not read.
+func (s *step) completeWait(term *terminal, how string) {
+	l, output := term.wait, term.unread.String()
+	term.wait, term.unread = nil, &excerpt.Text{Limit: toolspec.MaxOutput}
+	s.completeCall(l.call, terminalOutputText(s.Now.Sub(l.began), how, output, l.keep))
 }
 
-// lookText is what a call gives, in the form of the reference implementation. Output that
+// terminalOutputText is what a call gives, in the form of the reference implementation. Output that
 // is at its limit is cut already.
-func lookText(took time.Duration, how, output string, keep int) string {
+func terminalOutputText(took time.Duration, how, output string, keep int) string {
 	if keep < toolspec.MaxOutput {
 		kept := excerpt.Text{Limit: keep}
 		kept.Write(output)
@@ -218,36 +220,36 @@ func lookText(took time.Duration, how, output string, keep int) string {
 func (s *step) terminalDone(term *terminal, r ToolResult) {
 	term.result = &r
 	if s.active == nil {
-		s.settleLastTurn()
+		s.closeDanglingTurn()
 	}
-	if s.knows(term) {
-		endItem(s.showTerminal(term), r)
-		s.completedIn(term.turnID, term.item, term.command.Argv)
+	if s.hasTurnOf(term) {
+		setResult(s.updateTerminalItem(term), r)
+		s.completeItemIn(term.turnID, term.item, term.command.Argv)
 	}
-	if term.look == nil {
-		s.forgetTerminals()
+	if term.wait == nil {
+		s.evictTerminals()
 		return
 	}
-	if term.look.watched {
-		s.effect(Cancel{term.look.typing}) // its end answers
+	if term.wait.watched {
+		s.effect(Cancel{term.wait.stdin}) // its end answers
 		return
 	}
-	s.stopLook(term)
-	s.readRest(term)
+	s.stopWaitTimer(term)
+	s.completeEnded(term)
 	s.advance()
 }
 
-// knows is false where the turn of a terminal was taken back.
-func (s *step) knows(term *terminal) bool {
+// hasTurnOf is false where the turn of a terminal was taken back.
+func (s *step) hasTurnOf(term *terminal) bool {
 	_, known := s.turnAt[term.turnID]
 	return known
 }
 
-// readRest answers the call that waits for a terminal that has ended, with which that is
+// completeEnded answers the call that waits for a terminal that has ended, with which that is
 // done.
-func (s *step) readRest(term *terminal) {
-	s.drop(term)
-	s.answerLook(term, exitText(*term.result))
+func (s *step) completeEnded(term *terminal) {
+	s.removeTerminal(term)
+	s.completeWait(term, exitText(*term.result))
 }
 
 func exitText(r ToolResult) string {
@@ -257,38 +259,38 @@ func exitText(r ToolResult) string {
 	return "Process ended: " + r.Failure
 }
 
-func (s *step) drop(term *terminal) {
+func (s *step) removeTerminal(term *terminal) {
 	s.terminals = slices.DeleteFunc(s.terminals, func(other *terminal) bool { return other == term })
 }
 
-// forgetTerminals lets the oldest go that have ended and were not read.
-func (s *step) forgetTerminals() {
+// evictTerminals lets the oldest go that have ended and were not read.
+func (s *step) evictTerminals() {
 	for n := len(s.terminals) - len(s.liveTerminals()); n > maxTerminals; n-- {
 		i := slices.IndexFunc(s.terminals, func(term *terminal) bool { return term.result != nil })
 		s.terminals = slices.Delete(s.terminals, i, i+1)
 	}
 }
 
-// stopLook stops the timer of the call that waits.
-func (s *step) stopLook(term *terminal) {
-	if term.look.timer != 0 {
-		s.effect(Cancel{term.look.timer})
-		term.look.timer = 0
+// stopWaitTimer stops the timer of the call that waits.
+func (s *step) stopWaitTimer(term *terminal) {
+	if term.wait.timer != 0 {
+		s.effect(Cancel{term.wait.timer})
+		term.wait.timer = 0
 	}
 }
 
-// leaveLooks ends what a turn that is interrupted waits for: commands that the model was
+// cancelWaits ends what a turn that is interrupted waits for: commands that the model was
 // not told to go on end with it, others do not.
-func (s *step) leaveLooks() {
+func (s *step) cancelWaits() {
 	for _, term := range s.liveTerminals() {
-		l := term.look
+		l := term.wait
 		if l == nil {
 			continue
 		}
-		s.stopLook(term)
-		if !term.isNew() {
-			term.look = nil
-			s.answer(l.call, abortedOutputText)
+		s.stopWaitTimer(term)
+		if !term.inFirstCall() {
+			term.wait = nil
+			s.completeCall(l.call, abortedOutputText)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // withTerminals is a machine with a turn whose model may leave commands running.
 func withTerminals(t *testing.T) *machine {
 	m := newMachine(t.Errorf)
-	m.world.Offers.Terminals = true
+	m.world.Capabilities.Terminals = true
 	m.take(m.start(protocol.HistoryPaginated))
 	m.ask()
 	return m
@@ -24,12 +24,12 @@ func withTerminals(t *testing.T) *machine {
 
 // ask begins a turn.
 func (m *machine) ask() {
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
 }
 
 // call has the model call a tool, and gives what the step does.
 func (m *machine) call(id, tool, arguments string) core.Output {
-	return m.take(core.SampleDone{Effect: last[core.Sample](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: id, Name: tool, Arguments: arguments}}}})
+	return m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: id, Name: tool, Arguments: arguments}}}})
 }
 
 // leaveRunning has the model leave a command running, and gives its effect.
@@ -91,11 +91,11 @@ func TestTerminalOutputIsBounded(t *testing.T) {
 // TestTerminalsOfRevertedTurns go on without an item: their turn is no more.
 func TestTerminalsOfRevertedTurns(t *testing.T) {
 	m := withTerminals(t)
-	m.take(core.SampleDone{Effect: last[core.Sample](m)})
+	m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 	m.ask()
 	turn := m.thread.ActiveTurn()
 	effect := m.leaveRunning("c")
-	m.take(core.SampleDone{Effect: last[core.Sample](m)})
+	m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 	m.take(core.Revert{To: m.caller(), Before: &turn})
 	out := m.take(core.ToolOutput{Effect: effect, Text: "lost"})
 	require.Empty(t, out.Messages)
@@ -110,9 +110,9 @@ func TestTerminalsOfRevertedTurns(t *testing.T) {
 // what was accepted for one shell is not for another.
 func TestShellsOfTheModelsChoice(t *testing.T) {
 	m := withTerminals(t)
-	m.take(core.SampleDone{Effect: last[core.Sample](m)})
+	m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, ApprovalPolicy: &m.settings.ApprovalPolicy}, World: m.world})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, ApprovalPolicy: &m.settings.ApprovalPolicy}, Env: m.world})
 	for i, c := range []struct {
 		arguments string
 		asks      bool
@@ -171,7 +171,7 @@ func TestNothingIsTyped(t *testing.T) {
 	m.call("c", "exec_command", `{"cmd":"serve","tty":true}`)
 	m.take(core.TimerFired{Effect: last[core.Timer](m)})
 	m.call("d", "write_stdin", `{"session_id":9,"chars":"x"}`)
-	out := m.take(core.KeysTyped{Effect: last[core.TypeKeys](m), Err: errDiskFull})
+	out := m.take(core.StdinWritten{Effect: last[core.WriteStdin](m), Err: errDiskFull})
 	require.Contains(t, outputIn(t, out, "d"), "Nothing was typed, for no space left on device. Process running with session ID 9")
 	require.True(t, m.thread.HasTerminals())
 }

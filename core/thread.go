@@ -34,8 +34,8 @@ type Thread struct {
 	// announcedEnd is the turn that clients know to have failed because its lines could not be appended.
 	// The next line records that in the rollout.
 	announcedEnd *announcedFailure
-	// offers are the capabilities of the last turn's environment.
-	offers Offers
+	// capabilities are the capabilities of the last turn's environment.
+	capabilities Capabilities
 	// overhead is the last count of the request's parts that are not items.
 	overhead   overhead
 	lastEffect EffectID
@@ -94,12 +94,12 @@ func (l *Loading) Thread(o Options) *Thread {
 	t := l.thread
 	t.setOptions(o)
 	t.from = nil
-	if o.Offers != nil {
-		t.offers = o.Offers(t.settings.Provider, t.settings.Model)
+	if o.Capabilities != nil {
+		t.capabilities = o.Capabilities(t.settings.Provider, t.settings.Model)
 	}
 	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
 	t.next = max(t.next, o.Next)
-	t.applyEnv(World{Offers: t.offers, Memory: o.Memory})
+	t.applyEnv(TurnEnv{Capabilities: t.capabilities, Memory: o.Memory})
 	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
 		t.name = o.Name
 	}
@@ -109,10 +109,10 @@ func (l *Loading) Thread(o Options) *Thread {
 
 // applyEnv applies the parts of an environment that hold beyond the turn. A thread without a rollout
 // has no memory.
-func (t *Thread) applyEnv(w World) {
-	t.offers, t.memory = w.Offers, w.Memory
+func (t *Thread) applyEnv(w TurnEnv) {
+	t.capabilities, t.memory = w.Capabilities, w.Memory
 	t.setModel()
-	t.context.SetResponses(w.Offers.Responses)
+	t.context.SetResponses(w.Capabilities.Responses)
 	t.context.ChooseForms()
 	if t.options.Ephemeral {
 		t.memory = MemoryRules{}
@@ -125,7 +125,7 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
 	again.allowed, again.warned, again.untracked, again.announcedEnd, again.lastEffect = t.allowed, t.warned, t.untracked, t.announcedEnd, t.lastEffect
-	again.base, again.developer, again.offers, again.serverTools, again.questions = t.base, t.developer, t.offers, t.serverTools, t.questions
+	again.base, again.developer, again.capabilities, again.serverTools, again.questions = t.base, t.developer, t.capabilities, t.serverTools, t.questions
 	again.memory, again.memoryWarned = t.memory, t.memoryWarned
 	again.context.MarkStale()
 	return again
@@ -184,7 +184,7 @@ type step struct {
 
 func (s *step) start(in Start) {
 	s.setOptions(in.Options)
-	s.applyEnv(in.World)
+	s.applyEnv(in.Env)
 	s.record(protocol.LineSessionMeta, in.Meta)
 	s.changeSettings(in.Settings, "")
 	if in.Resumes != nil {
@@ -201,29 +201,29 @@ func (s *step) replyToStart(in Start) {
 		s.reply(in.To, protocol.ThreadArchiveAndNewResponse{ArchivedThreadID: in.Replaces, Thread: s.View(false)})
 		return
 	}
-	s.reply(in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.World)})
+	s.reply(in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.Env)})
 }
 
 func (s *step) resume(in Resume) {
 	if in.Fresh {
-		s.applyEnv(in.World)
-		s.settleLastTurn()
+		s.applyEnv(in.Env)
+		s.closeDanglingTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
 	}
-	s.reply(in.To, s.resumeResponse(in.Params, in.World))
+	s.reply(in.To, s.resumeResponse(in.Params, in.Env))
 	if in.Fresh && s.usage.Total.TotalTokens > 0 {
 		s.notifyUsage(s.currentTurn())
 	}
 	s.warn(in.Warnings)
 	if in.Fresh {
-		s.expandEncrypted(&in.World)
+		s.expandEncrypted(&in.Env)
 	}
-	s.repeatRequests(in.To.Conn)
+	s.resendRequests(in.To.Conn)
 }
 
-func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w World) protocol.ThreadResumeResponse {
+func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protocol.ThreadResumeResponse {
 	answer := protocol.ThreadResumeResponse{
 		Thread:             s.View(!p.ExcludeTurns),
 		ThreadSettingsView: s.settingsView(w),
@@ -238,15 +238,15 @@ func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w World) protocol.
 func (s *step) startFromHistory(in Start) {
 	s.addItems(in.History)
 	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
-	s.reply(in.To, s.resumeResponse(in.Resumes, in.World))
+	s.reply(in.To, s.resumeResponse(in.Resumes, in.Env))
 	s.warn(in.Warnings)
 }
 
 func (s *step) setName(in SetName) {
-	if s.withoutMetadata(in.To) {
+	if s.rejectEphemeral(in.To) {
 		return
 	}
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
 	s.out.Sync = true
 	s.reply(in.To, protocol.Empty{})

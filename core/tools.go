@@ -52,7 +52,7 @@ const (
 	callDone
 )
 
-func (t *Thread) asking() bool {
+func (t *Thread) awaitsApproval() bool {
 	if t.active == nil {
 		return false
 	}
@@ -67,8 +67,8 @@ func (t *Thread) asking() bool {
 	return false
 }
 
-// questioning tells whether the user is asked to choose.
-func (t *turn) questioning() bool {
+// awaitsUserInput tells whether the user is asked to choose.
+func (t *turn) awaitsUserInput() bool {
 	for _, c := range t.calls {
 		if c.state == callAsking && c.client != nil && c.client.questions != nil {
 			return true
@@ -77,8 +77,8 @@ func (t *turn) questioning() bool {
 	return false
 }
 
-// takeCalls writes the calls of an answer and begins to run them.
-func (s *step) takeCalls(calls []ToolCall) {
+// addCalls writes the calls of an answer and begins to run them.
+func (s *step) addCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
 		s.item(s.callItem(&call))
@@ -120,8 +120,8 @@ func (s *step) advance() {
 	}
 	busy, reading := false, true
 	for _, c := range t.calls {
-		if c.state == callWaiting && (!busy || reading && s.prepare(c) && s.readsOnly(c)) {
-			s.begin(c)
+		if c.state == callWaiting && (!busy || reading && s.decodeCall(c) && s.readsOnly(c)) {
+			s.startCall(c)
 		}
 		if t.outcome != nil {
 			return
@@ -132,7 +132,7 @@ func (s *step) advance() {
 		}
 	}
 	if !busy {
-		s.sample()
+		s.requestModel()
 	}
 }
 
@@ -147,78 +147,78 @@ func (s *step) readsOnly(c *toolCall) bool {
 	case c.command.Escalates || patchIn(c.command) != nil:
 		return false
 	}
-	return c.command.Safe || !s.mayChange(c.command) && !s.asksOutside()
+	return c.command.Safe || !s.mayWrite(c.command) && !s.asksOutside()
 }
 
 // viewsImage reports whether the call looks at an image.
 func (s *step) viewsImage(c *toolCall) bool {
-	return c.call.Name == toolspec.ViewImage && s.offers.Images && s.reviewing() == nil && s.serverTool(c.call.Name) == nil
+	return c.call.Name == toolspec.ViewImage && s.capabilities.Images && s.reviewing() == nil && s.serverTool(c.call.Name) == nil
 }
 
-// prepare reads the arguments of a call that may run beside others. It is false for other tools
+// decodeCall reads the arguments of a call that may run beside others. It is false for other tools
 // and for arguments that make no sense.
-func (s *step) prepare(c *toolCall) bool {
+func (s *step) decodeCall(c *toolCall) bool {
 	if s.viewsImage(c) {
 		return true
 	}
 	if c.command == nil && toolspec.IsShell(c.call.Name) {
 		c.command, _ = s.parseCommand(c)
 	}
-	return c.command != nil || s.prepareServerCall(c)
+	return c.command != nil || s.decodeServerCall(c)
 }
 
 // parseCommand decodes the arguments of a tool that runs commands.
 func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
 	parse := toolspec.ParseShell
-	if s.offers.Terminals && c.call.Name == toolspec.ExecCommand && s.reviewing() == nil {
+	if s.capabilities.Terminals && c.call.Name == toolspec.ExecCommand && s.reviewing() == nil {
 		parse = toolspec.ParseExec
 	}
-	command, err := parse(c.call.Arguments, s.settings.Cwd, s.active.world.Shell)
+	command, err := parse(c.call.Arguments, s.settings.Cwd, s.active.env.Shell)
 	if err != nil {
 		return nil, err
 	}
 	return &shellCommand{Command: *command}, nil
 }
 
-func (s *step) begin(c *toolCall) {
+func (s *step) startCall(c *toolCall) {
 	switch {
 	case toolspec.IsShell(c.call.Name):
-		s.beginShell(c)
+		s.startShell(c)
 	case s.reviewing() != nil:
-		s.answer(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, toolspec.Shell))
+		s.completeCall(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, toolspec.Shell))
 	case s.serverTool(c.call.Name) != nil:
-		s.beginServerCall(c)
+		s.startServerCall(c)
 	case c.call.Name == toolspec.ApplyPatch:
-		s.beginPatch(c)
+		s.startPatch(c)
 	case c.call.Name == toolspec.UpdatePlan:
-		s.answer(c, s.updatePlan(c.call.Arguments))
-	case c.call.Name == toolspec.WriteStdin && s.offers.Terminals:
-		s.beginTyping(c)
-	case c.call.Name == toolspec.ViewImage && s.offers.Images:
-		s.beginView(c)
+		s.completeCall(c, s.updatePlan(c.call.Arguments))
+	case c.call.Name == toolspec.WriteStdin && s.capabilities.Terminals:
+		s.startStdin(c)
+	case c.call.Name == toolspec.ViewImage && s.capabilities.Images:
+		s.startViewImage(c)
 	case c.call.Name == toolspec.Recall && s.recalls():
-		s.beginRecall(c)
+		s.startRecall(c)
 	case c.call.Name == toolspec.RequestUserInput && s.offersTool(toolspec.RequestUserInput):
-		s.beginQuestions(c)
+		s.askQuestions(c)
 	default:
-		s.beginOther(c)
+		s.startOtherCall(c)
 	}
 }
 
-// beginOther begins a call of a tool that is not ours.
-func (s *step) beginOther(c *toolCall) {
+// startOtherCall begins a call of a tool that is not ours.
+func (s *step) startOtherCall(c *toolCall) {
 	if tool := s.clientTool(c.call.Name); tool != nil {
-		s.beginClientTool(c, tool)
+		s.startClientTool(c, tool)
 		return
 	}
-	s.answer(c, s.noTool(c.call.Name))
+	s.completeCall(c, s.unknownToolText(c.call.Name))
 }
 
 func (t *Thread) offersTool(name string) bool {
 	return slices.ContainsFunc(t.tools(), func(tool ToolSpec) bool { return tool.Name == name })
 }
 
-func (s *step) noTool(name string) string {
+func (s *step) unknownToolText(name string) string {
 	var names []string
 	for _, tool := range s.tools() {
 		names = append(names, tool.Name)
@@ -226,12 +226,12 @@ func (s *step) noTool(name string) string {
 	return fmt.Sprintf("There is no tool %q. The tools are: %s.", name, strings.Join(names, ", "))
 }
 
-// answer gives the model the output of a call.
-func (s *step) answer(c *toolCall, output string) {
-	s.answerWith(c, protocol.ToolOutput{Text: output})
+// completeCall gives the model the output of a call.
+func (s *step) completeCall(c *toolCall, output string) {
+	s.completeCallWith(c, protocol.ToolOutput{Text: output})
 }
 
-func (s *step) answerWith(c *toolCall, output protocol.ToolOutput) {
+func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
 	c.state = callDone
 	c.output = &protocol.FunctionCallOutput{CallID: c.call.ID, Output: output}
 	if c.call.Custom {
@@ -239,15 +239,15 @@ func (s *step) answerWith(c *toolCall, output protocol.ToolOutput) {
 	}
 	s.out.Sync = true
 	if s.active != nil && slices.Contains(s.active.calls, c) {
-		s.releaseOutputs()
+		s.recordOutputs()
 		return
 	}
 	s.item(c.output)
 }
 
-// releaseOutputs records the outputs of calls in the order of the calls. The output of a call that
+// recordOutputs records the outputs of calls in the order of the calls. The output of a call that
 // ends before an earlier one waits for that.
-func (s *step) releaseOutputs() {
+func (s *step) recordOutputs() {
 	for _, c := range s.active.calls {
 		if c.state != callDone {
 			return
@@ -259,8 +259,8 @@ func (s *step) releaseOutputs() {
 	}
 }
 
-// heldOutput returns the output of a call that waits for an earlier one, nil for none.
-func (s *step) heldOutput(callID string) protocol.ResponseItemVariant {
+// pendingOutput returns the output of a call that waits for an earlier one, nil for none.
+func (s *step) pendingOutput(callID string) protocol.ResponseItemVariant {
 	if s.active == nil {
 		return nil
 	}
@@ -272,39 +272,39 @@ func (s *step) heldOutput(callID string) protocol.ResponseItemVariant {
 	return nil
 }
 
-func (s *step) beginShell(c *toolCall) {
-	if !s.prepare(c) {
+func (s *step) startShell(c *toolCall) {
+	if !s.decodeCall(c) {
 		_, err := s.parseCommand(c)
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
 	if p := patchIn(c.command); p != nil && s.reviewing() != nil {
-		s.answer(c, "A review changes no files: the patch was not applied.")
+		s.completeCall(c, "A review changes no files: the patch was not applied.")
 		return
 	} else if p != nil {
 		s.planPatch(c, p)
 		return
 	}
 	if c.command.Terminal != nil && len(s.liveTerminals()) >= maxTerminals {
-		s.answer(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessions()))
+		s.completeCall(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessionList()))
 		return
 	}
-	c.command.outside = s.remembers(c.command.Key(true))
+	c.command.outside = s.isApproved(c.command.Key(true))
 	switch s.verdict(c.command) {
 	case toolspec.Run:
 		s.runCommand(c)
 	case toolspec.Ask:
-		c.command.Reason = cmp.Or(c.command.Reason, c.command.danger())
-		s.ask(c)
+		c.command.Reason = cmp.Or(c.command.Reason, c.command.dangerReason())
+		s.requestApproval(c)
 		s.warnUnconfined()
 	default:
-		s.decline(c, s.refusal(c.command))
+		s.declineCall(c, s.refusalText(c.command))
 		s.warnUnconfined()
 	}
 }
 
 func (s *step) runCommand(c *toolCall) {
-	if s.mayChange(c.command) && s.held(c) {
+	if s.mayWrite(c.command) && s.holdForCapture(c) {
 		return
 	}
 	if c.command.Terminal != nil {
@@ -312,21 +312,21 @@ func (s *step) runCommand(c *toolCall) {
 		return
 	}
 	c.state, c.effect = callRunning, s.newEffect()
-	s.active.commands = append(s.active.commands, c.effect)
+	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
-		Environment: s.active.world.Environment}, Track: s.trackCommand(c.command)})
+		Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
 }
 
-// show tells that the command's item began, where that was not told yet. The item
+// updateCommandItem tells that the command's item began, where that was not told yet. The item
 // it gives can be changed: what was told stays as it was.
-func (s *step) show(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
+func (s *step) updateCommandItem(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
 	if c.item == nil {
-		c.item = s.openItem(&protocol.CommandExecutionItem{
+		c.item = s.newItem(&protocol.CommandExecutionItem{
 			ID: c.call.ID, Command: command.Quote(c.command.Argv), Cwd: c.command.Cwd, Source: source,
 			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: c.command.Actions(),
 		}, s.Now)
-		s.started(c.item)
+		s.notifyStarted(c.item)
 	}
 	item := *c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
 	item.Source = source
@@ -337,8 +337,8 @@ func (s *step) show(c *toolCall, source string, processID *string) *protocol.Com
 	return &item
 }
 
-// running is the call that an effect belongs to.
-func (s *step) running(id EffectID) *toolCall {
+// runningCall is the call that an effect belongs to.
+func (s *step) runningCall(id EffectID) *toolCall {
 	if s.active == nil {
 		return nil
 	}
@@ -351,75 +351,75 @@ func (s *step) running(id EffectID) *toolCall {
 }
 
 func (s *step) toolStarted(in ToolStarted) {
-	if term := s.terminalOf(in.Effect); term != nil {
+	if term := s.terminalOfEffect(in.Effect); term != nil {
 		term.pid = in.ProcessID
-		s.showTerminal(term)
+		s.updateTerminalItem(term)
 		return
 	}
-	if c := s.running(in.Effect); c != nil {
-		s.show(c, protocol.SourceStartup, &in.ProcessID)
+	if c := s.runningCall(in.Effect); c != nil {
+		s.updateCommandItem(c, protocol.SourceStartup, &in.ProcessID)
 	}
 }
 
 func (s *step) toolOutput(in ToolOutput) {
-	if o := s.ownCommand(in.Effect); o != nil {
-		s.tellOutput(s.active.id, o.item.ItemID(), in.Text)
+	if o := s.userCommandOf(in.Effect); o != nil {
+		s.notifyOutput(s.active.id, o.item.ItemID(), in.Text)
 		return
 	}
-	if term := s.terminalOf(in.Effect); term != nil {
+	if term := s.terminalOfEffect(in.Effect); term != nil {
 		s.terminalOutput(term, in.Text)
 		return
 	}
-	c := s.running(in.Effect)
+	c := s.runningCall(in.Effect)
 	if c == nil || in.Text == "" {
 		return
 	}
-	s.show(c, protocol.SourceStartup, nil)
-	s.tellOutput(s.active.id, c.call.ID, in.Text)
+	s.updateCommandItem(c, protocol.SourceStartup, nil)
+	s.notifyOutput(s.active.id, c.call.ID, in.Text)
 }
 
-func (s *step) tellOutput(turnID, itemID, text string) {
+func (s *step) notifyOutput(turnID, itemID, text string) {
 	if text != "" {
 		s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: turnID, ItemID: itemID, Delta: text})
 	}
 }
 
 func (s *step) toolDone(in ToolDone) {
-	if o := s.ownCommand(in.Effect); o != nil {
-		s.ownDone(o, in.Result)
+	if o := s.userCommandOf(in.Effect); o != nil {
+		s.userCommandDone(o, in.Result)
 		return
 	}
-	if term := s.terminalOf(in.Effect); term != nil && !term.isNew() {
-		s.trackedIn(term.turnID, in.Tracked)
+	if term := s.terminalOfEffect(in.Effect); term != nil && !term.inFirstCall() {
+		s.recordChangesOf(term.turnID, in.Tracked)
 		s.terminalDone(term, in.Result)
 		return
 	} else if term != nil {
-		s.stopLook(term)
-		s.drop(term)
+		s.stopWaitTimer(term)
+		s.removeTerminal(term)
 	}
-	c := s.running(in.Effect)
-	if c == nil || !ended(&s.active.commands, in.Effect) {
+	c := s.runningCall(in.Effect)
+	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
 	}
-	if s.offersOutside(c.command, in.Result) {
-		s.tracked(in.Tracked)
-		s.offerOutside(c, in.Result)
+	if s.isSandboxDenial(c.command, in.Result) {
+		s.recordChanges(in.Tracked)
+		s.askToEscalate(c, in.Result)
 		return
 	}
-	s.settle(c, in.Result, "")
-	s.tracked(in.Tracked)
+	s.completeCommand(c, in.Result, "")
+	s.recordChanges(in.Tracked)
 	if s.active.outcome != nil {
-		s.finishWhenDone()
+		s.completeWhenIdle()
 		return
 	}
 	s.advance()
 }
 
-// settle ends a command that ran. The model is told the rest after its output.
-func (s *step) settle(c *toolCall, r ToolResult, rest string) {
-	endItem(s.show(c, protocol.SourceStartup, c.processID()), r)
-	s.completed(c.item, c.command.Argv)
-	s.answer(c, c.command.resultText(r)+rest)
+// completeCommand ends a command that ran. The model is told the rest after its output.
+func (s *step) completeCommand(c *toolCall, r ToolResult, rest string) {
+	setResult(s.updateCommandItem(c, protocol.SourceStartup, c.processID()), r)
+	s.completeItem(c.item, c.command.Argv)
+	s.completeCall(c, c.command.resultText(r)+rest)
 }
 
 // processID is that of a terminal; the other commands have the system's.
@@ -433,13 +433,13 @@ func (c *toolCall) processID() *string {
 // resultText is a command's result as the model reads it.
 func (c *shellCommand) resultText(r ToolResult) string {
 	if c.Terminal != nil {
-		return lookText(r.Duration, exitText(r), r.Output, c.Terminal.Keep)
+		return terminalOutputText(r.Duration, exitText(r), r.Output, c.Terminal.Keep)
 	}
-	return outputText(r)
+	return commandOutput(r)
 }
 
-// endItem gives a command's item what came of it.
-func endItem(item *protocol.CommandExecutionItem, r ToolResult) {
+// setResult gives a command's item what came of it.
+func setResult(item *protocol.CommandExecutionItem, r ToolResult) {
 	item.Status = protocol.CommandFailed
 	if r.ExitCode != nil && *r.ExitCode == 0 {
 		item.Status = protocol.CommandCompleted
@@ -449,8 +449,8 @@ func endItem(item *protocol.CommandExecutionItem, r ToolResult) {
 	item.DurationMs = new(r.Duration.Milliseconds())
 }
 
-// outputText is a command's result as the model reads it.
-func outputText(r ToolResult) string {
+// commandOutput is a command's result as the model reads it.
+func commandOutput(r ToolResult) string {
 	head := fmt.Sprintf("Wall time: %.1f seconds\n", r.Duration.Seconds())
 	switch {
 	case r.TimedOut:

@@ -45,7 +45,7 @@ type FileDiff struct {
 
 // trackCommand is how a command is tracked, nil for one that cannot write.
 func (s *step) trackCommand(c *shellCommand) *Track {
-	if !s.active.world.Tracking.Worktree || s.active.uncaptured || !s.mayChange(c) {
+	if !s.active.env.Tracking.Worktree || s.active.uncaptured || !s.mayWrite(c) {
 		return nil
 	}
 	return s.track(s.settings.Cwd)
@@ -53,22 +53,22 @@ func (s *step) trackCommand(c *shellCommand) *Track {
 
 // trackTyping is how typing on a terminal is tracked, nil where it cannot write.
 func (s *step) trackTyping(term *terminal) *Track {
-	if !s.active.world.Tracking.Worktree || s.active.uncaptured || !term.writes {
+	if !s.active.env.Tracking.Worktree || s.active.uncaptured || !term.writes {
 		return nil
 	}
 	return s.track(s.settings.Cwd)
 }
 
-// mayChange tells whether a command may write files: one that is not known to only read,
+// mayWrite tells whether a command may write files: one that is not known to only read,
 // unless the kernel lets it write none.
-func (s *step) mayChange(c *shellCommand) bool {
+func (s *step) mayWrite(c *shellCommand) bool {
 	_, readOnly := s.sandboxOf(c).SandboxPolicyVariant.(*protocol.ReadOnly)
-	return !c.Safe && !(readOnly && s.active.world.Enforced)
+	return !c.Safe && !(readOnly && s.active.env.Enforced)
 }
 
 // trackPatch is how a patch is tracked, nil where it is not.
 func (s *step) trackPatch(p *patchCall) *Track {
-	if !s.active.world.Tracking.Patches {
+	if !s.active.env.Tracking.Patches {
 		return nil
 	}
 	return s.track(s.trackedDir(p))
@@ -89,10 +89,10 @@ func (s *step) trackedDir(p *patchCall) string {
 }
 
 func (s *step) track(dir string) *Track {
-	return &Track{Turn: s.active.id, Dir: dir, Before: filechanges.Net(s.changedBy(s.active.id)), Keep: s.keepsFiles()}
+	return &Track{Turn: s.active.id, Dir: dir, Before: filechanges.Net(s.changedBy(s.active.id)), Keep: s.keepsCheckpoints()}
 }
 
-func (s *step) keepsFiles() bool { return s.active.world.Tracking.Worktree && !s.options.Ephemeral }
+func (s *step) keepsCheckpoints() bool { return s.active.env.Tracking.Worktree && !s.options.Ephemeral }
 
 // FilesChanged tells what a command that stays has changed while it was watched, with which
 // its first call has waited long enough.
@@ -104,23 +104,23 @@ type FilesChanged struct {
 func (in FilesChanged) apply(s *step) { s.filesChanged(in) }
 
 func (s *step) filesChanged(in FilesChanged) {
-	term := s.terminalOf(in.Effect)
+	term := s.terminalOfEffect(in.Effect)
 	if term == nil {
 		return
 	}
-	s.trackedIn(term.turnID, in.Tracked)
-	if term.isNew() && s.active.outcome == nil {
-		s.stopLook(term)
-		s.lookIsOver(term)
+	s.recordChangesOf(term.turnID, in.Tracked)
+	if term.inFirstCall() && s.active.outcome == nil {
+		s.stopWaitTimer(term)
+		s.endWait(term)
 	}
 }
 
-// tracked keeps what a call of the turn under way changed.
-func (s *step) tracked(t *Tracked) { s.trackedIn(s.active.id, t) }
+// recordChanges keeps what a call of the turn under way changed.
+func (s *step) recordChanges(t *Tracked) { s.recordChangesOf(s.active.id, t) }
 
-// trackedIn keeps what a call changed, and tells the turn's diff where it is another one,
+// recordChangesOf keeps what a call changed, and tells the turn's diff where it is another one,
 // unless the turn is over, or was taken back.
-func (s *step) trackedIn(turnID string, t *Tracked) {
+func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	if t == nil {
 		return
 	}
@@ -136,7 +136,7 @@ func (s *step) trackedIn(turnID string, t *Tracked) {
 	changes := t.Changes
 	changes.ID = turnID
 	if s.active == nil {
-		s.settleLastTurn()
+		s.closeDanglingTurn()
 	}
 	s.record(protocol.LineWorktreeChanges, changes)
 	s.out.Sync = true

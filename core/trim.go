@@ -28,10 +28,10 @@ func (in TrimContext) apply(s *step)      { s.trimContext(in) }
 func (in SummarizeContext) apply(s *step) { s.summarizeContext(in) }
 
 func (s *step) trimContext(in TrimContext) {
-	if s.turnUnderWay(in.To) {
+	if s.rejectInTurn(in.To) {
 		return
 	}
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	c := s.beginTrim()
 	s.trimTo(int(in.KeepLast), protocol.TrimAsked, withSummary(in.Summary))
 	s.endTrim(c, nil)
@@ -95,7 +95,7 @@ func (t *Thread) priceOf(summary string) int64 {
 func (s *step) lastChanges() []history.Change { return s.context.LastEdit().Changes() }
 
 func (s *step) summarizeContext(in SummarizeContext) {
-	if s.turnUnderWay(in.To) {
+	if s.rejectInTurn(in.To) {
 		return
 	}
 	points := s.context.TrimPoints()
@@ -113,7 +113,7 @@ func (s *step) summarizeContext(in SummarizeContext) {
 		s.reject(in.To, protocol.InvalidParams("summary", "`summary` must not be empty"))
 		return
 	}
-	s.settleLastTurn()
+	s.closeDanglingTurn()
 	c := s.beginTrim()
 	s.record(protocol.LineContextEdit, s.summarizing(points[at].ID, in.Summary))
 	s.out.Sync = true

@@ -13,17 +13,17 @@ import (
 type turn struct {
 	id        string
 	startedAt time.Time
-	world     World
+	env       TurnEnv
 	schema    json.RawMessage
-	// samples and commands are the effects whose terminal input has not come, oldest
+	// modelEffects and commands are the effects whose terminal input has not come, oldest
 	// first.
-	samples, commands []EffectID
-	// own are the user's own commands that run, quiet is set while the turn does nothing
+	modelEffects, toolEffects []EffectID
+	// userCommands are the user's own commands that run, quiet is set while the turn does nothing
 	// else. owed is set while the model is to be asked once they have ended.
-	own         []*ownCommand
-	quiet, owed bool
-	// sample is the model request under way, nil while tools run.
-	sample *sampling
+	userCommands              []*userCommand
+	shellOnly, requestPending bool
+	// request is the model request under way, nil while tools run.
+	request *modelRequest
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
 	// retries counts the failed requests since the last answer that the client was told of,
@@ -39,8 +39,8 @@ type turn struct {
 	// the model's last answer.
 	compaction  *runningCompaction
 	compactions int
-	// spent is set once the provider told what an answer cost.
-	spent bool
+	// hasUsage is set once the provider told what an answer cost.
+	hasUsage bool
 	// plans counts the items of plans that the turn has begun.
 	plans int
 	// last is the agent's last message.
@@ -66,28 +66,28 @@ type outcome struct {
 }
 
 func (s *step) turnStart(in TurnStart) {
-	s.releaseTurn()
+	s.completePendingTurn()
 	switch {
 	case s.active == nil:
 		s.beginTurn(in)
 	case s.active.interrupted(), s.active.kind() != "" && s.active.outcome != nil:
 		s.waiting = append(s.waiting, waiter{in.To, in})
 	case s.active.kind() != "":
-		s.reject(in.To, s.active.notSteerable("failed to submit turn input: "))
+		s.reject(in.To, s.active.errNotSteerable("failed to submit turn input: "))
 	case len(in.Params.Input) == 0:
 		s.reject(in.To, errEmptyInput())
-	case s.active.quiet:
+	case s.active.shellOnly:
 		s.active.schema = in.Params.OutputSchema
-		s.wake(s.settings.WithTurn(in.Params), in.World)
-		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
-		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
+		s.convertToModelTurn(s.settings.WithTurn(in.Params), in.Env)
+		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
+		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
 		s.reject(in.To, protocol.Refuse(protocol.KindTurnActive, "failed to submit turn input: the output schema is not that of the turn under way, %s; "+
 			"leave it out, or wait for the turn's end", s.active.id))
 	default:
 		s.adjustSettings(s.settings.WithTurn(in.Params), s.active.id)
-		s.reply(in.To, protocol.TurnStartResponse{Turn: s.startedTurn()})
-		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
+		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
+		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}
 }
 
@@ -102,8 +102,8 @@ func (t *turn) kind() string {
 	return ""
 }
 
-// notSteerable refuses input to a turn that takes none.
-func (t *turn) notSteerable(what string) *protocol.Error {
+// errNotSteerable refuses input to a turn that takes none.
+func (t *turn) errNotSteerable(what string) *protocol.Error {
 	err := protocol.Refuse(protocol.KindTurnActive, "%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
 	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: t.kind()}
 	return err
@@ -118,25 +118,25 @@ func (t *turn) interrupted() bool {
 	return t.outcome != nil && t.outcome.status == protocol.TurnInterrupted
 }
 
-// openTurn makes a turn the active one. No line tells of it yet.
-func (s *step) openTurn(world World) *turn {
-	s.settleLastTurn()
+// newTurn makes a turn the active one. No line tells of it yet.
+func (s *step) newTurn(world TurnEnv) *turn {
+	s.closeDanglingTurn()
 	s.discardDraft(errDraftExpired())
 	s.failed = false
 	s.applyEnv(world)
-	s.active = &turn{id: s.NewID(), startedAt: s.Now, world: world, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: world, notBefore: s.Now.Add(s.options.CompletedFloor)}
 	return s.active
 }
 
 func (s *step) beginTurn(in TurnStart) {
-	s.openTurn(in.World).schema = in.Params.OutputSchema
-	limit := s.limitHistory(in.World.MaxTurns)
+	s.newTurn(in.Env).schema = in.Params.OutputSchema
+	limit := s.limitHistory(in.Env.MaxTurns)
 	s.recordBegin(in.Params.RootTurnID)
 	s.changeSettings(s.settings.WithTurn(in.Params), s.active.id)
-	s.appendNotices(in.World)
-	s.learn(in.World.Tools)
+	s.appendNotices(in.Env)
+	s.setServerTools(in.Env.Tools)
 
-	answer := s.startedTurn()
+	answer := s.activeTurnView()
 	answer.StartedAt = nil
 	s.reply(in.To, protocol.TurnStartResponse{Turn: answer})
 	if limit != nil {
@@ -144,37 +144,37 @@ func (s *step) beginTurn(in TurnStart) {
 		s.contextChanged(s.lastChanges())
 	}
 	s.notifyStatus()
-	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.startedTurn()})
-	s.userSays(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
+	s.addUserInput(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	s.beginCheckpoint()
 	s.searchMemory(in.Params.Input)
-	s.firstSample()
+	s.firstModelRequest()
 }
 
 func (s *step) recordBegin(root *string) {
 	at := s.Now.Unix()
 	s.event(protocol.TaskStarted{Type: protocol.EventTaskStarted, TurnID: s.active.id, RootTurnID: root, StartedAt: &at,
-		ModelContextWindow: s.active.world.Provider.ContextWindow})
+		ModelContextWindow: s.active.env.Provider.ContextWindow})
 }
 
-// startedTurn is the turn under way as answers and turn/started show it.
-func (s *step) startedTurn() protocol.Turn { return s.lastTurn().head() }
+// activeTurnView is the turn under way as answers and turn/started show it.
+func (s *step) activeTurnView() protocol.Turn { return s.lastTurn().head() }
 
 func (s *step) notifyStatus() {
 	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
 }
 
-// userSays puts the user's input into the history and shows it.
-func (s *step) userSays(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
+// addUserInput puts the user's input into the history and shows it.
+func (s *step) addUserInput(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
 	if len(input) == 0 {
 		return
 	}
 	s.item(&protocol.Message{ID: "msg_" + s.NewID(), Role: protocol.RoleUser, Content: contentOf(input, images)})
-	item := s.openItem(&protocol.UserMessageItem{ID: s.NewID(), ClientID: clientID, Content: input}, s.Now)
-	s.started(item)
-	s.completed(item, nil)
+	item := s.newItem(&protocol.UserMessageItem{ID: s.NewID(), ClientID: clientID, Content: input}, s.Now)
+	s.notifyStarted(item)
+	s.completeItem(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventUserMessage, Message: inputText(input), Kind: "plain"})
-	s.tellSkills(skills)
+	s.addSkills(skills)
 	s.out.Sync = true
 }
 
@@ -210,25 +210,25 @@ func contentOf(input []protocol.UserInput, images map[string]LocalImage) []proto
 	return content
 }
 
-// join adds input to the turn under way. A running model request is dropped: its
+// steerTurn adds input to the turn under way. A running model request is dropped: its
 // half message never completes, and the next request holds the new input. A next try that
 // waits goes on waiting, and so does a compaction: what came meanwhile stays behind it.
-func (s *step) join(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
+func (s *step) steerTurn(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
-	s.userSays(input, clientID, images, skills)
+	s.addUserInput(input, clientID, images, skills)
 	if t.outcome != nil { // finished, but not yet told
 		t.outcome = nil
 		s.stopTimer()
-		if !t.owed {
-			s.sample()
+		if !t.requestPending {
+			s.requestModel()
 		}
 		return
 	}
-	if t.sample != nil && t.compaction == nil {
-		s.effect(Cancel{t.sample.effect})
-		t.sample = nil
-		s.sample()
+	if t.request != nil && t.compaction == nil {
+		s.effect(Cancel{t.request.effect})
+		t.request = nil
+		s.requestModel()
 	}
 }
 
@@ -237,21 +237,21 @@ func (s *step) turnSteer(in TurnSteer) {
 	case s.active == nil || s.active.interrupted():
 		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to steer"))
 	case s.active.id != in.Params.ExpectedTurnID:
-		s.reject(in.To, s.wrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
+		s.reject(in.To, s.errWrongTurn("expected active turn id `%s` but found `%s`", in.Params.ExpectedTurnID))
 	case s.active.kind() != "":
-		s.reject(in.To, s.active.notSteerable(""))
+		s.reject(in.To, s.active.errNotSteerable(""))
 	case len(in.Params.Input) == 0:
 		s.reject(in.To, errEmptyInput())
 	default:
-		if s.active.quiet {
-			s.wake(s.settings, s.active.world)
+		if s.active.shellOnly {
+			s.convertToModelTurn(s.settings, s.active.env)
 		}
 		s.reply(in.To, protocol.TurnSteerResponse{TurnID: s.active.id})
-		s.join(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
+		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}
 }
 
-func (s *step) wrongTurn(format, expected string) *protocol.Error {
+func (s *step) errWrongTurn(format, expected string) *protocol.Error {
 	err := protocol.Refuse(protocol.KindTurnMismatch, format, expected, s.active.id)
 	err.Data.TurnID = s.active.id
 	return err
@@ -262,7 +262,7 @@ func (s *step) turnInterrupt(in TurnInterrupt) {
 	case s.active == nil:
 		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt"))
 	case in.TurnID != "" && in.TurnID != s.active.id:
-		s.reject(in.To, s.wrongTurn("expected active turn id %s but found %s", in.TurnID))
+		s.reject(in.To, s.errWrongTurn("expected active turn id %s but found %s", in.TurnID))
 	default:
 		s.reply(in.To, protocol.Empty{})
 		s.active.notBefore = later(s.active.notBefore, s.Now.Add(s.options.CompletedFloor))
@@ -283,21 +283,21 @@ func later(a, b time.Time) time.Time {
 func (s *step) interrupt() {
 	t := s.active
 	if t.outcome != nil {
-		s.cancelOwn()
+		s.cancelUserCommands()
 		return
 	}
-	for _, id := range slices.Concat(t.samples, t.commands) {
+	for _, id := range slices.Concat(t.modelEffects, t.toolEffects) {
 		s.effect(Cancel{id})
 	}
 	if t.retry != 0 {
 		s.effect(Cancel{t.retry})
 		t.retry = 0
 	}
-	s.leaveLooks()
-	s.leaveQuestions()
-	asking := s.asking() || t.questioning()
+	s.cancelWaits()
+	s.cancelQuestions()
+	asking := s.awaitsApproval() || t.awaitsUserInput()
 	for _, c := range t.calls {
-		s.abandon(c)
+		s.abortCall(c)
 	}
 	if asking {
 		s.notifyStatus()
@@ -305,8 +305,8 @@ func (s *step) interrupt() {
 	if t.compaction != nil {
 		s.endCompaction()
 	}
-	t.sample = nil
-	s.conclude(protocol.TurnInterrupted, nil)
+	t.request = nil
+	s.finishTurn(protocol.TurnInterrupted, nil)
 }
 
 func (s *step) stopTimer() {
@@ -323,10 +323,10 @@ func (s *step) shutdown() {
 		s.reject(w.to, closing)
 	}
 	s.waiting = nil
-	s.stopCaptures()
+	s.cancelCaptures()
 	s.endTerminals()
 	if s.active == nil && s.announcedEnd != nil {
-		s.settleLastTurn()
+		s.closeDanglingTurn()
 	}
 	s.endTurn()
 }

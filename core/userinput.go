@@ -7,17 +7,17 @@ import (
 	"appserver/protocol"
 )
 
-// beginQuestions puts the model's questions to the user.
-func (s *step) beginQuestions(c *toolCall) {
+// askQuestions puts the model's questions to the user.
+func (s *step) askQuestions(c *toolCall) {
 	questions, err := toolspec.ParseQuestions(c.call.Arguments)
 	if err != nil {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
 	c.client = &clientCall{questions: questions}
 	c.state, c.request = callAsking, s.NextRequest()
 	s.notifyStatus()
-	s.send(s.request(c))
+	s.send(s.requestFor(c))
 }
 
 // userAnswered gives the model what the user chose, of the questions that were put. Where
@@ -37,7 +37,7 @@ func (s *step) userAnswered(c *toolCall, in ClientAnswer) {
 	if err != nil {
 		text = []byte(`{"answers":{}}`)
 	}
-	s.answer(c, string(text))
+	s.completeCall(c, string(text))
 }
 
 func readAnswers(in ClientAnswer) (map[string]protocol.ToolRequestUserInputAnswer, error) {

@@ -158,10 +158,10 @@ func (t *Thread) status() protocol.ThreadStatus {
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	case t.active != nil:
 		flags := []string{}
-		if t.asking() {
+		if t.awaitsApproval() {
 			flags = append(flags, protocol.FlagWaitingOnApproval)
 		}
-		if t.active.questioning() {
+		if t.active.awaitsUserInput() {
 			flags = append(flags, protocol.FlagWaitingOnUserInput)
 		}
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}
@@ -225,7 +225,7 @@ func (r *turnRecord) head() protocol.Turn {
 	}
 }
 
-func (t *Thread) settingsView(w World) protocol.ThreadSettingsView {
+func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
 	s := t.settings
 	v := protocol.ThreadSettingsView{
 		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},

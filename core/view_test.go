@@ -95,10 +95,10 @@ func TestPromptTools(t *testing.T) {
 func TestPromptIsASnapshot(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.take(m.start(protocol.HistoryPaginated))
-	out := m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
-	sent := out.Effects[0].(core.Sample).Prompt
+	out := m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+	sent := out.Effects[0].(core.ModelRequest).Prompt
 	before := encode(sent.Items)
-	m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+	m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
 	m.take(core.TurnSteer{To: m.caller(), Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: goOn, ExpectedTurnID: m.thread.ActiveTurn()}})
 	require.Equal(t, before, encode(sent.Items))
 	require.NotEqual(t, before, encode(m.thread.Prompt().Items))
@@ -117,13 +117,13 @@ func TestMessagesAreSnapshots(t *testing.T) {
 		}
 	}
 	take(m.start(protocol.HistoryPaginated))
-	take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, World: m.world})
+	take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
 	take(core.ModelPiece{Effect: 1, Piece: core.Piece{Text: "I make."}})
-	take(core.SampleDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+	take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
 	take(core.ClientAnswer{Request: 0, Result: json.RawMessage(`{"decision":"accept"}`)})
 	take(core.ToolStarted{Effect: 2, ProcessID: "7"})
 	take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(0), Output: "made"}})
-	take(core.SampleDone{Effect: 3})
+	take(core.ModelDone{Effect: 3})
 	for i, message := range said {
 		require.Equal(t, texts[i], encode(message))
 	}

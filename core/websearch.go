@@ -11,10 +11,10 @@ import (
 
 // webSearch is the tool of the thread's next request. Only the Responses API has one.
 func (t *Thread) webSearch() *WebSearchTool {
-	if !t.offers.Responses {
+	if !t.capabilities.Responses {
 		return nil
 	}
-	return t.offers.WebSearch.Tool(t.settings.Sandbox)
+	return t.capabilities.WebSearch.Tool(t.settings.Sandbox)
 }
 
 // webSearchCall is the type of the items by which a provider reports its searches.
@@ -27,7 +27,7 @@ type openSearch struct {
 }
 
 // beginItem shows the beginning of an item of the provider's own.
-func (s *step) beginItem(m *sampling, item protocol.ResponseItemVariant) {
+func (s *step) beginItem(m *modelRequest, item protocol.ResponseItemVariant) {
 	call, ok := item.(*protocol.Unknown)
 	if !ok || call.Tag != webSearchCall || call.ItemID() == "" {
 		return
@@ -36,15 +36,15 @@ func (s *step) beginItem(m *sampling, item protocol.ResponseItemVariant) {
 	s.beginSearch(m, call.ItemID(), call)
 }
 
-func (s *step) beginSearch(m *sampling, id string, call *protocol.Unknown) openSearch {
+func (s *step) beginSearch(m *modelRequest, id string, call *protocol.Unknown) openSearch {
 	o := openSearch{id, s.Now}
 	m.searches = append(m.searches, o)
-	s.started(s.openItem(shownSearch(id, call), o.startedAt))
+	s.notifyStarted(s.newItem(shownSearch(id, call), o.startedAt))
 	return o
 }
 
 // keepSearch keeps a search of the provider's for its next request, and shows it.
-func (s *step) keepSearch(m *sampling, call *protocol.Unknown) {
+func (s *step) keepSearch(m *modelRequest, call *protocol.Unknown) {
 	id := call.ItemID()
 	if id == "" {
 		id = "ws_" + s.NewID()
@@ -57,11 +57,11 @@ func (s *step) keepSearch(m *sampling, call *protocol.Unknown) {
 		m.takeSearch(id)
 	}
 	s.item(call)
-	s.completed(s.openItem(shownSearch(id, call), o.startedAt), nil)
+	s.completeItem(s.newItem(shownSearch(id, call), o.startedAt), nil)
 }
 
 // takeSearch removes a search from those that have begun.
-func (m *sampling) takeSearch(id string) (openSearch, bool) {
+func (m *modelRequest) takeSearch(id string) (openSearch, bool) {
 	for i, o := range m.searches {
 		if o.id == id {
 			m.searches = append(m.searches[:i], m.searches[i+1:]...)

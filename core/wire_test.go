@@ -36,7 +36,7 @@ func TestWireOfATurn(t *testing.T) {
 	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted
 	m.take(m.start(protocol.HistoryPaginated))
 	out := said(m.take(core.TurnStart{
-		To: m.caller(), World: m.world,
+		To: m.caller(), Env: m.world,
 		Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, ClientUserMessageID: new("mine")},
 	}))
 	require.JSONEq(t, `{"turn":{"id":"id-1","rootTurnId":"id-1","items":[],"itemsView":"notLoaded","status":"inProgress","error":null,"startedAt":null,"completedAt":null,"durationMs":null}}`, out["reply"])
@@ -45,7 +45,7 @@ func TestWireOfATurn(t *testing.T) {
 	require.JSONEq(t, `{"threadId":"t-1","turnId":"id-1","contentTokenCount":null,"completedAtMs":1767323047000,"item":{"type":"userMessage","id":"id-3","clientId":"mine","content":[{"type":"text","text":"go on","text_elements":[]}],"startedAtMs":1767323047000,"completedAtMs":1767323047000}}`, out["item/completed"])
 
 	m.take(core.ModelPiece{Effect: 1, Piece: core.Piece{Text: "I make."}})
-	out = said(m.take(core.SampleDone{Effect: 1, Answer: core.Answer{
+	out = said(m.take(core.ModelDone{Effect: 1, Answer: core.Answer{
 		Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make","justification":"to see"}`}},
 		Usage: &protocol.TokenUsageBreakdown{TotalTokens: 9, InputTokens: 5, CachedInputTokens: 2, OutputTokens: 4, ReasoningOutputTokens: 1},
 	}}))
@@ -62,7 +62,7 @@ func TestWireOfATurn(t *testing.T) {
 	require.JSONEq(t, `{"type":"commandExecution","id":"c","pluginId":null,"scriptPath":null,"command":"/bin/bash -lc make","cwd":"/repo","processId":"77","source":"unifiedExecStartup","status":"failed","commandActions":[{"type":"unknown","command":"make"}],"aggregatedOutput":"no rule","exitCode":2,"durationMs":1500,"startedAtMs":1767323049000,"completedAtMs":1767323053000}`,
 		gjson.Get(out["item/completed"], "item").Raw)
 
-	out = said(m.take(core.SampleDone{Effect: 3}))
+	out = said(m.take(core.ModelDone{Effect: 3}))
 	require.JSONEq(t, `{"threadId":"t-1","turn":{"id":"id-1","rootTurnId":"id-1","itemsView":"summary","status":"completed","error":null,"startedAt":1767323047,"completedAt":1767323054,"durationMs":7000,
 		"items":[{"type":"agentMessage","moderation":null,"id":"msg_id-4","text":"I make.","phase":null,"memoryCitation":null,"delivery":null,"questions":null,"startedAtMs":1767323048000,"completedAtMs":1767323049000}]}}`, out["turn/completed"])
 }
@@ -73,18 +73,18 @@ func TestWireOfTurnsThatDoNotComplete(t *testing.T) {
 	begin := func() *machine {
 		m := newMachine(t.Errorf)
 		m.take(m.start(protocol.HistoryPaginated))
-		m.take(core.TurnStart{To: m.caller(), World: m.world, Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}})
+		m.take(core.TurnStart{To: m.caller(), Env: m.world, Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}})
 		m.take(core.ModelPiece{Effect: 1, Piece: core.Piece{Text: "I plan."}})
-		m.take(core.SampleDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "update_plan", Arguments: `{"plan":[]}`}}}})
+		m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "update_plan", Arguments: `{"plan":[]}`}}}})
 		return m
 	}
 	m := begin()
 	m.take(core.TurnInterrupt{To: m.caller()})
-	out := said(m.take(core.SampleFailed{Effect: 2, Err: &core.ModelError{Message: "canceled"}}))
+	out := said(m.take(core.ModelFailed{Effect: 2, Err: &core.ModelError{Message: "canceled"}}))
 	require.JSONEq(t, `{"threadId":"t-1","turn":{"id":"id-1","rootTurnId":"id-1","items":[],"itemsView":"notLoaded","status":"interrupted","error":null,"startedAt":1767323047,"completedAt":1767323051,"durationMs":4000}}`, out["turn/completed"])
 
 	m = begin()
-	out = said(m.take(core.SampleFailed{Effect: 2, Err: &core.ModelError{
+	out = said(m.take(core.ModelFailed{Effect: 2, Err: &core.ModelError{
 		Message: "unauthorized", Details: "the key is wrong", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: new(401)}}}))
 	failure := `{"message":"unauthorized","codexErrorInfo":{"httpConnectionFailed":{"httpStatusCode":401}},"additionalDetails":"the key is wrong","misalignment":null}`
 	require.JSONEq(t, `{"threadId":"t-1","turn":{"id":"id-1","rootTurnId":"id-1","items":[],"itemsView":"notLoaded","status":"failed","error":`+failure+`,"startedAt":1767323047,"completedAt":1767323050,"durationMs":3000}}`, out["turn/completed"])

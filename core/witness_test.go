@@ -127,7 +127,7 @@ func (w *witness) see(m *machine, in core.Input, out core.Output) {
 		w.seeMessage(m, in, out, i, message)
 	}
 	switch in.(type) {
-	case core.TurnStart, core.RunOwnCommand:
+	case core.TurnStart, core.RunUserCommand:
 		w.queued = w.queued || w.callers[callerOf(in)] == waiting
 	}
 	if out.Archive {
@@ -158,7 +158,7 @@ func (w *witness) note(in core.Input, out core.Output) {
 	switch in := in.(type) {
 	case core.Shutdown:
 		w.stopping = true
-	case core.EndTurn, core.TurnStart, core.RunOwnCommand:
+	case core.EndTurn, core.TurnStart, core.RunUserCommand:
 		w.floor = time.Time{} // the last two begin a turn, now or once this one has ended
 	case core.ReleaseTurn, core.TrimContext, core.SummarizeContext, core.ProposeCompaction, core.CommitCompaction,
 		core.CompactContext, core.ReviewStart, core.Revert, core.RevertTo:
@@ -218,7 +218,7 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			} else {
 				state.cancelled = true
 			}
-		case core.Sample:
+		case core.ModelRequest:
 			w.seePrompt(e.Prompt.Items)
 			if e.TurnID != "" || !e.Prompt.Summarises { // not for a draft
 				w.belongs(m, e.TurnID)
@@ -233,7 +233,7 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 			w.belongs(m, e.TurnID)
 		case core.ReadImage:
 			w.belongs(m, e.TurnID)
-		case core.TypeKeys:
+		case core.WriteStdin:
 			w.belongs(m, e.TurnID)
 		}
 		id := effectID(e)
@@ -284,7 +284,7 @@ func (w *witness) seeState(m *machine) {
 func (w *witness) seeIdle(m *machine) {
 	drafts := 0
 	for id, state := range w.effects {
-		if sample, ok := state.Effect.(core.Sample); ok && sample.TurnID == "" && !state.ended {
+		if sample, ok := state.Effect.(core.ModelRequest); ok && sample.TurnID == "" && !state.ended {
 			if !state.cancelled {
 				drafts++
 			}

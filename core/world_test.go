@@ -30,19 +30,19 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 		m.world.Enforced = *v == "true"
 	}
 	if v := a.option("images"); v != nil {
-		m.world.Offers.Images = *v == "true"
+		m.world.Capabilities.Images = *v == "true"
 	}
 	if v := a.option("skills"); v != nil {
-		m.world.Offers.Skills = ""
+		m.world.Capabilities.Skills = ""
 		if *v != "" {
-			m.world.Offers.Skills = core.SkillsText([]core.Skill{{Name: "told", Description: *v, Path: "/s/SKILL.md"}})
+			m.world.Capabilities.Skills = core.SkillsText([]core.Skill{{Name: "told", Description: *v, Path: "/s/SKILL.md"}})
 		}
 	}
 	if v := a.option("questions"); v != nil {
-		m.world.Offers.Questions = *v == "true"
+		m.world.Capabilities.Questions = *v == "true"
 	}
 	if v := a.option("terminals"); v != nil {
-		m.world.Offers.Terminals = *v == "true"
+		m.world.Capabilities.Terminals = *v == "true"
 	}
 	if v := a.option("strategy"); v != nil {
 		m.world.Compaction.Strategy = *v

@@ -100,7 +100,7 @@ func (f *fakeServers) name(ctx context.Context, owner string) string {
 	answer := make(chan protocol.McpServerElicitationRequestResponse, 1)
 	f.answers[id] = answer
 	f.mu.Unlock()
-	f.threads.ServerAsks(owner, core.ServerAsks{
+	f.threads.ServerAsks(owner, core.ServerQuestion{
 		Question: id, Server: "docs", Mode: "form", Message: "Your name?", Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
 	})
 	select {

@@ -115,7 +115,9 @@ func (s *mcpServers) State(owner, server, state string, err error) {
 }
 
 // Ask passes on a question of a server.
-func (s *mcpServers) Ask(owner string, q core.ServerAsks) bool { return s.threads.ServerAsks(owner, q) }
+func (s *mcpServers) Ask(owner string, q core.ServerQuestion) bool {
+	return s.threads.ServerAsks(owner, q)
+}
 
 // Withdraw takes it back.
 func (s *mcpServers) Withdraw(owner string, question uint64) {

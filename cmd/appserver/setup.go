@@ -246,16 +246,16 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 }
 
 // Offers are those for a model of a provider as the server is configured.
-func (s *setup) Offers(provider, model string) core.Offers {
+func (s *setup) Offers(provider, model string) core.Capabilities {
 	return s.config.Current().Offers(provider, model)
 }
 
 // World is what a turn with these settings is to know. Where the provider is not
 // ready it says so, beside all that is known.
-func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, error) {
+func (s *setup) World(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
 	c := s.of(scope)
 	if _, err := c.Provider(settings.Provider); err != nil {
-		return core.World{}, err
+		return core.TurnEnv{}, err
 	}
 	files, warnings := workspace.Instructions(s.home, settings.Cwd, c.ProjectDocMaxBytes)
 	for _, w := range warnings {
@@ -263,15 +263,15 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.World, e
 	}
 	told := s.window(c, settings)
 	date, zone := workspace.Today(time.Now())
-	return core.World{
+	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider: c.ProviderInfo(settings.Provider, settings.Model, told), Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
-		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0, Environment: c.Environment(), Offers: s.offers(c, settings),
+		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0, Environment: c.Environment(), Capabilities: s.offers(c, settings),
 	}, c.Ready(settings.Provider)
 }
 
 // offers are the tools for the model, and the skills of the working directory.
-func (s *setup) offers(c *config.Config, settings core.Settings) core.Offers {
+func (s *setup) offers(c *config.Config, settings core.Settings) core.Capabilities {
 	offers := c.Offers(settings.Provider, settings.Model)
 	found, _ := s.skills.of(c, settings.Cwd)
 	var told []core.Skill

@@ -139,8 +139,8 @@ func modalities(model string) []string {
 }
 
 // Offers are what a model of a provider is offered, and how it is asked.
-func (c *Config) Offers(provider, model string) core.Offers {
-	return core.Offers{
+func (c *Config) Offers(provider, model string) core.Capabilities {
+	return core.Capabilities{
 		Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
 		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
 		WebSearch: core.WebSearch{Mode: or(c.WebSearch, core.WebSearchCached), Options: c.Tools.WebSearch.Options},

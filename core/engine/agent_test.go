@@ -203,7 +203,7 @@ func (s *setup) Defaults() core.Settings {
 	}
 }
 
-func (s *setup) Offers(string, string) core.Offers { return core.Offers{Terminals: true} }
+func (s *setup) Offers(string, string) core.Capabilities { return core.Capabilities{Terminals: true} }
 
 // Skills takes every skill for one whose file says where it was looked for.
 func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (texts []core.SkillText) {
@@ -215,16 +215,16 @@ func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (
 	return texts
 }
 
-func (s *setup) World(_ engine.Scope, settings core.Settings) (core.World, error) {
+func (s *setup) World(_ engine.Scope, settings core.Settings) (core.TurnEnv, error) {
 	s.mu.Lock()
 	enter := s.enter
 	s.mu.Unlock()
 	if enter != nil {
 		if err := enter(settings.Model); err != nil {
-			return core.World{}, err
+			return core.TurnEnv{}, err
 		}
 	}
-	return core.World{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Offers: s.Offers("", "")}, s.ready
+	return core.TurnEnv{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Capabilities: s.Offers("", "")}, s.ready
 }
 
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {

@@ -9,20 +9,20 @@ import (
 
 // ThreadCompactStart begins a turn that compacts the context.
 func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompactStartParams) error {
-	return e.toWorld(to, p.ThreadID, func(w core.World) core.Input {
+	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
 		return core.CompactContext{To: to, World: w, Strategy: strategyOf(p.Strategy)}
 	})
 }
 
 // ThreadCompactPropose drafts a compaction.
 func (e *Engine) ThreadCompactPropose(to protocol.Caller, p *protocol.ThreadCompactProposeParams) error {
-	return e.toWorld(to, p.ThreadID, func(w core.World) core.Input {
+	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
 		return core.ProposeCompaction{To: to, World: w, Strategy: strategyOf(p.Strategy), Range: p.Range}
 	})
 }
 
 // toWorld gives a thread an input that takes the world as it is, and may need no model.
-func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.World) core.Input) error {
+func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.TurnEnv) core.Input) error {
 	return e.toThread(to, threadID, func(a *actor) {
 		world, err := a.worldOf(a.thread.Settings())
 		if err != nil && !notReady(err) {

@@ -28,16 +28,16 @@ type running struct {
 
 func (a *actor) start(e core.Effect) {
 	switch e := e.(type) {
-	case core.Sample:
+	case core.ModelRequest:
 		a.engine.prepare(e.Prompt.Model)
-		a.launch(e.ID, a.sample(e), core.SampleFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
+		a.launch(e.ID, a.sample(e), core.ModelFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
 			Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
 	case core.RunTool:
 		keys := make(chan string)
 		a.launch(e.ID, a.runTool(e, keys), core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
 		a.effects[e.ID].keys = keys
-	case core.TypeKeys:
-		a.launch(e.ID, a.typeKeys(e), core.KeysTyped{Effect: e.ID, Err: errors.New("the command does not read what is typed")})
+	case core.WriteStdin:
+		a.launch(e.ID, a.typeKeys(e), core.StdinWritten{Effect: e.ID, Err: errors.New("the command does not read what is typed")})
 	case core.PlanPatch:
 		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
 	case core.WritePatch:
@@ -46,7 +46,7 @@ func (a *actor) start(e core.Effect) {
 		a.startOfServers(e)
 	case core.CaptureTree:
 		a.launch(e.ID, a.capture(e), core.TreeCaptured{Effect: e.ID, Err: errors.New("capturing the worktree did not end")})
-	case core.ForgetCheckpoints:
+	case core.DeleteCheckpoints:
 		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
 	case core.CopyCheckpoints:
 		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
@@ -157,7 +157,7 @@ func (a *actor) postTerminal(id core.EffectID, r result) {
 	a.postResult(context.Background(), result{r.generation, endOfEffect{r.in, id}})
 }
 
-func (a *actor) sample(e core.Sample) work {
+func (a *actor) sample(e core.ModelRequest) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
 		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.AnswerLead)) })
 		answer, err := a.engine.Model.Stream(ctx, e.Prompt, func(p core.Piece) {
@@ -166,9 +166,9 @@ func (a *actor) sample(e core.Sample) work {
 		})
 		lead()
 		if err != nil {
-			return core.SampleFailed{Effect: e.ID, Err: modelError(err)}
+			return core.ModelFailed{Effect: e.ID, Err: modelError(err)}
 		}
-		return core.SampleDone{Effect: e.ID, Answer: answer}
+		return core.ModelDone{Effect: e.ID, Answer: answer}
 	}
 }
 
@@ -211,13 +211,13 @@ func (a *actor) runTool(e core.RunTool, keys <-chan string) work {
 
 // typeKeys hands over what is typed, unless the command ends first, and tells what it changes
 // where that is wanted.
-func (a *actor) typeKeys(e core.TypeKeys) work {
+func (a *actor) typeKeys(e core.WriteStdin) work {
 	var keys chan string
 	if r := a.effects[e.Command]; r != nil {
 		keys = r.keys
 	}
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
-		done := core.KeysTyped{Effect: e.ID}
+		done := core.StdinWritten{Effect: e.ID}
 		done.Tracked = a.track(ctx, e.Track, nil, func() {
 			if e.Text != "" {
 				done.Err = handOver(ctx, keys, e.Text)

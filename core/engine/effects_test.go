@@ -61,7 +61,7 @@ func TestGivenUp(t *testing.T) {
 				require.Nil(t, r.answer(waiting).err, "what came meanwhile is the next turn")
 				require.Equal(t, 1, r.logged("an effect outlasted its cancellation"))
 				said := r.logs.FilterMessage("an effect outlasted its cancellation").All()[0].ContextMap()
-				require.Contains(t, []any{"core.SampleFailed", "core.ToolDone"}, said["instead"], "which kind of effect it was")
+				require.Contains(t, []any{"core.ModelFailed", "core.ToolDone"}, said["instead"], "which kind of effect it was")
 				before := r.unasked(1)
 				r.agent.release()
 				require.Equal(t, before, r.unasked(1), "what it says later is dropped")

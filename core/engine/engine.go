@@ -89,14 +89,14 @@ type Setup interface {
 	// Defaults are settings that a stored thread does not tell.
 	Defaults() core.Settings
 	// Offers are what a model of a provider is offered if no thread's configuration counts.
-	Offers(provider, model string) core.Offers
+	Offers(provider, model string) core.Capabilities
 	// Resumed are a stored thread's settings with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// Skills are the skills that an input names, with their texts. It reads the disk.
 	Skills(scope Scope, cwd string, input []protocol.UserInput) []core.SkillText
 	// World is what a turn with these settings is to know. An error refuses the turn;
 	// one of kind providerNotReady says what is missing.
-	World(scope Scope, s core.Settings) (core.World, error)
+	World(scope Scope, s core.Settings) (core.TurnEnv, error)
 	// Tracking says what is kept of the files that turns of a thread change.
 	Tracking(scope Scope) core.Tracking
 	// Memory says what is remembered of a thread.

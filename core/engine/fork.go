@@ -128,7 +128,7 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 	}
 	a.thread = thread
 	err = a.firstStep(to, core.Fork{
-		To: to, World: a.world(settings), Settings: settings, Options: a.options,
+		To: to, Env: a.world(settings), Settings: settings, Options: a.options,
 		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: append(b.warnings, unattributed...), Answered: b.then != nil,
 	})
 	if err == nil && b.then != nil {

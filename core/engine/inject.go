@@ -14,7 +14,7 @@ func (e *Engine) ThreadInjectItems(to protocol.Caller, p *protocol.ThreadInjectI
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		in := core.InjectItems{To: to, Items: items}
 		if world, err := a.worldOf(a.thread.Settings()); err == nil || notReady(err) {
-			in.World = &world
+			in.Env = &world
 		}
 		a.step(in)
 	})

@@ -87,7 +87,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	}
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
 	in.To, in.Meta, in.Settings, in.Options = to, a.meta(to, p, template, now), template.Settings, a.options
-	in.World, in.Warnings = world, template.Warnings
+	in.Env, in.Warnings = world, template.Warnings
 	return a.firstStep(to, in)
 }
 
@@ -157,7 +157,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 		return err
 	}
 	return a.firstStep(to, core.Resume{
-		To: to, Params: p, World: a.world(settings), Fresh: true, Settings: settings, Warnings: append(warnings(contents), unattributed...),
+		To: to, Params: p, Env: a.world(settings), Fresh: true, Settings: settings, Warnings: append(warnings(contents), unattributed...),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
 }
@@ -178,7 +178,7 @@ func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protoc
 
 // world is what is there of the surroundings of a thread that is not to run now: one
 // whose directory or provider is gone can still be read and changed.
-func (a *actor) world(s core.Settings) core.World {
+func (a *actor) world(s core.Settings) core.TurnEnv {
 	world, err := a.worldOf(s)
 	if err != nil {
 		a.engine.Log.Info("the thread cannot run as it is", zap.String("thread", a.id), zap.Error(err))
@@ -187,7 +187,7 @@ func (a *actor) world(s core.Settings) core.World {
 }
 
 // worldOf is the world of a turn with settings.
-func (a *actor) worldOf(s core.Settings) (core.World, error) {
+func (a *actor) worldOf(s core.Settings) (core.TurnEnv, error) {
 	world, err := a.engine.Setup.World(a.scope, s)
 	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
 	return world, err
@@ -231,7 +231,7 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	a.subscribe(to.Conn)
-	a.step(core.Resume{To: to, Params: p, World: a.world(a.thread.Settings())})
+	a.step(core.Resume{To: to, Params: p, Env: a.world(a.thread.Settings())})
 }
 
 // idInName is the thread's id in the name of its rollout, or what should be one.

@@ -54,10 +54,10 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		in.Params = &resolved
 	}
 	settings = settings.WithTurn(in.Params)
-	if in.World, err = a.worldOf(settings); err != nil {
+	if in.Env, err = a.worldOf(settings); err != nil {
 		return in, err
 	}
-	in.World.Tools, in.World.ToolsPending = a.serverTools(settings.Cwd)
+	in.Env.Tools, in.Env.ToolsPending = a.serverTools(settings.Cwd)
 	in.Skills = a.engine.Setup.Skills(a.scope, settings.Cwd, p.Input)
 	in.Images = workspace.Images(p.Input)
 	return in, nil

@@ -108,13 +108,13 @@ func (e *Engine) ServerState(owner, server, state string, err error) {
 
 // ServerAsks passes a question of a server on to the clients of a thread; it is false where
 // that cannot be done.
-func (e *Engine) ServerAsks(owner string, q core.ServerAsks) bool {
+func (e *Engine) ServerAsks(owner string, q core.ServerQuestion) bool {
 	return e.tell(owner, func(a *actor) { a.step(q) })
 }
 
 // ServerAsksNoMore withdraws a question.
 func (e *Engine) ServerAsksNoMore(owner string, question uint64) {
-	e.tell(owner, func(a *actor) { a.step(core.ServerAsksNoMore{Question: question}) })
+	e.tell(owner, func(a *actor) { a.step(core.ServerQuestionWithdrawn{Question: question}) })
 }
 
 // askServers answers a request with what servers say. It waits neither for them nor with

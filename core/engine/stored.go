@@ -76,7 +76,7 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	if err != nil {
 		e.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
-	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer(), Offers: e.Setup.Offers, Memory: e.memoryRules(nil)}
+	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.Setup.Offers, Memory: e.memoryRules(nil)}
 }
 
 // withCode gives an error its code and kind.

@@ -24,8 +24,8 @@ func (e *Engine) ThreadShellCommand(to protocol.Caller, p *protocol.ThreadShellC
 		}
 		timeout = max(1, time.Duration(min(*p.TimeoutMs, longestTimeoutMs))*time.Millisecond)
 	}
-	return e.toWorld(to, p.ThreadID, func(w core.World) core.Input {
-		return core.RunOwnCommand{To: to, Script: p.Command, Timeout: timeout, World: w}
+	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
+		return core.RunUserCommand{To: to, Script: p.Command, Timeout: timeout, Env: w}
 	})
 }
 

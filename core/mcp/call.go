@@ -196,8 +196,8 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 	return &sdk.ElicitResult{Action: protocol.ElicitCancel}, nil
 }
 
-func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerAsks {
-	q := core.ServerAsks{Question: id, Server: server, Mode: p.Mode, Message: p.Message, URL: p.URL, ElicitationID: p.ElicitationID}
+func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerQuestion {
+	q := core.ServerQuestion{Question: id, Server: server, Mode: p.Mode, Message: p.Message, URL: p.URL, ElicitationID: p.ElicitationID}
 	if q.Mode == "" {
 		q.Mode = "form"
 	}

@@ -134,7 +134,7 @@ func TestQuestionsAreFormsOrAddresses(t *testing.T) {
 	require.JSONEq(t, `{"type":"object","properties":{}}`, string(form.Schema))
 	require.JSONEq(t, `{"a":1}`, string(form.Meta))
 	url := asking(2, "s", &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"})
-	require.Equal(t, core.ServerAsks{Question: 2, Server: "s", Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"}, url)
+	require.Equal(t, core.ServerQuestion{Question: 2, Server: "s", Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"}, url)
 }
 
 // What clients do not know of forms is left out, and what they count on is there.

@@ -55,7 +55,7 @@ type Audience interface {
 	State(owner, server, state string, err error)
 	// Ask passes on a question of a server; Withdraw tells that it needs no answer any
 	// more. Ask is false where there is nobody to ask.
-	Ask(owner string, q core.ServerAsks) bool
+	Ask(owner string, q core.ServerQuestion) bool
 	Withdraw(owner string, question uint64)
 }
 

@@ -197,7 +197,7 @@ func TestQuestionsStopTheClockOfTheCall(t *testing.T) {
 	d := define(t, "s")
 	d.ToolTimeout = 300 * time.Millisecond
 	r.ready(d)
-	r.answer = func(q core.ServerAsks) {
+	r.answer = func(q core.ServerQuestion) {
 		time.AfterFunc(2*d.ToolTimeout, func() { r.Answer(q.Question, accept(`{"name":"Ada"}`)) })
 	}
 	require.Contains(t, r.texts(r.call("ask", `{}`)), "accept Ada")
@@ -205,7 +205,7 @@ func TestQuestionsStopTheClockOfTheCall(t *testing.T) {
 	require.Equal(t, "form", r.asked[0].Mode)
 	require.JSONEq(t, `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`, string(r.asked[0].Schema))
 
-	r.answer = func(q core.ServerAsks) {
+	r.answer = func(q core.ServerQuestion) {
 		r.Answer(q.Question, protocol.McpServerElicitationRequestResponse{Action: protocol.ElicitDecline})
 		r.Answer(q.Question, accept(`{}`)) // too late: it is passed over
 	}
@@ -221,7 +221,7 @@ func TestQuestionsStopTheClocksOfOtherCalls(t *testing.T) {
 		d := define(t, "s")
 		d.ToolTimeout = timeout
 		r.ready(d)
-		r.answer = func(q core.ServerAsks) {
+		r.answer = func(q core.ServerQuestion) {
 			time.AfterFunc(open, func() { r.Answer(q.Question, accept(`{"name":"Ada"}`)) })
 		}
 		asking := make(chan core.ToolCalled, 1)
@@ -242,7 +242,7 @@ func TestCallsThatAskWithoutEndTimeOut(t *testing.T) {
 	d := define(t, "s")
 	d.ToolTimeout = 200 * time.Millisecond
 	r.ready(d)
-	r.answer = func(q core.ServerAsks) { r.Answer(q.Question, accept(`{}`)) }
+	r.answer = func(q core.ServerQuestion) { r.Answer(q.Question, accept(`{}`)) }
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	nagged := r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "nag", Arguments: []byte(`{}`)}, nil)
@@ -277,7 +277,7 @@ func TestQuestionsAreWithdrawnWithTheirCall(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
 	ctx, cancel := context.WithCancel(context.Background())
-	r.answer = func(core.ServerAsks) { cancel() }
+	r.answer = func(core.ServerQuestion) { cancel() }
 	require.Error(t, r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "ask", Arguments: []byte(`{}`)}, nil).Err)
 	r.until(func() bool { return len(r.withdrawn) == 1 })
 	require.Equal(t, r.asked[0].Question, r.withdrawn[0])
@@ -361,7 +361,7 @@ func TestServicesAreReachedByHTTP(t *testing.T) {
 		StartupTimeout: 10 * time.Second, ToolTimeout: 10 * time.Second}
 	require.NotEmpty(t, r.ready(d))
 	require.Contains(t, r.texts(r.call("echo", `{"y":2}`)), "echo")
-	r.answer = func(q core.ServerAsks) { r.Answer(q.Question, accept(`{"name":"Bob"}`)) }
+	r.answer = func(q core.ServerQuestion) { r.Answer(q.Question, accept(`{"name":"Bob"}`)) }
 	require.Contains(t, r.texts(r.call("ask", `{}`)), "accept Bob")
 	s := r.Status(context.Background(), "me", "", false)[0]
 	require.Equal(t, strings.TrimSuffix(d.URL, "/mcp?x=1"), *s.HTTPOrigin)

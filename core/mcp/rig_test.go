@@ -54,9 +54,9 @@ type rig struct {
 	mu        sync.Mutex
 	states    []string // server, state and error
 	notes     []string
-	asked     []core.ServerAsks
+	asked     []core.ServerQuestion
 	withdrawn []uint64
-	answer    func(q core.ServerAsks) // called in a goroutine of its own
+	answer    func(q core.ServerQuestion) // called in a goroutine of its own
 	changed   chan struct{}
 }
 
@@ -99,7 +99,7 @@ func (r *rig) State(owner, server, state string, err error) {
 	r.changed <- struct{}{}
 }
 
-func (r *rig) Ask(_ string, q core.ServerAsks) bool {
+func (r *rig) Ask(_ string, q core.ServerQuestion) bool {
 	r.mu.Lock()
 	r.asked = append(r.asked, q)
 	answer := r.answer

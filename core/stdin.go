@@ -12,37 +12,37 @@ import (
 
 // This file holds what the model asks of terminals.
 
-func (s *step) beginTyping(c *toolCall) {
+func (s *step) startStdin(c *toolCall) {
 	in, err := toolspec.ParseStdin(c.call.Arguments)
 	if err != nil {
-		s.answer(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
 		return
 	}
-	term := s.terminalNamed(in.Session)
+	term := s.terminalByID(in.Session)
 	switch {
 	case term == nil:
-		s.answer(c, fmt.Sprintf("There is no session %s: its end was told, or it ended with the server. The sessions are: %s.", in.Session, s.sessions()))
+		s.completeCall(c, fmt.Sprintf("There is no session %s: its end was told, or it ended with the server. The sessions are: %s.", in.Session, s.sessionList()))
 		return
 	case in.Chars != "" && in.Chars != toolspec.Interrupt && !term.command.Terminal.TTY:
-		s.answer(c, fmt.Sprintf("Session %s takes no input: run the command again with tty. It can be interrupted with \\u0003.", in.Session))
+		s.completeCall(c, fmt.Sprintf("Session %s takes no input: run the command again with tty. It can be interrupted with \\u0003.", in.Session))
 		return
 	}
-	if term.writes && term.result == nil && s.held(c) {
+	if term.writes && term.result == nil && s.holdForCapture(c) {
 		return
 	}
 	s.notify(protocol.TerminalInteractionNotification{
 		ThreadID: s.id, TurnID: s.active.id, ItemID: term.itemID, ProcessID: term.id, Stdin: in.Chars})
 	if term.result != nil {
-		term.look = &look{call: c, began: s.Now, keep: in.Keep}
-		s.readRest(term)
+		term.wait = &outputWait{call: c, began: s.Now, keep: in.Keep}
+		s.completeEnded(term)
 		return
 	}
-	s.lookAt(term, c, in.Keep)
-	s.typeOn(term, in.Chars, in.Wait)
+	s.startWait(term, c, in.Keep)
+	s.writeStdin(term, in.Chars, in.Wait)
 }
 
-// sessions names the sessions that there are.
-func (s *step) sessions() string {
+// sessionList names the sessions that there are.
+func (s *step) sessionList() string {
 	var ids []string
 	for _, term := range s.terminals {
 		ids = append(ids, term.id)
@@ -53,56 +53,56 @@ func (s *step) sessions() string {
 	return strings.Join(ids, ", ")
 }
 
-// typeOn types on a terminal, and waits. A command without one can be interrupted only, which
+// writeStdin types on a terminal, and waits. A command without one can be interrupted only, which
 // ends it.
-func (s *step) typeOn(term *terminal, chars string, wait time.Duration) {
-	l, interrupts := term.look, chars != "" && !term.command.Terminal.TTY
+func (s *step) writeStdin(term *terminal, chars string, wait time.Duration) {
+	l, interrupts := term.wait, chars != "" && !term.command.Terminal.TTY
 	track := s.trackTyping(term)
 	l.watched = track != nil && !interrupts
 	if !l.watched {
-		s.lookFor(l, wait)
+		s.startWaitTimer(l, wait)
 	}
 	switch {
 	case interrupts:
 		s.effect(Cancel{term.effect})
 	case l.watched || chars != "":
-		l.typing = s.newEffect()
-		s.active.commands = append(s.active.commands, l.typing)
-		s.effect(TypeKeys{ID: l.typing, TurnID: s.active.id, Command: term.effect, Text: chars, Track: track, Watch: wait})
+		l.stdin = s.newEffect()
+		s.active.toolEffects = append(s.active.toolEffects, l.stdin)
+		s.effect(WriteStdin{ID: l.stdin, TurnID: s.active.id, Command: term.effect, Text: chars, Track: track, Watch: wait})
 	}
 }
 
-func (s *step) keysTyped(in KeysTyped) {
-	if s.active == nil || !ended(&s.active.commands, in.Effect) {
+func (s *step) stdinWritten(in StdinWritten) {
+	if s.active == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
 	}
-	s.tracked(in.Tracked)
+	s.recordChanges(in.Tracked)
 	if s.active.outcome != nil {
-		s.finishWhenDone()
+		s.completeWhenIdle()
 		return
 	}
 	for _, term := range s.terminals {
-		if term.look != nil && term.look.typing == in.Effect {
-			s.typed(term, in.Err)
+		if term.wait != nil && term.wait.stdin == in.Effect {
+			s.stdinDone(term, in.Err)
 			return
 		}
 	}
 }
 
-// typed ends the look of a call that typed, where its time is over or nothing was typed.
-func (s *step) typed(term *terminal, err error) {
-	switch l := term.look; {
+// stdinDone ends the look of a call that typed, where its time is over or nothing was typed.
+func (s *step) stdinDone(term *terminal, err error) {
+	switch l := term.wait; {
 	case term.result != nil:
-		s.readRest(term)
+		s.completeEnded(term)
 		s.advance()
 	case err != nil:
-		s.stopLook(term)
-		s.answerLook(term, fmt.Sprintf("Nothing was typed, for %v. Process running with session ID %s", err, term.id))
+		s.stopWaitTimer(term)
+		s.completeWait(term, fmt.Sprintf("Nothing was typed, for %v. Process running with session ID %s", err, term.id))
 		s.advance()
 	case l.watched:
-		s.lookIsOver(term)
+		s.endWait(term)
 	default:
-		l.typing = 0
+		l.stdin = 0
 	}
 }
 
@@ -126,7 +126,7 @@ func (in ListTerminals) apply(s *step) {
 }
 
 func (in TerminateTerminal) apply(s *step) {
-	term := s.terminalNamed(in.ID)
+	term := s.terminalByID(in.ID)
 	found := term != nil && term.result == nil
 	s.reply(in.To, protocol.ThreadBackgroundTerminalsTerminateResponse{Terminated: found})
 	if found {

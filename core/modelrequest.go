@@ -8,22 +8,22 @@ import (
 	"appserver/protocol"
 )
 
-// sampling is a model request under way, and the items its answer has begun.
-type sampling struct {
+// modelRequest is a model request under way, and the items its answer has begun.
+type modelRequest struct {
 	effect EffectID
 	// revision and items are the context's when the request was made.
 	revision  int64
 	items     int
-	message   *openText
-	reasoning *openThought
+	message   *openMessage
+	reasoning *openReasoning
 	searches  []openSearch // of the provider, that have begun
 	// summary is set for a request for a summary, answer is its text.
 	summary bool
 	answer  strings.Builder
 }
 
-// openText is an item whose text is still coming.
-type openText struct {
+// openMessage is an item whose text is still coming.
+type openMessage struct {
 	id        string
 	startedAt time.Time
 	text      strings.Builder
@@ -31,17 +31,17 @@ type openText struct {
 	proposal *proposal
 }
 
-// openThought is a reasoning item whose text is still coming: the parts of its summary, and the raw
+// openReasoning is a reasoning item whose text is still coming: the parts of its summary, and the raw
 // text.
-type openThought struct {
+type openReasoning struct {
 	id        string
 	startedAt time.Time
 	summary   []*strings.Builder
 	content   strings.Builder
 }
 
-// sample asks the model for the next answer, once there is room for the request.
-func (s *step) sample() {
+// requestModel asks the model for the next answer, once there is room for the request.
+func (s *step) requestModel() {
 	t := s.active
 	if t.compaction != nil { // the next try
 		s.askSummary()
@@ -52,44 +52,44 @@ func (s *step) sample() {
 		return
 	}
 	id := s.newEffect()
-	t.sample, t.calls = &sampling{effect: id, revision: s.context.Revision(), items: s.context.Len()}, nil
-	t.samples = append(t.samples, id)
+	t.request, t.calls = &modelRequest{effect: id, revision: s.context.Revision(), items: s.context.Len()}, nil
+	t.modelEffects = append(t.modelEffects, id)
 	answered := t.notBefore.Add(-s.options.CompletedFloor)
 	if r != nil {
-		s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.reviewRequest(r), Answered: answered})
+		s.effect(ModelRequest{ID: id, TurnID: t.id, Prompt: s.reviewRequest(r), Answered: answered})
 		return
 	}
-	s.effect(Sample{ID: id, TurnID: t.id, Prompt: s.Prompt(), Answered: answered})
+	s.effect(ModelRequest{ID: id, TurnID: t.id, Prompt: s.Prompt(), Answered: answered})
 }
 
-// current is the model request that the effect belongs to, nil when it is not
+// activeRequest is the model request that the effect belongs to, nil when it is not
 // waited for any more.
-func (s *step) current(id EffectID) *sampling {
-	if s.active == nil || s.active.sample == nil || s.active.sample.effect != id {
+func (s *step) activeRequest(id EffectID) *modelRequest {
+	if s.active == nil || s.active.request == nil || s.active.request.effect != id {
 		return nil
 	}
-	return s.active.sample
+	return s.active.request
 }
 
-// endedSample is the request that an effect has ended; nil where nobody waits for its answer any
+// endRequest is the request that an effect has ended; nil where nobody waits for its answer any
 // more, which may end the turn.
-func (s *step) endedSample(id EffectID) *sampling {
-	m := s.current(id)
-	if s.active == nil || !ended(&s.active.samples, id) {
+func (s *step) endRequest(id EffectID) *modelRequest {
+	m := s.activeRequest(id)
+	if s.active == nil || !removeEffect(&s.active.modelEffects, id) {
 		return nil
 	}
 	if m == nil {
-		s.finishWhenDone()
+		s.completeWhenIdle()
 	}
 	return m
 }
 
-// drafts tells whether the draft of a compaction waits for the model request.
-func (s *step) drafts(id EffectID) bool { return s.draft.waits() && s.draft.request == id }
+// isDraftRequest tells whether the draft of a compaction waits for the model request.
+func (s *step) isDraftRequest(id EffectID) bool { return s.draft.waits() && s.draft.request == id }
 
-// ended notes the terminal input of an effect. It is false where the effect is none
+// removeEffect notes the terminal input of an effect. It is false where the effect is none
 // of those.
-func ended(effects *[]EffectID, id EffectID) bool {
+func removeEffect(effects *[]EffectID, id EffectID) bool {
 	i := slices.Index(*effects, id)
 	if i < 0 {
 		return false
@@ -99,9 +99,9 @@ func ended(effects *[]EffectID, id EffectID) bool {
 }
 
 func (s *step) modelPiece(in ModelPiece) {
-	m := s.current(in.Effect)
+	m := s.activeRequest(in.Effect)
 	switch {
-	case s.drafts(in.Effect):
+	case s.isDraftRequest(in.Effect):
 		if in.Piece.Kind == PieceText {
 			s.draft.answer.WriteString(in.Piece.Text)
 		}
@@ -127,14 +127,14 @@ func (s *step) modelPiece(in ModelPiece) {
 }
 
 // itemPiece takes an item that is whole, as the provider gave it.
-func (s *step) itemPiece(m *sampling, item protocol.ResponseItemVariant) {
+func (s *step) itemPiece(m *modelRequest, item protocol.ResponseItemVariant) {
 	switch i := item.(type) {
 	case *protocol.Reasoning:
-		s.openThought(m)
+		s.currentReasoning(m)
 		s.completeReasoning(m, i)
 	case *protocol.Message:
 		s.completeReasoning(m, nil)
-		m.message.correct(i.Content)
+		m.message.replaceText(i.Content)
 		s.completeMessage(m, nil, i.Phase)
 	case *protocol.Unknown:
 		if i.Tag == webSearchCall {
@@ -147,10 +147,10 @@ func (s *step) itemPiece(m *sampling, item protocol.ResponseItemVariant) {
 	}
 }
 
-// correct replaces a text that came in pieces by that of the whole message, which the provider knows
+// replaceText replaces a text that came in pieces by that of the whole message, which the provider knows
 // from then on. A proposal stays, since its parts are shown already, and so does a text with a
 // refusal, which is no text of the whole message.
-func (o *openText) correct(whole []protocol.ContentItem) {
+func (o *openMessage) replaceText(whole []protocol.ContentItem) {
 	if o == nil || len(whole) == 0 || o.proposal != nil {
 		return
 	}
@@ -166,8 +166,8 @@ func (o *openText) correct(whole []protocol.ContentItem) {
 	}
 }
 
-// correct replaces texts that came in pieces by those of the whole item.
-func (o *openThought) correct(given *protocol.Reasoning) {
+// replaceText replaces texts that came in pieces by those of the whole item.
+func (o *openReasoning) replaceText(given *protocol.Reasoning) {
 	if len(given.Summary) > 0 {
 		o.summary = o.summary[:0]
 		for _, part := range given.Summary {
@@ -184,18 +184,18 @@ func (o *openThought) correct(given *protocol.Reasoning) {
 	}
 }
 
-func (s *step) messagePiece(m *sampling, text string) {
+func (s *step) messagePiece(m *modelRequest, text string) {
 	if text == "" {
 		return
 	}
 	if m.message == nil {
 		s.completeReasoning(m, nil)
-		m.message = &openText{id: "msg_" + s.NewID(), startedAt: s.Now}
+		m.message = &openMessage{id: "msg_" + s.NewID(), startedAt: s.Now}
 		switch {
-		case s.proposes():
+		case s.splitsPlans():
 			m.message.proposal = &proposal{}
 		case s.reviewing() == nil:
-			s.started(s.openItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
+			s.notifyStarted(s.newItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
 		}
 	}
 	m.message.text.WriteString(text)
@@ -203,18 +203,18 @@ func (s *step) messagePiece(m *sampling, text string) {
 		return
 	}
 	if p := m.message.proposal; p != nil {
-		s.propose(m.message, p.reader.take(text))
+		s.addParts(m.message, p.parser.write(text))
 		return
 	}
 	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
 // reasoningPiece takes a piece of reasoning. Each part of a summary is announced before its text.
-func (s *step) reasoningPiece(m *sampling, p Piece) {
+func (s *step) reasoningPiece(m *modelRequest, p Piece) {
 	if p.Text == "" && p.Kind != PieceSummaryPart {
 		return
 	}
-	o := s.openThought(m)
+	o := s.currentReasoning(m)
 	if p.Kind == PieceReasoning {
 		o.content.WriteString(p.Text)
 		s.notify(&protocol.ReasoningTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, Delta: p.Text})
@@ -231,25 +231,25 @@ func (s *step) reasoningPiece(m *sampling, p Piece) {
 	}
 }
 
-// openThought is the reasoning item under way, which begins now if there is none.
-func (s *step) openThought(m *sampling) *openThought {
+// currentReasoning is the reasoning item under way, which begins now if there is none.
+func (s *step) currentReasoning(m *modelRequest) *openReasoning {
 	if m.reasoning == nil {
-		m.reasoning = &openThought{id: "rs_" + s.NewID(), startedAt: s.Now}
-		s.started(s.openItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
+		m.reasoning = &openReasoning{id: "rs_" + s.NewID(), startedAt: s.Now}
+		s.notifyStarted(s.newItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
 	}
 	return m.reasoning
 }
 
 // completeReasoning ends the reasoning item under way, if any. given is the item of the provider, nil
 // if it gave text only.
-func (s *step) completeReasoning(m *sampling, given *protocol.Reasoning) {
+func (s *step) completeReasoning(m *modelRequest, given *protocol.Reasoning) {
 	o := m.reasoning
 	if o == nil {
 		return
 	}
 	m.reasoning = nil
 	if given != nil {
-		o.correct(given)
+		o.replaceText(given)
 	}
 	shown := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{}}
 	kept := &protocol.Reasoning{ID: o.id, Summary: []protocol.ReasoningText{}}
@@ -265,7 +265,7 @@ func (s *step) completeReasoning(m *sampling, given *protocol.Reasoning) {
 		kept.EncryptedContent = given.EncryptedContent
 	}
 	s.item(kept)
-	s.completed(s.openItem(shown, o.startedAt), nil)
+	s.completeItem(s.newItem(shown, o.startedAt), nil)
 	for _, text := range append(shown.Summary, shown.Content...) {
 		s.event(protocol.ReasoningEvent{Type: protocol.EventAgentReasoning, Text: text})
 	}
@@ -273,7 +273,7 @@ func (s *step) completeReasoning(m *sampling, given *protocol.Reasoning) {
 
 // completeMessage ends the message under way, if any. echo is what its provider wants back with it,
 // phase is the message's, "" if the provider gives none.
-func (s *step) completeMessage(m *sampling, echo *protocol.ProviderEcho, phase string) {
+func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, phase string) {
 	o := m.message
 	if o == nil {
 		return
@@ -287,25 +287,25 @@ func (s *step) completeMessage(m *sampling, echo *protocol.ProviderEcho, phase s
 		return
 	}
 	if p := o.proposal; p != nil {
-		s.propose(o, p.reader.end())
+		s.addParts(o, p.parser.close())
 		s.completePlan(p)
 		if !p.begun {
 			return
 		}
-		text, o.startedAt = p.said.String(), p.saidBegan
+		text, o.startedAt = p.message.String(), p.messageBegan
 	}
-	item := s.openItem(&protocol.AgentMessageItem{ID: o.id, Text: text, Phase: optional(phase)}, o.startedAt)
-	s.completed(item, nil)
+	item := s.newItem(&protocol.AgentMessageItem{ID: o.id, Text: text, Phase: optional(phase)}, o.startedAt)
+	s.completeItem(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: text})
 	s.active.last = item
 }
 
-func (s *step) sampleDone(in SampleDone) {
-	if s.drafts(in.Effect) {
+func (s *step) modelDone(in ModelDone) {
+	if s.isDraftRequest(in.Effect) {
 		s.draftDone(in)
 		return
 	}
-	m := s.endedSample(in.Effect)
+	m := s.endRequest(in.Effect)
 	if m == nil {
 		return
 	}
@@ -313,7 +313,7 @@ func (s *step) sampleDone(in SampleDone) {
 		s.summaryDone(m, in)
 		return
 	}
-	s.active.sample, s.active.retries, s.active.silent, s.active.compactions = nil, 0, 0, 0
+	s.active.request, s.active.retries, s.active.silent, s.active.compactions = nil, 0, 0, 0
 	counted := int64(0)
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
@@ -332,13 +332,13 @@ func (s *step) sampleDone(in SampleDone) {
 	}
 	if len(in.Answer.Calls) == 0 {
 		s.endReview()
-		s.conclude(protocol.TurnCompleted, nil)
+		s.finishTurn(protocol.TurnCompleted, nil)
 		return
 	}
 	if in.Answer.Usage != nil {
 		s.notifyUsage(s.active.id)
 	}
-	s.takeCalls(in.Answer.Calls)
+	s.addCalls(in.Answer.Calls)
 }
 
 // uncountedLimit is how many bytes of items may be counted within a turn: some
@@ -347,7 +347,7 @@ const uncountedLimit = 256 << 10
 
 // countedInput is our own count of a request whose answer has come: 0 where the context
 // has changed since, and where counting would hold up the turn's end.
-func (s *step) countedInput(m *sampling) int64 {
+func (s *step) countedInput(m *modelRequest) int64 {
 	if s.active.review != nil || m.revision != s.context.Revision() || s.context.Uncounted() > uncountedLimit {
 		return 0
 	}
@@ -357,7 +357,7 @@ func (s *step) countedInput(m *sampling) int64 {
 func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 	window := s.usage.ModelContextWindow
 	if s.active != nil {
-		s.active.spent, window = true, s.active.world.Provider.ContextWindow
+		s.active.hasUsage, window = true, s.active.env.Provider.ContextWindow
 	}
 	info := &protocol.TokenCountInfo{
 		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
@@ -378,32 +378,32 @@ func (s *step) notifyUsage(turnID string) {
 	s.notify(protocol.ThreadTokenUsageUpdatedNotification{ThreadID: s.id, TurnID: turnID, TokenUsage: s.usage})
 }
 
-// sampleFailed tries again where that makes sense, and fails the turn otherwise.
+// modelFailed tries again where that makes sense, and fails the turn otherwise.
 // What had streamed in of the answer is dropped.
-func (s *step) sampleFailed(in SampleFailed) {
-	if s.drafts(in.Effect) {
+func (s *step) modelFailed(in ModelFailed) {
+	if s.isDraftRequest(in.Effect) {
 		s.draftWithoutModel(in.Err.Message)
 		return
 	}
-	m := s.endedSample(in.Effect)
+	m := s.endRequest(in.Effect)
 	if m == nil {
 		return
 	}
-	s.active.sample = nil
+	s.active.request = nil
 	if !s.retry(in.Err) {
-		s.giveUp(in.Err)
+		s.failRequest(in.Err)
 	}
 }
 
-// giveUp ends the turn, but for a compaction, which goes on without the model, and for a
+// failRequest ends the turn, but for a compaction, which goes on without the model, and for a
 // request that was too long for the model, which is tried again after a compaction.
-func (s *step) giveUp(err *ModelError) {
+func (s *step) failRequest(err *ModelError) {
 	switch {
 	case s.active.compaction != nil:
 		s.summarizeWithoutModel(err.Message)
 	case s.active.review == nil && err.Info.Kind == protocol.ErrorContextWindowExceeded && s.compactToTarget(s.PromptTokens()*6/10):
 	default:
-		s.conclude(protocol.TurnFailed, turnError(err.Message, err))
+		s.finishTurn(protocol.TurnFailed, turnError(err.Message, err))
 	}
 }
 
@@ -412,27 +412,27 @@ func turnError(message string, err *ModelError) *protocol.TurnError {
 	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: optional(err.Details)}
 }
 
-// openItem is an item that began at the given time.
-func (s *step) openItem(v protocol.ThreadItemVariant, at time.Time) *protocol.ThreadItem {
+// newItem is an item that began at the given time.
+func (s *step) newItem(v protocol.ThreadItemVariant, at time.Time) *protocol.ThreadItem {
 	return &protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: new(at.UnixMilli())}
 }
 
-func (s *step) started(item *protocol.ThreadItem) {
+func (s *step) notifyStarted(item *protocol.ThreadItem) {
 	s.notify(protocol.ItemStartedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, StartedAtMs: *item.StartedAtMs})
 }
 
-// completed records and tells the final state of an item.
-func (s *step) completed(item *protocol.ThreadItem, argv []string) {
-	s.completedIn(s.active.id, item, argv)
+// completeItem records and tells the final state of an item.
+func (s *step) completeItem(item *protocol.ThreadItem, argv []string) {
+	s.completeItemIn(s.active.id, item, argv)
 }
 
-// completedIn is completed for an item of a turn that may be over.
-func (s *step) completedIn(turnID string, item *protocol.ThreadItem, argv []string) {
-	s.completedAs(turnID, item, storeItem(*item, argv))
+// completeItemIn is completed for an item of a turn that may be over.
+func (s *step) completeItemIn(turnID string, item *protocol.ThreadItem, argv []string) {
+	s.completeItemAs(turnID, item, storeItem(*item, argv))
 }
 
-// completedAs does so with what the rollout keeps of the item.
-func (s *step) completedAs(turnID string, item *protocol.ThreadItem, stored any) {
+// completeItemAs does so with what the rollout keeps of the item.
+func (s *step) completeItemAs(turnID string, item *protocol.ThreadItem, stored any) {
 	now := s.Now.UnixMilli()
 	item.CompletedAtMs = &now
 	raw, err := protocol.Marshal(stored)

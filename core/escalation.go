@@ -22,40 +22,40 @@ func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 	return s.settings.Sandbox
 }
 
-// offersOutside tells whether a command failed for the sandbox, by its words, and the
+// isSandboxDenial tells whether a command failed for the sandbox, by its words, and the
 // user can be asked to let it run outside. One that only reads never is: what it was
 // refused it would be refused outside, too. Clients answer one question for a command, so
 // one that the user has accepted is not asked about again.
-func (s *step) offersOutside(c *shellCommand, r ToolResult) bool {
-	return s.active.world.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted && s.active.outcome == nil &&
-		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && refused(r.Output)
+func (s *step) isSandboxDenial(c *shellCommand, r ToolResult) bool {
+	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted && s.active.outcome == nil &&
+		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && containsDenial(r.Output)
 }
 
-// leavesSandbox reports whether a command runs outside of the sandbox if the user accepts it.
+// escalatesIfAccepted reports whether a command runs outside of the sandbox if the user accepts it.
 // Under policies that have the user decide on the sandbox, one question decides on both.
-func (s *step) leavesSandbox(c *shellCommand) bool {
-	mode := s.policy().Mode
+func (s *step) escalatesIfAccepted(c *shellCommand) bool {
+	mode := s.approvalPolicy().Mode
 	return c.denied != nil || c.Escalates || mode != protocol.ApprovalOnRequest && s.asksOutside()
 }
 
-// policy is the approval policy that commands run with. Nobody is asked for a review's.
-func (s *step) policy() protocol.AskForApproval {
+// approvalPolicy is the approval policy that commands run with. Nobody is asked for a review's.
+func (s *step) approvalPolicy() protocol.AskForApproval {
 	if s.reviewing() != nil {
 		return protocol.AskForApproval{Mode: protocol.ApprovalNever}
 	}
 	return s.settings.ApprovalPolicy
 }
 
-func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.policy()) }
+func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy()) }
 
 // rules are those that decide on calls of the turn under way.
 func (s *step) rules() toolspec.Rules {
-	return toolspec.Rules{Policy: s.policy(), Sandbox: s.settings.Sandbox, Cwd: s.settings.Cwd, Enforced: s.active.world.Enforced}
+	return toolspec.Rules{Policy: s.approvalPolicy(), Sandbox: s.settings.Sandbox, Cwd: s.settings.Cwd, Enforced: s.active.env.Enforced}
 }
 
 // verdict decides on a command.
 func (s *step) verdict(c *shellCommand) toolspec.Verdict {
-	if s.remembers(c.key()) {
+	if s.isApproved(c.key()) {
 		return toolspec.Run
 	}
 	return s.rules().Command(&c.Command)
@@ -64,8 +64,8 @@ func (s *step) verdict(c *shellCommand) toolspec.Verdict {
 // key identifies the command for acceptForSession.
 func (c *shellCommand) key() string { return c.Key(c.outside || c.denied != nil || c.Escalates) }
 
-// refusal tells the model why a command was not run, and what to do instead.
-func (s *step) refusal(c *shellCommand) string {
+// refusalText tells the model why a command was not run, and what to do instead.
+func (s *step) refusalText(c *shellCommand) string {
 	switch {
 	case c.Escalates:
 		return "This command was not run: it asks to run outside of the sandbox, and the approval policy never asks the user for that. " +
@@ -76,37 +76,37 @@ func (s *step) refusal(c *shellCommand) string {
 	return "This command was not run: commands cannot be confined to the sandbox here, and the approval policy never asks the user."
 }
 
-// danger is a reason to ask for a command, "" without one.
-func (c *shellCommand) danger() string {
+// dangerReason is a reason to ask for a command, "" without one.
+func (c *shellCommand) dangerReason() string {
 	if c.Dangerous {
 		return "This command removes files by force (rm -f)."
 	}
 	return ""
 }
 
-func refused(output string) bool {
+func containsDenial(output string) bool {
 	output = strings.ToLower(output)
 	return slices.ContainsFunc(deniedWords, func(words string) bool { return strings.Contains(output, words) })
 }
 
-// offerOutside asks the client whether a command that failed may run once more,
+// askToEscalate asks the client whether a command that failed may run once more,
 // outside of the sandbox.
-func (s *step) offerOutside(c *toolCall, r ToolResult) {
+func (s *step) askToEscalate(c *toolCall, r ToolResult) {
 	c.command.denied = &r
 	c.command.Reason = "The sandbox seems to have kept this command from its work. Run it again outside of the sandbox?"
-	s.ask(c)
+	s.requestApproval(c)
 }
 
-// declined says what the user decided on a command.
-func (c *shellCommand) declined() string {
+// declinedText says what the user decided on a command.
+func (c *shellCommand) declinedText() string {
 	if c.denied != nil {
 		return "The sandbox seems to have kept this command from its work. The user declined to run it outside of the sandbox"
 	}
 	return "The user declined this command"
 }
 
-// notRun ends the sentence on a command that was declined.
-func (c *shellCommand) notRun() string {
+// notRunText ends the sentence on a command that was declined.
+func (c *shellCommand) notRunText() string {
 	if c.denied != nil {
 		return " again."
 	}

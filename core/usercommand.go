@@ -1,0 +1,145 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"appserver/core/command"
+	"appserver/core/history"
+	"appserver/core/toolspec"
+	"appserver/protocol"
+)
+
+// RunUserCommand runs a command of the user's own, outside of the sandbox: in the turn
+// under way, or in one of its own.
+type RunUserCommand struct {
+	To      protocol.Caller
+	Script  string
+	Timeout time.Duration
+	Env     TurnEnv
+}
+
+func (in RunUserCommand) apply(s *step) { s.runUserCommand(in) }
+
+// userCommand is one that runs.
+type userCommand struct {
+	effect  EffectID
+	command *shellCommand
+	item    *protocol.ThreadItem
+}
+
+func (s *step) runUserCommand(in RunUserCommand) {
+	s.completePendingTurn()
+	if s.active != nil && s.active.interrupted() {
+		s.waiting = append(s.waiting, waiter{in.To, in})
+		return
+	}
+	begins := s.active == nil
+	if begins {
+		s.beginShellTurn(in.Env)
+	}
+	s.active.notBefore = later(s.active.notBefore, s.Now.Add(s.options.CompletedFloor))
+	s.reply(in.To, protocol.Empty{})
+	if begins {
+		s.notifyStatus()
+		s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
+	}
+	s.startUserCommand(in)
+}
+
+// beginShellTurn begins a turn that does not ask the model.
+func (s *step) beginShellTurn(w TurnEnv) {
+	s.closeDanglingTurn()
+	s.discardDraft(errDraftExpired())
+	s.failed = false
+	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: w, shellOnly: true}
+	s.recordBegin(nil)
+	s.out.Sync = true
+}
+
+func (s *step) startUserCommand(in RunUserCommand) {
+	c := &shellCommand{Command: toolspec.Command{
+		Script: in.Script, Argv: []string{s.active.env.Shell, "-lc", in.Script}, Cwd: s.settings.Cwd, Timeout: in.Timeout}}
+	o := &userCommand{effect: s.newEffect(), command: c}
+	o.item = s.newItem(&protocol.CommandExecutionItem{
+		ID: s.NewID(), Command: command.Quote(c.Argv), Cwd: c.Cwd, Source: protocol.SourceUser,
+		Status: protocol.CommandInProgress, CommandActions: c.Actions(),
+	}, s.Now)
+	s.active.userCommands = append(s.active.userCommands, o)
+	s.active.toolEffects = append(s.active.toolEffects, o.effect)
+	s.notifyStarted(o.item)
+	s.effect(RunTool{ID: o.effect, TurnID: s.active.id, Command: Command{
+		Argv: c.Argv, Cwd: c.Cwd, Timeout: c.Timeout, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.settings.Cwd,
+		Environment: s.active.env.Environment}})
+}
+
+func (s *step) cancelUserCommands() {
+	for _, o := range s.active.userCommands {
+		s.effect(Cancel{o.effect})
+	}
+}
+
+// convertToModelTurn makes a quiet turn one that asks the model, once the user's commands have ended.
+func (s *step) convertToModelTurn(next Settings, w TurnEnv) {
+	t := s.active
+	t.shellOnly, t.requestPending, t.env = false, len(t.userCommands) > 0, w
+	s.applyEnv(w)
+	s.setServerTools(w.Tools)
+	s.changeSettings(next, t.id)
+	s.appendNotices(w)
+	s.beginCheckpoint()
+}
+
+// userCommandOf is the user's command that an effect runs, nil where it runs none.
+func (s *step) userCommandOf(id EffectID) *userCommand {
+	if s.active == nil {
+		return nil
+	}
+	for _, o := range s.active.userCommands {
+		if o.effect == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// userCommandDone shows what came of the user's command, and tells the model.
+func (s *step) userCommandDone(o *userCommand, r ToolResult) {
+	t := s.active
+	t.userCommands = slices.DeleteFunc(t.userCommands, func(other *userCommand) bool { return other == o })
+	removeEffect(&t.toolEffects, o.effect)
+	item := *o.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
+	setResult(&item, r)
+	o.item.ThreadItemVariant = &item
+	s.completeItem(o.item, o.command.Argv)
+	told := history.UserMessage(userCommandText(o.command.Script, r))
+	told.ID = "msg_" + s.NewID()
+	s.itemOfThread(told)
+	switch {
+	case t.outcome != nil:
+		s.completeWhenIdle()
+	case len(t.userCommands) > 0:
+	case t.shellOnly:
+		s.finishTurn(protocol.TurnCompleted, nil)
+	case t.requestPending:
+		t.requestPending = false
+		s.requestModel()
+	}
+}
+
+// history.ShellTag begins what the model reads of a command of the user's own.
+
+// userCommandText is what the model reads of a command of the user's own, in the form of the
+// reference implementation.
+func userCommandText(script string, r ToolResult) string {
+	how := "The command did not finish: " + r.Failure
+	switch {
+	case r.TimedOut:
+		how = "The command was ended: it took longer than its timeout."
+	case r.ExitCode != nil:
+		how = fmt.Sprintf("Exit code: %d", *r.ExitCode)
+	}
+	return fmt.Sprintf(history.ShellTag+"\n<command>\n%s\n</command>\n<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
+		script, how, r.Duration.Seconds(), r.Output)
+}
