@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// requestApproval shows the command, or the patch, and asks the client whether it may be done.
+// requestApproval shows the item and asks the clients whether the call may run.
 func (s *step) requestApproval(c *toolCall) {
 	c.state, c.request = callAsking, s.NextRequest()
 	s.notifyStatus()
@@ -49,7 +49,7 @@ var offeredDecisions = []json.RawMessage{
 	json.RawMessage(`"accept"`), json.RawMessage(`"acceptForSession"`), json.RawMessage(`"decline"`), json.RawMessage(`"cancel"`),
 }
 
-// resendRequests asks a client that joins what it has not seen.
+// resendRequests sends the open requests to a client that subscribes.
 func (s *step) resendRequests(to uint64) {
 	for _, q := range s.questions {
 		r := s.questionRequest(q)
@@ -68,9 +68,8 @@ func (s *step) resendRequests(to uint64) {
 	}
 }
 
-// clientAnswer takes the decision on a command or a patch. It is one on what the request
-// showed, and on nothing that came to be since. An answer that decides nothing declines, and
-// the client is told why.
+// clientAnswer applies the answer to a request of the server. The decision covers only what the
+// request showed. An invalid answer counts as decline, and the client gets a warning.
 func (s *step) clientAnswer(in ClientAnswer) {
 	c := s.pendingCall(in.Request)
 	if c == nil {
@@ -109,7 +108,7 @@ func (s *step) clientAnswer(in ClientAnswer) {
 	}
 }
 
-// decision is the word of an answer, and what the client should know of how it was taken.
+// decision returns the decision of an answer, and a warning for the client, or "".
 func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
 	var answer protocol.CommandExecutionRequestApprovalResponse
 	err := in.Err
@@ -135,7 +134,7 @@ func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
 	return word, ""
 }
 
-// approvalKeys are what acceptForSession remembers.
+// approvalKeys returns the keys that acceptForSession adds.
 func (s *step) approvalKeys(c *toolCall) []string {
 	if c.patch != nil {
 		return c.patch.keys()
@@ -179,8 +178,8 @@ func (s *step) rememberApproval(key string) {
 	s.allowed[key] = true
 }
 
-// isApproved tells whether the user has accepted this for the session. A reviewer is none
-// whom that was said to.
+// isApproved reports whether the user accepted the key for the session. Approvals do not hold for a
+// reviewer.
 func (s *step) isApproved(key string) bool { return s.reviewing() == nil && s.allowed[key] }
 
 func (s *step) acceptCall(c *toolCall) {
@@ -198,8 +197,8 @@ func (s *step) acceptCall(c *toolCall) {
 	s.runCommand(c)
 }
 
-// declineCall ends a command that did not run, or that ran confined only, or a patch that was not
-// applied.
+// declineCall completes a call that the user or the rules rejected. A command that ran in the
+// sandbox keeps its result.
 func (s *step) declineCall(c *toolCall, reason string) {
 	switch {
 	case c.server != nil:
@@ -218,7 +217,7 @@ func (s *step) declineCall(c *toolCall, reason string) {
 	s.completeCall(c, reason)
 }
 
-// warnUnconfined tells the client, once, that the sandbox policy is not enforced here.
+// warnUnconfined warns once that the kernel does not enforce the sandbox policy.
 func (s *step) warnUnconfined() {
 	if s.warned || s.active.env.Enforced || toolspec.Unconfined(s.settings.Sandbox) {
 		return
@@ -232,8 +231,8 @@ func (s *step) warnUnconfined() {
 	s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: text})
 }
 
-// abortCall ends a call of a turn that was interrupted. Commands that run are ended by
-// their effect.
+// abortCall completes a call that waits for an answer or a checkpoint, after an interrupt. Running
+// commands end with their effect.
 func (s *step) abortCall(c *toolCall) {
 	if c.state == callAsking {
 		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
@@ -248,7 +247,7 @@ func (s *step) abortCall(c *toolCall) {
 
 const abortedOutputText = "aborted by user"
 
-// OpenRequests are the ids of the requests that no client has answered.
+// OpenRequests returns the ids of requests that no client has answered.
 func (t *Thread) OpenRequests() []uint64 {
 	var ids []uint64
 	for _, q := range t.questions {
@@ -265,8 +264,8 @@ func (t *Thread) OpenRequests() []uint64 {
 	return ids
 }
 
-// openItems are the items that were started and are not completed, but for what the model is
-// saying: what a client that joins is asked about is among them.
+// openItems returns the items of calls between item/started and item/completed. A subscribing
+// client needs them for the requests about them.
 func (t *turn) openItems() (items []protocol.ThreadItem) {
 	for _, c := range t.calls {
 		if c.item != nil && c.state != callDone {
@@ -276,7 +275,7 @@ func (t *turn) openItems() (items []protocol.ThreadItem) {
 	return items
 }
 
-// openCalls are the places of calls of the last turn without an output, in order.
+// openCalls returns the positions of calls of the last turn without an output, in order.
 func (l *log) openCalls() []int {
 	var open []int
 	last := l.currentTurn()
@@ -289,7 +288,8 @@ func (l *log) openCalls() []int {
 	return open
 }
 
-// completeOpenCalls answers the calls that nothing else will.
+// completeOpenCalls records an output for each call that has none. Providers reject a call without
+// output.
 func (s *step) completeOpenCalls() {
 	for _, call := range s.openCalls() {
 		if held := s.pendingOutput(s.context.Item(call).CallID()); held != nil {

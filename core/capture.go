@@ -7,25 +7,25 @@ import (
 	"appserver/protocol"
 )
 
-// CaptureTree keeps what the worktree of a directory holds as the checkpoint of a turn.
+// CaptureTree captures the worktree of a directory as the checkpoint of a turn.
 type CaptureTree struct {
 	ID   EffectID
 	Turn string
 	Dir  string
 }
 
-// TreeCaptured ends a CaptureTree: with the tree, or with why there is none.
+// TreeCaptured ends a CaptureTree, with the tree or an error.
 type TreeCaptured struct {
 	Effect EffectID
 	Tree   protocol.StoredTree
 	Err    error
 }
 
-// DeleteCheckpoints lets go of what keeps checkpoints. Nothing waits for it.
+// DeleteCheckpoints deletes the refs of checkpoints. It has no terminal input.
 type DeleteCheckpoints struct{ Points []protocol.StoredCheckpoint }
 
-// CopyCheckpoints keeps the checkpoints of a fork's origin for the fork too, and what was
-// changed since the first of them. Nothing waits for it.
+// CopyCheckpoints adds refs for a fork to the checkpoints of its origin, and to the changes since
+// the first of them. It has no terminal input.
 type CopyCheckpoints struct {
 	Points  []protocol.StoredCheckpoint
 	Changes []protocol.WorktreeChanges
@@ -36,15 +36,15 @@ func (DeleteCheckpoints) effect()     {}
 func (CopyCheckpoints) effect()       {}
 func (in TreeCaptured) apply(s *step) { s.treeCaptured(in) }
 
-// capture is a checkpoint to be made. effect is 0 while an older one is being made.
+// capture is a pending checkpoint. effect is 0 while an older one is in progress.
 type capture struct {
 	effect    EffectID
 	turn, dir string
 	keep      int
 }
 
-// beginCheckpoint captures the worktree beside the first model request of a turn. No call
-// of the turn writes before that is done; the turn may end before.
+// beginCheckpoint captures the worktree while the first model request runs. No call of the turn
+// writes before the capture ends. The turn can end before it.
 func (s *step) beginCheckpoint() {
 	if !s.keepsCheckpoints() {
 		return
@@ -80,7 +80,7 @@ func (s *step) treeCaptured(in TreeCaptured) {
 	s.startHeldCalls()
 }
 
-// skipCheckpoint goes on without a checkpoint. A turn that is being ended needs none.
+// skipCheckpoint continues the turn without a checkpoint.
 func (s *step) skipCheckpoint(c capture, err error) {
 	if s.active == nil || s.active.id != c.turn || s.active.outcome != nil {
 		return
@@ -89,7 +89,7 @@ func (s *step) skipCheckpoint(c capture, err error) {
 	s.warnUntracked(err)
 }
 
-// recordCheckpoint keeps a checkpoint, and forgets the oldest where there are too many.
+// recordCheckpoint records a checkpoint, and deletes the oldest above the limit.
 func (s *step) recordCheckpoint(p protocol.StoredCheckpoint, keep int) {
 	var gone []protocol.StoredCheckpoint
 	for i := 0; i <= len(s.points)-max(keep, 1); i++ {
@@ -102,8 +102,8 @@ func (s *step) recordCheckpoint(p protocol.StoredCheckpoint, keep int) {
 	}
 }
 
-// holdForCapture tells whether a call that may write has to wait for a checkpoint. It is begun once
-// that is there.
+// holdForCapture reports whether a call that may write waits for a checkpoint. The call starts when
+// the capture ends.
 func (s *step) holdForCapture(c *toolCall) bool {
 	if len(s.captures) > 0 {
 		c.state = callHeld
@@ -111,7 +111,6 @@ func (s *step) holdForCapture(c *toolCall) bool {
 	return len(s.captures) > 0
 }
 
-// startHeldCalls begins the calls that waited for a checkpoint.
 func (s *step) startHeldCalls() {
 	if len(s.captures) > 0 || s.active == nil || s.active.outcome != nil {
 		return
@@ -124,7 +123,7 @@ func (s *step) startHeldCalls() {
 			s.writePatch(c)
 		case c.command == nil:
 			s.startStdin(c)
-			answered = answered || c.state == callDone // its session has ended meanwhile
+			answered = answered || c.state == callDone // its session has ended
 		default:
 			s.runCommand(c)
 		}
@@ -134,10 +133,10 @@ func (s *step) startHeldCalls() {
 	}
 }
 
-// Capturing tells whether checkpoints are being made.
+// Capturing reports whether checkpoints are being made.
 func (t *Thread) Capturing() bool { return len(t.captures) > 0 }
 
-// cancelCaptures ends those under way, for a thread that is to be unloaded.
+// cancelCaptures cancels all captures before the thread is unloaded.
 func (s *step) cancelCaptures() {
 	if len(s.captures) > 0 {
 		s.effect(Cancel{s.captures[0].effect})
@@ -145,7 +144,8 @@ func (s *step) cancelCaptures() {
 	}
 }
 
-// changesSinceFirstPoint are what each turn and revert changed since the first checkpoint.
+// changesSinceFirstPoint returns the net changes of each turn and revert since the first
+// checkpoint.
 func (w *worktreeLog) changesSinceFirstPoint() (kept []protocol.WorktreeChanges) {
 	told := map[string]bool{}
 	for _, c := range w.fileChanges[w.points[0].Behind:] {
@@ -161,7 +161,7 @@ func (w *worktreeLog) changesSinceFirstPoint() (kept []protocol.WorktreeChanges)
 	return kept
 }
 
-// allPoints are the checkpoints as lines keep them.
+// allPoints returns the checkpoints in the form of lines.
 func (w *worktreeLog) allPoints() (points []protocol.StoredCheckpoint) {
 	for _, p := range w.points {
 		points = append(points, p.StoredCheckpoint)

@@ -7,18 +7,18 @@ import (
 	"appserver/protocol"
 )
 
-// ListCheckpoints asks for a page of the checkpoints.
+// ListCheckpoints requests a page of the checkpoints.
 type ListCheckpoints struct {
 	To     protocol.Caller
 	Cursor *string
 	Limit  *uint32
-	// Off is set where there are none, whatever lines say.
+	// Off is set if checkpoints are switched off. The page is empty then.
 	Off bool
 }
 
 func (in ListCheckpoints) apply(s *step) { s.listCheckpoints(in) }
 
-// How many checkpoints pages have where the client does not say, and at most.
+// The default and the largest number of checkpoints on a page.
 const checkpointsPage, checkpointsMost = 25, 100
 
 func (s *step) listCheckpoints(in ListCheckpoints) {
@@ -67,16 +67,16 @@ func (t *Thread) checkpointView(at int) protocol.Checkpoint {
 	return v
 }
 
-// Changed is what turns of a thread changed.
+// Changed has the net changes of turns.
 type Changed struct {
 	Changes []protocol.WorktreeChanges
 	Turns   []protocol.ChangedTurn
 }
 
-// Roots are where the changes are.
+// Roots returns the roots of the changes.
 func (c *Changed) Roots() []string { return filechanges.Roots(c.Changes) }
 
-// Changed is what a turn changed, or, without one, what all turns and reverts did.
+// Changed returns the changes of a turn. A nil turn selects all turns and reverts.
 func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
 	changes := t.fileChanges
 	if turn != nil {
@@ -100,7 +100,7 @@ func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
 	return c, nil
 }
 
-// CheckpointTrees are the trees of a checkpoint.
+// CheckpointTrees returns the trees of a checkpoint.
 func (t *Thread) CheckpointTrees(id string) ([]protocol.StoredTree, *protocol.Error) {
 	at := t.pointAt(id)
 	if at < 0 {
@@ -113,22 +113,21 @@ func errNoCheckpoint(id string) *protocol.Error {
 	return protocol.Refuse(protocol.KindCheckpointNotFound, "checkpoint not found: %s: thread/checkpoint/list tells which there are", id)
 }
 
-// RevertPlan is what going back to a checkpoint takes.
+// RevertPlan describes a revert to a checkpoint.
 type RevertPlan struct {
-	// Point is the checkpoint, Mode one of the Revert constants of package protocol.
+	// Point is the id of the checkpoint. Mode is one of the Revert constants of package protocol.
 	Point, Mode string
-	// Changes are what is to be taken back of the files, Roots where they are; Turns how
-	// many turns the conversation loses.
+	// Changes are the changes of files to reverse, and Roots their roots. Turns is the number of
+	// turns to remove from the conversation.
 	Changes []protocol.WorktreeChanges
 	Roots   []string
 	Turns   int
 }
 
-// Conversation tells whether turns are taken out.
+// Conversation reports whether the revert removes turns.
 func (p *RevertPlan) Conversation() bool { return p.Mode != protocol.RevertFiles }
 
-// PlanRevert tells what a revert takes, or why it is refused. It does not know what the
-// files hold now.
+// PlanRevert returns the plan, or an error if the revert is not possible. It does not read files.
 func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
 	p := RevertPlan{Point: id, Mode: mode}
 	if err := t.TurnUnderWay(); err != nil {
@@ -157,7 +156,7 @@ func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
 	return p, nil
 }
 
-// ErrConflict refuses a revert of files that something else has changed.
+// ErrConflict rejects a revert of files that something else changed.
 func ErrConflict(paths []string) *protocol.Error {
 	err := protocol.Refuse(protocol.KindCheckpointConflict, "nothing was reverted: %d of the files that the thread has changed since were changed by something else, too, %s first; "+
 		"data.paths has all: revert to a later checkpoint, or bring these files back by hand", len(paths), paths[0])

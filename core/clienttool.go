@@ -9,17 +9,16 @@ import (
 	"appserver/protocol"
 )
 
-// clientCall is a call that the client answers: of a tool of its own, or with questions to
-// the user.
+// clientCall is a call that the client answers: of its own tool, or with questions to the user.
 type clientCall struct {
 	namespace *string
 	tool      string
 	arguments json.RawMessage
-	// questions are nil for a tool.
+	// questions is nil for a tool.
 	questions []protocol.ToolRequestUserInputQuestion
 }
 
-// tools are all that the model is offered now.
+// tools returns the tools of the next request.
 func (t *Thread) tools() []ToolSpec {
 	tools := t.selection().Specs()
 	for _, tool := range toolspec.ClientTools(t.meta.DynamicTools) {
@@ -44,7 +43,7 @@ func (t *Thread) mayEscalate() bool {
 	return toolspec.AsksOutside(t.settings.ApprovalPolicy) && !toolspec.Unconfined(t.settings.Sandbox)
 }
 
-// clientTool is the client's tool of that name, nil without one.
+// clientTool returns the client's tool with the name, or nil.
 func (t *Thread) clientTool(name string) *toolspec.ClientTool {
 	for _, tool := range toolspec.ClientTools(t.meta.DynamicTools) {
 		if tool.Name == name {
@@ -54,8 +53,8 @@ func (t *Thread) clientTool(name string) *toolspec.ClientTool {
 	return nil
 }
 
-// startClientTool asks the client to run its tool. Arguments that are no JSON go back to
-// the model, as no client could read them.
+// startClientTool asks the client to run its tool. Arguments that are no JSON are the model's
+// error, since no client could decode them.
 func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 	arguments := json.RawMessage(cmp.Or(c.call.Arguments, "{}"))
 	if !protocol.Valid(arguments) {
@@ -71,7 +70,7 @@ func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 	s.send(s.requestFor(c))
 }
 
-// clientRequest is the request for a call that the client answers.
+// clientRequest returns the request for a call that the client answers.
 func (s *step) clientRequest(c *toolCall) Request {
 	if c.client.questions != nil {
 		return Request{ID: c.request, Method: protocol.MethodUserInput, Params: protocol.ToolRequestUserInputParams{
@@ -83,7 +82,7 @@ func (s *step) clientRequest(c *toolCall) Request {
 	}}
 }
 
-// clientAnswered takes the client's answer to a call, and goes on with the turn.
+// clientAnswered applies the answer and advances the turn.
 func (s *step) clientAnswered(c *toolCall, in ClientAnswer) {
 	if c.client.questions != nil {
 		s.userAnswered(c, in)
@@ -94,8 +93,8 @@ func (s *step) clientAnswered(c *toolCall, in ClientAnswer) {
 	s.advance()
 }
 
-// clientToolAnswered gives the model what came of the client's tool. An answer that makes no
-// sense is a failure of the tool.
+// clientToolAnswered completes a call with the client's result. An invalid result counts as failure
+// of the tool.
 func (s *step) clientToolAnswered(c *toolCall, in ClientAnswer) {
 	var answer protocol.DynamicToolCallResponse
 	problem := ""
@@ -118,12 +117,11 @@ func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallRespons
 	if answer.Success {
 		item.Status = protocol.DynamicToolCompleted
 	}
-	item.DurationMs = new(max(s.Now.UnixMilli()-*c.item.StartedAtMs, 0)) // the clock may have been set back
+	item.DurationMs = new(max(s.Now.UnixMilli()-*c.item.StartedAtMs, 0)) // the clock can be set back
 	c.item.ThreadItemVariant = &item
 	s.completeItem(c.item, nil)
 }
 
-// abortClientCall ends a call that the client has not answered.
 func (s *step) abortClientCall(c *toolCall) {
 	if c.client.questions == nil {
 		s.endClientTool(c, protocol.DynamicToolCallResponse{})

@@ -8,13 +8,13 @@ import (
 	"appserver/protocol"
 )
 
-// deniedWords are how programs say that the kernel refused them something.
+// deniedWords are parts of messages that programs print when the kernel denies an action.
 var deniedWords = []string{
 	"read-only file system", "permission denied", "operation not permitted",
 	"network is unreachable", "name resolution", "could not resolve host", "name or service not known",
 }
 
-// sandboxOf is the policy that a command runs with.
+// sandboxOf returns the sandbox policy of a command.
 func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 	if c.outside {
 		return protocol.SandboxDangerFullAccess.Policy()
@@ -22,23 +22,23 @@ func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 	return s.settings.Sandbox
 }
 
-// isSandboxDenial tells whether a command failed for the sandbox, by its words, and the
-// user can be asked to let it run outside. One that only reads never is: what it was
-// refused it would be refused outside, too. Clients answer one question for a command, so
-// one that the user has accepted is not asked about again.
+// isSandboxDenial reports whether the output shows that the sandbox denied an action, and the user
+// may be asked to run the command outside. A command that only reads would be denied outside as
+// well. A command that the user accepted is not asked about again, since clients answer one
+// question per command.
 func (s *step) isSandboxDenial(c *shellCommand, r ToolResult) bool {
 	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted && s.active.outcome == nil &&
 		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && containsDenial(r.Output)
 }
 
-// escalatesIfAccepted reports whether a command runs outside of the sandbox if the user accepts it.
-// Under policies that have the user decide on the sandbox, one question decides on both.
+// escalatesIfAccepted reports whether a command runs outside of the sandbox once the user accepts
+// it. If the policy has the user decide on the sandbox, one question decides on both.
 func (s *step) escalatesIfAccepted(c *shellCommand) bool {
 	mode := s.approvalPolicy().Mode
 	return c.denied != nil || c.Escalates || mode != protocol.ApprovalOnRequest && s.asksOutside()
 }
 
-// approvalPolicy is the approval policy that commands run with. Nobody is asked for a review's.
+// approvalPolicy returns the policy for commands. Commands of a reviewer never ask.
 func (s *step) approvalPolicy() protocol.AskForApproval {
 	if s.reviewing() != nil {
 		return protocol.AskForApproval{Mode: protocol.ApprovalNever}
@@ -48,12 +48,12 @@ func (s *step) approvalPolicy() protocol.AskForApproval {
 
 func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy()) }
 
-// rules are those that decide on calls of the turn under way.
+// rules returns the rules that decide on the calls of the active turn.
 func (s *step) rules() toolspec.Rules {
 	return toolspec.Rules{Policy: s.approvalPolicy(), Sandbox: s.settings.Sandbox, Cwd: s.settings.Cwd, Enforced: s.active.env.Enforced}
 }
 
-// verdict decides on a command.
+// verdict decides on a command. An approval for the session comes first.
 func (s *step) verdict(c *shellCommand) toolspec.Verdict {
 	if s.isApproved(c.key()) {
 		return toolspec.Run
@@ -64,7 +64,7 @@ func (s *step) verdict(c *shellCommand) toolspec.Verdict {
 // key identifies the command for acceptForSession.
 func (c *shellCommand) key() string { return c.Key(c.outside || c.denied != nil || c.Escalates) }
 
-// refusalText tells the model why a command was not run, and what to do instead.
+// refusalText is the output of a refused command: the reason and the next action.
 func (s *step) refusalText(c *shellCommand) string {
 	switch {
 	case c.Escalates:
@@ -76,7 +76,7 @@ func (s *step) refusalText(c *shellCommand) string {
 	return "This command was not run: commands cannot be confined to the sandbox here, and the approval policy never asks the user."
 }
 
-// dangerReason is a reason to ask for a command, "" without one.
+// dangerReason returns the reason to show to the user for a dangerous command, or "".
 func (c *shellCommand) dangerReason() string {
 	if c.Dangerous {
 		return "This command removes files by force (rm -f)."
@@ -89,15 +89,14 @@ func containsDenial(output string) bool {
 	return slices.ContainsFunc(deniedWords, func(words string) bool { return strings.Contains(output, words) })
 }
 
-// askToEscalate asks the client whether a command that failed may run once more,
-// outside of the sandbox.
+// askToEscalate asks the client whether a denied command may run again outside of the sandbox.
 func (s *step) askToEscalate(c *toolCall, r ToolResult) {
 	c.command.denied = &r
 	c.command.Reason = "The sandbox seems to have kept this command from its work. Run it again outside of the sandbox?"
 	s.requestApproval(c)
 }
 
-// declinedText says what the user decided on a command.
+// declinedText begins the output of a declined command.
 func (c *shellCommand) declinedText() string {
 	if c.denied != nil {
 		return "The sandbox seems to have kept this command from its work. The user declined to run it outside of the sandbox"
@@ -105,7 +104,6 @@ func (c *shellCommand) declinedText() string {
 	return "The user declined this command"
 }
 
-// notRunText ends the sentence on a command that was declined.
 func (c *shellCommand) notRunText() string {
 	if c.denied != nil {
 		return " again."

@@ -7,8 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// ReadImage reads an image file. Confined is set where the sandbox policy says which
-// files there are.
+// ReadImage reads an image file. Confined is set if the sandbox policy hides files.
 type ReadImage struct {
 	ID       EffectID
 	TurnID   string
@@ -18,7 +17,7 @@ type ReadImage struct {
 
 func (ReadImage) effect() {}
 
-// ImageRead ends a ReadImage: with the image as a data: URL, or with why there is none.
+// ImageRead ends a ReadImage, with the image as a data: URL or with an error.
 type ImageRead struct {
 	Effect EffectID
 	URL    string
@@ -57,8 +56,8 @@ func (s *step) imageRead(in ImageRead) {
 	s.advance()
 }
 
-// showImage puts the image into the history as the output of its call, so that it shares
-// what becomes of that.
+// showImage completes the call with the image as output, so that edits of the output cover the
+// image.
 func (s *step) showImage(c *toolCall, url string) {
 	c.item = s.newItem(&protocol.ImageViewItem{ID: c.call.ID, Path: c.image}, s.Now)
 	s.notifyStarted(c.item)

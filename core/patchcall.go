@@ -11,12 +11,12 @@ import (
 	"appserver/protocol"
 )
 
-// patchCall is a patch that the model wants applied.
+// patchCall is a patch of the model.
 type patchCall struct {
 	dir, text string
-	// root is the workspace's directory that dir is below, "" for none.
+	// root is the writable root above dir, or "".
 	root string
-	// result is what it does, nil until the files were read.
+	// result is nil until the files were read.
 	result *patch.Result
 }
 
@@ -38,7 +38,7 @@ func (s *step) startPatch(c *toolCall) {
 	s.planPatch(c, &patchCall{dir: s.settings.Cwd, text: text})
 }
 
-// planPatch has the files read, and with them what the patch does.
+// planPatch reads the files and computes the result of the patch.
 func (s *step) planPatch(c *toolCall, p *patchCall) {
 	c.patch = p
 	p.root = s.rules().Root(p.dir)
@@ -66,7 +66,7 @@ func (s *step) patchPlanned(in PatchPlanned) {
 	}
 }
 
-// startPlannedPatch writes the files, asks whether it may, or does not.
+// startPlannedPatch writes the files, requests an approval, or refuses.
 func (s *step) startPlannedPatch(c *toolCall) {
 	switch s.patchVerdict(c.patch) {
 	case toolspec.Run:
@@ -79,7 +79,7 @@ func (s *step) startPlannedPatch(c *toolCall) {
 	}
 }
 
-// patchVerdict decides on a patch.
+// patchVerdict decides on a patch. Approvals for the session come first.
 func (s *step) patchVerdict(p *patchCall) toolspec.Verdict {
 	if !slices.ContainsFunc(p.keys(), func(key string) bool { return !s.allowed[key] }) {
 		return toolspec.Run
@@ -124,7 +124,7 @@ func (s *step) endPatch(c *toolCall, status, output string) {
 	s.completeCall(c, output)
 }
 
-// updatePatchItem is show for patches.
+// updatePatchItem is updateCommandItem for patches.
 func (s *step) updatePatchItem(c *toolCall) *protocol.FileChangeItem {
 	if c.item == nil {
 		c.item = s.newItem(&protocol.FileChangeItem{ID: c.call.ID, Changes: c.patch.changes(), Status: protocol.PatchInProgress}, s.Now)
@@ -135,8 +135,7 @@ func (s *step) updatePatchItem(c *toolCall) *protocol.FileChangeItem {
 	return &item
 }
 
-// changes are the files as items show them, in the order of their paths: that in
-// which they are read from a rollout.
+// changes returns the files for the item, sorted by path. A rollout keeps them in that order.
 func (p *patchCall) changes() []protocol.FileUpdateChange {
 	changes := []protocol.FileUpdateChange{}
 	for _, c := range p.result.Changes {
@@ -150,17 +149,17 @@ func (p *patchCall) changes() []protocol.FileUpdateChange {
 	return changes
 }
 
-// changeKind is the kind of a change on the wire; only updates have a new path.
+// changeKind encodes the kind of a change. Only updates have a new path.
 func changeKind(kind string, movePath *string) json.RawMessage {
 	members := map[string]any{"type": kind}
 	if kind == string(patch.Update) {
 		members["move_path"] = movePath
 	}
-	raw, _ := protocol.Marshal(members) // strings can be written
+	raw, _ := protocol.Marshal(members) // strings can be encoded
 	return raw
 }
 
-// summary is the tool's output: what became of each file.
+// summary returns the output of an applied patch. Models are trained on this form.
 func (p *patchCall) summary() string {
 	var b strings.Builder
 	b.WriteString("The patch was applied. Changed files:\n")
@@ -179,7 +178,7 @@ func (p *patchCall) summary() string {
 	return b.String()
 }
 
-// keys are what acceptForSession remembers: exactly these files.
+// keys returns the keys for acceptForSession: exactly these files.
 func (p *patchCall) keys() []string {
 	keys := p.files()
 	for i := range keys {
@@ -188,7 +187,7 @@ func (p *patchCall) keys() []string {
 	return keys
 }
 
-// files are the absolute paths of the files that the patch changes.
+// files returns the absolute paths of the changed files.
 func (p *patchCall) files() []string {
 	var files []string
 	for _, f := range p.result.Files {

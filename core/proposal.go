@@ -9,28 +9,28 @@ import (
 	"appserver/protocol"
 )
 
-// The lines that a proposed plan stands between, in plan mode.
+// The lines before and after a plan in plan mode.
 const planBegin, planEnd = "<proposed_plan>", "</proposed_plan>"
 
-// planPart is a piece of an answer: of a plan, or of what is said beside it.
+// planPart is a piece of an answer: of a plan, or of the message around it.
 type planPart struct {
 	plan bool
-	// begins is set where a plan begins with this part.
+	// begins is set if a plan begins with this part.
 	begins bool
 	text   string
 }
 
-// planParser takes the plans out of an answer as it streams in. A tag counts only if it is alone
-// on its line. A plan that is not closed ends with the answer.
+// planParser separates plans from an answer as it streams in. A tag counts only if it is alone on
+// its line. A plan that is not closed ends with the answer.
 type planParser struct {
 	within bool
-	// inLine is set behind the begin of a line that is no tag, line is the begin of one that
-	// may become a tag.
+	// inLine is set after the begin of a line that is no tag. line is the begin of a line that may
+	// become a tag.
 	inLine bool
 	line   string
 }
 
-// write reads the next piece.
+// write parses the next piece.
 func (r *planParser) write(text string) (parts []planPart) {
 	for line := range strings.Lines(text) {
 		ends := strings.HasSuffix(line, "\n")
@@ -51,7 +51,7 @@ func (r *planParser) write(text string) (parts []planPart) {
 	return parts
 }
 
-// close reads the end of the answer.
+// close parses the end of the answer.
 func (r *planParser) close() []planPart { return r.endLine(nil) }
 
 func (r *planParser) tag() string {
@@ -61,7 +61,7 @@ func (r *planParser) tag() string {
 	return planBegin
 }
 
-// mayBeTag reports whether the line begun is the begin of a tag, or a tag before blanks.
+// mayBeTag reports whether the line can still become a tag.
 func (r *planParser) mayBeTag() bool {
 	line := strings.TrimLeftFunc(r.line, unicode.IsSpace)
 	return strings.HasPrefix(r.tag(), line) || strings.TrimSpace(line) == r.tag()
@@ -91,25 +91,25 @@ func (r *planParser) add(parts []planPart, text string) []planPart {
 	return parts
 }
 
-// proposal is an answer in plan mode, whose plans are items of their own.
+// proposal is an answer in plan mode. Its plans are an item of their own.
 type proposal struct {
 	parser planParser
-	// plan is the last plan of the answer, planID the id of its item, "" before one begins.
+	// plan is the last plan of the answer. planID is the id of its item, or "" before it begins.
 	plan      strings.Builder
 	planID    string
 	planBegan time.Time
-	// message is what is said beside plans. The item begins with the first word of it.
+	// message is the text around plans. Its item begins with the first word.
 	message      strings.Builder
 	messageBegan time.Time
 	begun        bool
 }
 
-// splitsPlans reports whether plans are taken out of answers.
+// splitsPlans reports whether plans are separated from answers.
 func (s *step) splitsPlans() bool {
 	return s.settings.Mode == protocol.ModePlan && s.reviewing() == nil
 }
 
-// addParts shows parts of an answer in plan mode.
+// addParts sends parts of an answer in plan mode.
 func (s *step) addParts(o *openMessage, parts []planPart) {
 	for _, part := range parts {
 		if part.plan {
@@ -120,8 +120,8 @@ func (s *step) addParts(o *openMessage, parts []planPart) {
 	}
 }
 
-// addPlanText shows a part of a plan. All plans of an answer are one item, whose text is that of
-// the last one, as of the reference implementation.
+// addPlanText sends a part of a plan. All plans of an answer are one item with the text of the last
+// one, as in the reference implementation.
 func (s *step) addPlanText(p *proposal, part planPart) {
 	if part.begins {
 		p.plan.Reset()
@@ -137,7 +137,7 @@ func (s *step) addPlanText(p *proposal, part planPart) {
 	s.notify(&protocol.PlanDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: p.planID, Delta: part.text})
 }
 
-// newPlanID is the id of the next plan of the turn.
+// newPlanID returns the id of the turn's next plan.
 func (s *step) newPlanID() string {
 	s.active.plans++
 	if s.active.plans == 1 {
@@ -146,7 +146,7 @@ func (s *step) newPlanID() string {
 	return fmt.Sprintf("%s-plan-%d", s.active.id, s.active.plans)
 }
 
-// addMessageText shows what is said beside a plan. Blanks before the first word wait for it.
+// addMessageText sends a part of the message. Blanks wait for the first word.
 func (s *step) addMessageText(o *openMessage, text string) {
 	p := o.proposal
 	p.message.WriteString(text)
@@ -161,7 +161,7 @@ func (s *step) addMessageText(o *openMessage, text string) {
 	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, Delta: text})
 }
 
-// completePlan completes the plan of an answer, if it has one.
+// completePlan completes the plan of an answer, if any.
 func (s *step) completePlan(p *proposal) {
 	if p.planID != "" {
 		s.completeItem(s.newItem(&protocol.PlanItem{ID: p.planID, Text: p.plan.String()}, p.planBegan), nil)

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// recallHits is how many items of the thread, and how many memories, a call gives;
-	// recallExcerpt how many characters of each.
+	// recallHits bounds the items and the memories of a result; recallExcerpt the characters of
+	// each.
 	recallHits, recallExcerpt = 5, 600
-	// recallDepth bounds the text of the thread's items that a call looks at, in bytes.
+	// recallDepth bounds the text of items that a call searches, in bytes.
 	recallDepth = 32 << 20
 )
 
-// recallCall is a call of the recall tool whose search is under way.
+// recallCall is a call of recall that waits for the memory service.
 type recallCall struct {
 	query string
-	// included is what was brought back, "" for nothing; found what was found without the search.
+	// included is the text about included items, or ""; found are the hits in the thread.
 	included string
 	found    []string
 }
@@ -48,7 +48,7 @@ func (s *step) startRecall(c *toolCall) {
 	s.effect(Recall{ID: c.effect, Cwd: s.settings.Cwd, Query: a.Query, Limit: recallHits})
 }
 
-// recallDone answers a call with what was found.
+// recallDone completes a call with its hits.
 func (s *step) recallDone(in Recalled) {
 	c := s.runningCall(in.Effect)
 	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
@@ -77,7 +77,7 @@ func (s *step) recallDone(in Recalled) {
 	s.advance()
 }
 
-// includeAgain puts excluded items into the context again, with an edit that can be undone.
+// includeAgain includes excluded items with an edit. Undo can reverse it.
 func (s *step) includeAgain(ids []string) string {
 	var places []int
 	var said []string
@@ -99,11 +99,10 @@ func (s *step) includeAgain(ids []string) string {
 	return strings.Join(said, "\n")
 }
 
-// removedHit is an item that is not in the prompt, and how well it fits a query.
+// removedHit is an item that is not in the prompt, and its score.
 type removedHit struct{ place, score int }
 
-// searchRemoved finds items of the thread that the model is not sent, the newest where they fit
-// as well.
+// searchRemoved finds items that are not in the prompt, best first, then newest first.
 func (s *step) searchRemoved(query string) (found []string) {
 	var hits []removedHit
 	size := 0

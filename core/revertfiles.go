@@ -5,9 +5,8 @@ import (
 	"appserver/protocol"
 )
 
-// RevertTo ends the way back to a checkpoint whose files were restored, if that was asked
-// for. ID is that of the revert, under which the state before it is kept; Restored is nil
-// where no file was changed. Nothing has changed where Dry is set.
+// RevertTo records a revert to a checkpoint. ID identifies the revert and the checkpoint before it.
+// Restored is nil if no file changed. With Dry nothing changes.
 type RevertTo struct {
 	To       protocol.Caller
 	ID       string
@@ -17,7 +16,7 @@ type RevertTo struct {
 	Dry      bool
 }
 
-// Restored are the trees before files were restored, and what restoring them changed.
+// Restored has the trees before the files were restored, and the diff of the restore.
 type Restored struct {
 	Trees []protocol.StoredTree
 	Diff  FileDiff
@@ -25,8 +24,8 @@ type Restored struct {
 
 func (in RevertTo) apply(s *step) { s.revertTo(in) }
 
-// revertTo keeps the revert of the files and that of the conversation in one step, so that
-// the disk has both or none.
+// revertTo records the revert of the files and of the conversation in one step. The disk has both
+// or none.
 func (s *step) revertTo(in RevertTo) {
 	if s.rejectInTurn(in.To) {
 		return
@@ -68,8 +67,8 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 	return r
 }
 
-// recordRestored keeps the state before the revert, and what the revert changed behind it,
-// so that it can be reverted itself.
+// recordRestored records a checkpoint of the state before the revert, and the changes of the
+// revert. So the revert can be reverted.
 func (s *step) recordRestored(in RevertTo) {
 	s.closeDanglingTurn()
 	s.recordCheckpoint(protocol.StoredCheckpoint{ID: in.ID, Kind: protocol.CheckpointRevert, Trees: in.Restored.Trees}, in.Keep)

@@ -14,25 +14,25 @@ type ReviewStart struct {
 	To     protocol.Caller
 	Env    TurnEnv
 	Target protocol.ReviewTarget
-	// MergeBase is the commit from which the branch that is compared with and the current
-	// one went apart, "" where it is not known.
+	// MergeBase is the last common commit of the current branch and the target branch, or "" if it
+	// is not known.
 	MergeBase string
 }
 
 func (in ReviewStart) apply(s *step) { s.reviewStart(in) }
 
-// review is the conversation of a turn that reviews: the reviewer hears nothing of the
-// thread, and the thread nothing of how the reviewer came to its result.
+// review is the conversation of a review. It is separate: the reviewer gets no items of the thread,
+// and the thread gets only the result.
 type review struct {
 	target protocol.ReviewTarget
 	items  []protocol.ResponseItem
-	// answer is what the reviewer said last.
+	// answer is the reviewer's last message.
 	answer string
-	// done is set once the thread was given the result.
+	// done is set once the thread has the result.
 	done bool
 }
 
-// reviewing is the review under way, nil without one.
+// reviewing returns the active review, or nil.
 func (s *step) reviewing() *review {
 	if s.active == nil || s.active.review == nil || s.active.review.done {
 		return nil
@@ -60,7 +60,7 @@ func (s *step) reviewStart(in ReviewStart) {
 	s.requestModel()
 }
 
-// replyToReview answers with the turn. It shows what is reviewed as if the user had said it.
+// replyToReview replies with the turn. The target is shown as a message of the user.
 func (s *step) replyToReview(to protocol.Caller, hint string) {
 	answer := s.activeTurnView()
 	answer.StartedAt = nil
@@ -82,7 +82,8 @@ func (s *step) exitReview(shown string, result *reviewResult) {
 	s.completeItemAs(s.active.id, item, storedExited{storedExitedReview, v.ID, result})
 }
 
-// reviewRequest is the reviewer's: it has its own instructions, and reads by commands.
+// reviewRequest returns the next request of a review: with instructions of its own, and the shell
+// as its only tool.
 func (s *step) reviewRequest(r *review) *Prompt {
 	p := s.Thread.request()
 	p.Instructions, p.Tools, p.WebSearch, p.OutputSchema = ReviewInstructions, toolspec.ReviewSpecs(), nil, nil
@@ -90,7 +91,7 @@ func (s *step) reviewRequest(r *review) *Prompt {
 	return p
 }
 
-// endReview gives the thread, and its clients, what the reviewer found.
+// endReview adds the result to the thread and shows it.
 func (s *step) endReview() {
 	r := s.reviewing()
 	if r == nil {
@@ -116,10 +117,10 @@ func (s *step) endReview() {
 	s.active.last = item
 }
 
-// noReview is shown where a review found no end.
+// noReview is shown if a review ends without a result.
 const noReview = "The review ended without a result."
 
-// reviewHint says in a few words what is reviewed.
+// reviewHint describes the target in a few words.
 func reviewHint(target protocol.ReviewTarget) string {
 	switch v := target.ReviewTargetVariant.(type) {
 	case *protocol.ReviewBranch:
@@ -141,7 +142,7 @@ func shortSHA(sha string) string {
 	return string(letters[:min(7, len(letters))])
 }
 
-// reviewPrompt tells the reviewer what to look at.
+// reviewPrompt returns the task of the reviewer.
 func reviewPrompt(target protocol.ReviewTarget, mergeBase string) string {
 	switch v := target.ReviewTargetVariant.(type) {
 	case *protocol.ReviewBranch:
@@ -168,7 +169,7 @@ func branchPrompt(branch, mergeBase string) string {
 		branch, mergeBase, mergeBase)
 }
 
-// CheckReview refuses a target that does not say what to review.
+// CheckReview rejects a target with an empty member.
 func CheckReview(target protocol.ReviewTarget) error {
 	switch v := target.ReviewTargetVariant.(type) {
 	case *protocol.ReviewBranch:
@@ -189,7 +190,7 @@ func required(member, value string) error {
 		Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "target." + member}}
 }
 
-// reviewResultText tells the model of the thread what the reviewer found.
+// reviewResultText formats the result for the model of the thread.
 func reviewResultText(result string) string {
 	return "<user_action>\n  <context>The user had the changes reviewed. This is the reviewer's whole result. The user may ask to have some of its findings mended.</context>\n" +
 		"  <action>review</action>\n  <results>\n" + result + "\n  </results>\n</user_action>"

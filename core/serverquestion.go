@@ -12,10 +12,10 @@ import (
 
 // ServerQuestion is a question of an MCP server to the user.
 type ServerQuestion struct {
-	// Question tells the questions of all servers apart.
+	// Question identifies the question among those of all servers.
 	Question uint64
 	Server   string
-	// Mode is form or url. Schema belongs to form, URL and ElicitationID to url.
+	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.
 	Mode, Message      string
 	Schema, Meta       json.RawMessage
 	URL, ElicitationID string
@@ -41,7 +41,8 @@ type openQuestion struct {
 	turnID  *string
 }
 
-// serverQuestionAsked passes a question on to the client, unless the user does not want to be asked.
+// serverQuestionAsked sends a question to the clients, or declines it if the approval policy
+// permits no questions.
 func (s *step) serverQuestionAsked(in ServerQuestion) {
 	if !toolspec.Elicits(s.settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
 		s.answerServer(in.Question, protocol.ElicitDecline)
@@ -56,7 +57,7 @@ func (s *step) serverQuestionAsked(in ServerQuestion) {
 	s.send(s.questionRequest(q))
 }
 
-// notifyWaiting tells the status where questions change it.
+// notifyWaiting sends the status of an active turn, which open questions change.
 func (s *step) notifyWaiting() {
 	if s.active != nil {
 		s.notifyStatus()
@@ -70,7 +71,7 @@ func (s *step) questionRequest(q *openQuestion) Request {
 	}}
 }
 
-// questionAnswered takes the client's answer to a question of a server.
+// questionAnswered passes the client's answer to the server.
 func (s *step) questionAnswered(in ClientAnswer) {
 	i := slices.IndexFunc(s.questions, func(q *openQuestion) bool { return q.request == in.Request })
 	if i < 0 {
@@ -84,7 +85,7 @@ func (s *step) questionAnswered(in ClientAnswer) {
 	s.effect(AnswerServer{q.Question, answer})
 }
 
-// elicitation is an answer, and what the client should know of how it was taken.
+// elicitation decodes an answer. It returns a warning for the client, or "".
 func elicitation(in ClientAnswer) (answer protocol.McpServerElicitationRequestResponse, remark string) {
 	err := in.Err
 	if err == nil {
@@ -104,7 +105,7 @@ func isObjectOrNull(raw json.RawMessage) bool {
 	return in.IsObject() || in.Type == gjson.Null
 }
 
-// closeQuestion takes a question off the list, and tells that it needs no answer.
+// closeQuestion removes a question and notifies that it needs no answer.
 func (s *step) closeQuestion(i int) *openQuestion {
 	q := s.questions[i]
 	s.questions = slices.Delete(s.questions, i, i+1)
@@ -119,7 +120,7 @@ func (s *step) serverQuestionWithdrawn(in ServerQuestionWithdrawn) {
 	}
 }
 
-// cancelQuestions ends those of a turn that was interrupted.
+// cancelQuestions cancels all questions after an interrupt.
 func (s *step) cancelQuestions() {
 	for len(s.questions) > 0 {
 		s.answerServer(s.closeQuestion(0).Question, protocol.ElicitCancel)
@@ -130,8 +131,8 @@ func (s *step) answerServer(question uint64, action string) {
 	s.effect(AnswerServer{question, protocol.McpServerElicitationRequestResponse{Action: action}})
 }
 
-// serverRequest asks whether a tool of a server may be called, in the form of a question
-// of that server.
+// serverRequest returns the approval request for a server's tool, in the form of a question of that
+// server.
 func (s *step) serverRequest(c *toolCall) Request {
 	t := &c.server.tool
 	meta := map[string]any{"codex_approval_kind": "mcp_tool_call", "persist": []string{"session"}, "tool_name": t.Tool,
@@ -142,7 +143,7 @@ func (s *step) serverRequest(c *toolCall) Request {
 	if t.Annotations != nil {
 		meta["tool_annotations"] = t.Annotations
 	}
-	raw, _ := protocol.Marshal(meta) // what was read as JSON can be written
+	raw, _ := protocol.Marshal(meta) // decoded JSON can be encoded
 	return s.questionRequest(&openQuestion{request: c.request, turnID: &s.active.id, ServerQuestion: ServerQuestion{
 		Server: t.Server, Mode: "form", Meta: raw, Schema: json.RawMessage(`{"type":"object","properties":{}}`),
 		Message: "Allow the " + t.Server + " MCP server to run tool \"" + t.Tool + "\"?",
@@ -155,7 +156,7 @@ type displayedParam struct {
 	DisplayName string          `json:"display_name"`
 }
 
-// displayParams are arguments for people.
+// displayParams lists the arguments for user interfaces.
 func displayParams(arguments json.RawMessage) []displayedParam {
 	list := []displayedParam{}
 	gjson.ParseBytes(arguments).ForEach(func(name, value gjson.Result) bool {
@@ -165,7 +166,7 @@ func displayParams(arguments json.RawMessage) []displayedParam {
 	return list
 }
 
-// serverApproval takes the decision on a call of a tool of a server.
+// serverApproval applies the decision on a call of a server's tool.
 func (s *step) serverApproval(c *toolCall, in ClientAnswer) {
 	answer, remark := elicitation(in)
 	if remark != "" {

@@ -19,26 +19,26 @@ type CallTool struct {
 	Tool   string
 	// Arguments is a JSON object.
 	Arguments json.RawMessage
-	// Meta is what the caller adds to the request, nil for nothing.
+	// Meta is added to the request, or nil.
 	Meta json.RawMessage
 }
 
-// AwaitTools waits, for a moment, for servers that are being connected to.
+// AwaitTools waits a moment for servers that are connecting.
 type AwaitTools struct{ ID EffectID }
 
-// ToolsKnown ends an AwaitTools with the tools that there are.
+// ToolsKnown ends an AwaitTools with the tools of all servers.
 type ToolsKnown struct {
 	Effect EffectID
 	Tools  []ServerTool
 }
 
-// ToolProgress is what a tool of a server says while it works.
+// ToolProgress is a progress message of a running tool.
 type ToolProgress struct {
 	Effect  EffectID
 	Message string
 }
 
-// ToolCalled ends a CallTool: with a result, or with why there is none.
+// ToolCalled ends a CallTool, with a result or an error.
 type ToolCalled struct {
 	Effect   EffectID
 	Result   *ServerToolResult
@@ -52,13 +52,14 @@ func (in ToolsKnown) apply(s *step)   { s.toolsKnown(in) }
 func (in ToolProgress) apply(s *step) { s.toolProgress(in) }
 func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
 
-// serverCall is a call of a tool of a server.
+// serverCall is a decoded call of a tool of a server.
 type serverCall struct {
 	tool      toolspec.ServerTool
 	arguments json.RawMessage
 }
 
-// setServerTools takes the tools that servers have now. The client's own of the same name comes first.
+// setServerTools replaces the tools of servers. A client's tool hides a server's tool of the same
+// name.
 func (t *Thread) setServerTools(tools []ServerTool) {
 	t.serverTools = slices.DeleteFunc(slices.Clone(tools), func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil })
 	t.overhead.tokens = 0
@@ -73,8 +74,8 @@ func (t *Thread) serverTool(name string) *ServerTool {
 	return nil
 }
 
-// firstModelRequest begins the turn's first model request, once it is known what tools there are
-// and what the model is to be reminded of.
+// firstModelRequest sends the first request of a turn, once the tools of servers and the found
+// memories are known.
 func (s *step) firstModelRequest() {
 	if s.active.env.ToolsPending {
 		id := s.newEffect()
@@ -102,8 +103,8 @@ func (s *step) toolsKnown(in ToolsKnown) {
 	s.requestModelWhenReady()
 }
 
-// decodeServerCall reads a call of a tool of a server. It is false for other tools and
-// for arguments that are no object.
+// decodeServerCall decodes the arguments of a server's tool. It returns false for other tools and
+// for invalid arguments.
 func (s *step) decodeServerCall(c *toolCall) bool {
 	if tool := s.serverTool(c.call.Name); c.server == nil && tool != nil && s.reviewing() == nil {
 		if arguments, err := toolspec.ParseServerCall(c.call.Arguments); err == nil {
@@ -128,7 +129,7 @@ func (s *step) startServerCall(c *toolCall) {
 	}
 }
 
-// serverVerdict decides on a call of a server's tool.
+// serverVerdict decides on a call of a server's tool. An approval for the session comes first.
 func (s *step) serverVerdict(c *serverCall) toolspec.Verdict {
 	if s.allowed[c.tool.Key()] {
 		return toolspec.Run
@@ -143,7 +144,7 @@ func (s *step) callServer(c *toolCall) {
 	s.effect(CallTool{ID: c.effect, TurnID: s.active.id, CallID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool, Arguments: c.server.arguments})
 }
 
-// updateServerItem is show for tools of servers.
+// updateServerItem is updateCommandItem for tools of servers.
 func (s *step) updateServerItem(c *toolCall) *protocol.McpToolCallItem {
 	if c.item == nil {
 		c.item = s.newItem(&protocol.McpToolCallItem{ID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool,
@@ -182,12 +183,11 @@ func (s *step) toolCalled(in ToolCalled) {
 	s.advance()
 }
 
-// endServerCall completes the item of a call, and answers it. Without a result, reason
-// says why.
+// endServerCall completes a call and its item. reason is the error if there is no result.
 func (s *step) endServerCall(c *toolCall, r *ServerToolResult, reason string) {
 	item := s.updateServerItem(c)
 	item.Status = protocol.McpCallFailed
-	if item.DurationMs == nil { // it was not called
+	if item.DurationMs == nil { // the tool was not called
 		item.DurationMs = new(int64(0))
 	}
 	if r == nil {

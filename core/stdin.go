@@ -10,8 +10,6 @@ import (
 	"appserver/protocol"
 )
 
-// This file holds what the model asks of terminals.
-
 func (s *step) startStdin(c *toolCall) {
 	in, err := toolspec.ParseStdin(c.call.Arguments)
 	if err != nil {
@@ -41,7 +39,7 @@ func (s *step) startStdin(c *toolCall) {
 	s.writeStdin(term, in.Chars, in.Wait)
 }
 
-// sessionList names the sessions that there are.
+// sessionList returns the ids of the sessions for a message to the model.
 func (s *step) sessionList() string {
 	var ids []string
 	for _, term := range s.terminals {
@@ -53,8 +51,8 @@ func (s *step) sessionList() string {
 	return strings.Join(ids, ", ")
 }
 
-// writeStdin types on a terminal, and waits. A command without one can be interrupted only, which
-// ends it.
+// writeStdin writes to a terminal and waits for output. A command without a terminal can only be
+// interrupted, and the interrupt ends it.
 func (s *step) writeStdin(term *terminal, chars string, wait time.Duration) {
 	l, interrupts := term.wait, chars != "" && !term.command.Terminal.TTY
 	track := s.trackTyping(term)
@@ -89,7 +87,7 @@ func (s *step) stdinWritten(in StdinWritten) {
 	}
 }
 
-// stdinDone ends the look of a call that typed, where its time is over or nothing was typed.
+// stdinDone ends the wait of a call that wrote: if the time is over, or if nothing was written.
 func (s *step) stdinDone(term *terminal, err error) {
 	switch l := term.wait; {
 	case term.result != nil:
@@ -106,10 +104,10 @@ func (s *step) stdinDone(term *terminal, err error) {
 	}
 }
 
-// ListTerminals asks for the commands that run in the background.
+// ListTerminals lists the commands that run in the background.
 type ListTerminals struct{ To protocol.Caller }
 
-// TerminateTerminal ends one of them, or tells that there is none with the id.
+// TerminateTerminal ends one of them. The response reports whether it exists.
 type TerminateTerminal struct {
 	To protocol.Caller
 	ID string
@@ -118,7 +116,7 @@ type TerminateTerminal struct {
 // CleanTerminals ends all of them.
 type CleanTerminals struct{ To protocol.Caller }
 
-// EndTerminals ends them for a thread that goes; nobody is answered.
+// EndTerminals ends all of them before the thread is unloaded. There is no response.
 type EndTerminals struct{}
 
 func (in ListTerminals) apply(s *step) {

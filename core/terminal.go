@@ -10,54 +10,53 @@ import (
 	"appserver/protocol"
 )
 
-// terminal is a command that the model can leave running, and come back to. It belongs to
-// the thread: a turn that is interrupted ends it only while the call that began it waits.
+// terminal is a command that can run in the background. It belongs to the thread: an interrupt ends
+// it only if its first call still waits.
 type terminal struct {
-	// id is the session's, for the model and for clients. It is the number of the line of
-	// the call: no other of the thread has it, nor has one before a crash.
+	// id is the session id for the model and for clients. It is the ordinal of the call's line, so
+	// no other session of the thread has it, also after a crash.
 	id      string
 	effect  EffectID
 	turnID  string
 	itemID  string
 	command *shellCommand
 	item    *protocol.ThreadItem
-	// writes is set where it may write files, so that what it is typed can have it do so.
+	// writes is set if the command may write files. Input can make it write.
 	writes bool
-	// pid is that of the operating system, "" before it runs.
+	// pid is the id of the operating system, or "" before the command runs.
 	pid string
-	// pieces and bytes count what clients were sent of the output.
+	// pieces and bytes count the output that was sent to clients.
 	pieces, bytes int
-	// unread is what the model has not seen of the output.
+	// unread is the output that the model has not read.
 	unread *excerpt.Text
-	// wait is the call that waits for output, nil without one.
+	// wait is the call that waits for output, or nil.
 	wait *outputWait
-	// result is how it ended; it stays until the model has read the rest.
+	// result is set when the command has ended. It stays until the model has read the rest.
 	result *ToolResult
 }
 
-// outputWait is a call that waits for output of a terminal until its timer fires. One whose files
-// are watched has no timer: it ends with the word of what was changed, so that no other call
-// writes meanwhile.
+// outputWait is a call that waits for output of a terminal. It ends with a timer. If the files are
+// watched, it has no timer and ends with their changes, so that no other call writes meanwhile.
 type outputWait struct {
 	call  *toolCall
 	timer EffectID
 	began time.Time
-	// keep is how many bytes of output the model wants.
+	// keep is how many bytes of output the call returns.
 	keep int
-	// stdin is the effect that hands over what it types, 0 once that is done; watched is
-	// set where it watches, too.
+	// stdin is the effect that writes the input, or 0 once it has. watched is set if the effect
+	// also watches the files.
 	stdin   EffectID
 	watched bool
 }
 
 const (
-	// maxTerminals is how many commands of a thread may run at a time, and how many that
-	// have ended are kept for the model to read.
+	// maxTerminals bounds the running commands of a thread, and the ended ones that wait to be
+	// read.
 	maxTerminals = 64
 )
 
-// WriteStdin types on the terminal of a command, if there is a text. With Track it lasts for
-// Watch, and its end tells what was changed.
+// WriteStdin writes Text to the terminal of a command, if there is a text. With Track it lasts for
+// Watch, and its end has the changes.
 type WriteStdin struct {
 	ID      EffectID
 	TurnID  string
@@ -69,7 +68,7 @@ type WriteStdin struct {
 
 func (WriteStdin) effect() {}
 
-// StdinWritten ends a WriteStdin. Err says why nothing was typed.
+// StdinWritten ends a WriteStdin. Err is set if nothing was written.
 type StdinWritten struct {
 	Effect  EffectID
 	Err     error
@@ -78,7 +77,7 @@ type StdinWritten struct {
 
 func (in StdinWritten) apply(s *step) { s.stdinWritten(in) }
 
-// terminalOfEffect is the terminal that an effect runs, nil where it runs none.
+// terminalOfEffect returns the terminal that an effect runs, or nil.
 func (t *Thread) terminalOfEffect(id EffectID) *terminal {
 	for _, term := range t.terminals {
 		if term.effect == id && term.result == nil {
@@ -88,7 +87,6 @@ func (t *Thread) terminalOfEffect(id EffectID) *terminal {
 	return nil
 }
 
-// terminalByID is the terminal with the id.
 func (t *Thread) terminalByID(id string) *terminal {
 	for _, term := range t.terminals {
 		if term.id == id {
@@ -98,15 +96,15 @@ func (t *Thread) terminalByID(id string) *terminal {
 	return nil
 }
 
-// liveTerminals are those whose commands run, the oldest first.
+// liveTerminals returns the running terminals, oldest first.
 func (t *Thread) liveTerminals() []*terminal {
 	return slices.DeleteFunc(slices.Clone(t.terminals), func(term *terminal) bool { return term.result != nil })
 }
 
-// HasTerminals tells whether commands run in the background.
+// HasTerminals reports whether commands run in the background.
 func (t *Thread) HasTerminals() bool { return len(t.liveTerminals()) > 0 }
 
-// openTerminal runs a call's command on a terminal.
+// openTerminal runs the command of a call on a terminal.
 func (s *step) openTerminal(c *toolCall) {
 	wish := c.command.Terminal
 	c.state, c.effect = callRunning, s.newEffect()
@@ -123,25 +121,23 @@ func (s *step) openTerminal(c *toolCall) {
 	}
 }
 
-// startWait has a call wait for the terminal's output.
 func (s *step) startWait(term *terminal, c *toolCall, keep int) {
 	c.state = callRunning
 	term.wait = &outputWait{call: c, began: s.Now, keep: keep}
 }
 
-// startWaitTimer starts the timer of a look.
 func (s *step) startWaitTimer(l *outputWait, wait time.Duration) {
 	l.timer = s.newEffect()
 	s.effect(Timer{ID: l.timer, Delay: wait})
 }
 
-// inFirstCall tells whether the call that began the terminal waits for it still: the model was
-// not told that it goes on.
+// inFirstCall reports whether the call that started the command still waits. The model does not
+// know the session yet.
 func (term *terminal) inFirstCall() bool {
 	return term.wait != nil && term.wait.call.effect == term.effect
 }
 
-// updateTerminalItem is show for terminals, whose first call may have been answered.
+// updateTerminalItem is updateCommandItem for terminals. Their first call may be done.
 func (s *step) updateTerminalItem(term *terminal) *protocol.CommandExecutionItem {
 	if term.inFirstCall() {
 		item := s.updateCommandItem(term.wait.call, protocol.SourceStartup, &term.id)
@@ -164,8 +160,8 @@ func (s *step) terminalOutput(term *terminal, text string) {
 	}
 }
 
-// limitOutput returns what is sent to clients of a piece: the piece, the notice that there are no more
-// of them, or nothing.
+// limitOutput returns the text to send to clients for a piece: the piece, the notice that the limit
+// is reached, or "".
 func (term *terminal) limitOutput(text string) string {
 	over := term.pieces > MaxOutputPieces
 	term.pieces++
@@ -180,7 +176,7 @@ func (term *terminal) limitOutput(text string) string {
 	return text
 }
 
-// waitTimerFired answers a call whose time is over. The command goes on.
+// waitTimerFired completes a call whose time is over. The command continues.
 func (s *step) waitTimerFired(timer EffectID) {
 	for _, term := range s.terminals {
 		if term.wait != nil && term.wait.timer == timer {
@@ -197,15 +193,15 @@ func (s *step) endWait(term *terminal) {
 	s.advance()
 }
 
-// completeWait gives the call that waits what the model has not read.
+// completeWait completes the waiting call with the unread output.
 func (s *step) completeWait(term *terminal, how string) {
 	l, output := term.wait, term.unread.String()
 	term.wait, term.unread = nil, &excerpt.Text{Limit: toolspec.MaxOutput}
 	s.completeCall(l.call, terminalOutputText(s.Now.Sub(l.began), how, output, l.keep))
 }
 
-// terminalOutputText is what a call gives, in the form of the reference implementation. Output that
-// is at its limit is cut already.
+// terminalOutputText formats output for the model, in the form of the reference implementation.
+// Output at its limit is cut already.
 func terminalOutputText(took time.Duration, how, output string, keep int) string {
 	if keep < toolspec.MaxOutput {
 		kept := excerpt.Text{Limit: keep}
@@ -215,8 +211,8 @@ func terminalOutputText(took time.Duration, how, output string, keep int) string
 	return fmt.Sprintf("Wall time: %.4f seconds\n%s\nOutput:\n%s", took.Seconds(), how, output)
 }
 
-// terminalDone ends the item of a terminal that went on, and answers the call that waits
-// for it. What no call waits for stays to be read.
+// terminalDone completes the item and the waiting call. Output that no call waits for can still be
+// read.
 func (s *step) terminalDone(term *terminal, r ToolResult) {
 	term.result = &r
 	if s.active == nil {
@@ -231,7 +227,7 @@ func (s *step) terminalDone(term *terminal, r ToolResult) {
 		return
 	}
 	if term.wait.watched {
-		s.effect(Cancel{term.wait.stdin}) // its end answers
+		s.effect(Cancel{term.wait.stdin}) // its end completes the call
 		return
 	}
 	s.stopWaitTimer(term)
@@ -239,14 +235,13 @@ func (s *step) terminalDone(term *terminal, r ToolResult) {
 	s.advance()
 }
 
-// hasTurnOf is false where the turn of a terminal was taken back.
+// hasTurnOf reports whether the thread still has the terminal's turn. A revert can remove it.
 func (s *step) hasTurnOf(term *terminal) bool {
 	_, known := s.turnAt[term.turnID]
 	return known
 }
 
-// completeEnded answers the call that waits for a terminal that has ended, with which that is
-// done.
+// completeEnded completes the waiting call with the end of the command, and removes the terminal.
 func (s *step) completeEnded(term *terminal) {
 	s.removeTerminal(term)
 	s.completeWait(term, exitText(*term.result))
@@ -263,7 +258,7 @@ func (s *step) removeTerminal(term *terminal) {
 	s.terminals = slices.DeleteFunc(s.terminals, func(other *terminal) bool { return other == term })
 }
 
-// evictTerminals lets the oldest go that have ended and were not read.
+// evictTerminals removes the oldest ended terminals above the limit.
 func (s *step) evictTerminals() {
 	for n := len(s.terminals) - len(s.liveTerminals()); n > maxTerminals; n-- {
 		i := slices.IndexFunc(s.terminals, func(term *terminal) bool { return term.result != nil })
@@ -271,7 +266,6 @@ func (s *step) evictTerminals() {
 	}
 }
 
-// stopWaitTimer stops the timer of the call that waits.
 func (s *step) stopWaitTimer(term *terminal) {
 	if term.wait.timer != 0 {
 		s.effect(Cancel{term.wait.timer})
@@ -279,8 +273,8 @@ func (s *step) stopWaitTimer(term *terminal) {
 	}
 }
 
-// cancelWaits ends what a turn that is interrupted waits for: commands that the model was
-// not told to go on end with it, others do not.
+// cancelWaits ends the waits of an interrupted turn. Commands whose first call waits end as well;
+// others continue.
 func (s *step) cancelWaits() {
 	for _, term := range s.liveTerminals() {
 		l := term.wait

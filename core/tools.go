@@ -15,19 +15,19 @@ import (
 // toolCall is a tool call of the model's last answer.
 type toolCall struct {
 	call    ToolCall
-	command *shellCommand // nil for other tools than the shell
-	patch   *patchCall    // nil for all but patches
-	server  *serverCall   // nil for all but tools of MCP servers
-	image   string        // the path of the image to look at, "" for other tools
-	session string        // the id of the terminal that it can open
-	client  *clientCall   // nil for all but those that the client answers
-	recall  *recallCall   // nil for all but searches of the memory
-	// output is that of a call that has ended before an earlier one, nil once it was recorded.
+	command *shellCommand // or nil for other tools than the shell
+	patch   *patchCall    // or nil for other tools than patches
+	server  *serverCall   // or nil for tools of other origin
+	image   string        // the absolute path of the image, or ""
+	session string        // the id of the terminal that the call can open
+	client  *clientCall   // or nil if the client does not answer the call
+	recall  *recallCall   // or nil for other tools than recall
+	// output waits for the end of an earlier call. It is nil once it is recorded.
 	output  protocol.ResponseItemVariant
 	state   callState
 	effect  EffectID
 	request uint64
-	// item is that of the command, of the patch or of the tool, nil until it was shown.
+	// item is the item that clients see, or nil before item/started.
 	item *protocol.ThreadItem
 }
 
@@ -47,7 +47,7 @@ type callState int
 const (
 	callWaiting callState = iota
 	callAsking
-	callHeld // by a checkpoint
+	callHeld // until the checkpoint of the turn is made
 	callRunning
 	callDone
 )
@@ -67,7 +67,7 @@ func (t *Thread) awaitsApproval() bool {
 	return false
 }
 
-// awaitsUserInput tells whether the user is asked to choose.
+// awaitsUserInput reports whether a call asks the user to choose.
 func (t *turn) awaitsUserInput() bool {
 	for _, c := range t.calls {
 		if c.state == callAsking && c.client != nil && c.client.questions != nil {
@@ -77,7 +77,7 @@ func (t *turn) awaitsUserInput() bool {
 	return false
 }
 
-// addCalls writes the calls of an answer and begins to run them.
+// addCalls records the calls of an answer and starts them.
 func (s *step) addCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
@@ -87,7 +87,7 @@ func (s *step) addCalls(calls []ToolCall) {
 	s.advance()
 }
 
-// callItem is what the history keeps of a call.
+// callItem returns the context item of a call.
 func (s *step) callItem(call *ToolCall) protocol.ResponseItemVariant {
 	if call.Custom {
 		return &protocol.CustomToolCall{Status: customDone, CallID: call.ID, Name: call.Name, Input: call.Arguments}
@@ -99,11 +99,11 @@ func (s *step) callItem(call *ToolCall) protocol.ResponseItemVariant {
 	return item
 }
 
-// customDone is the status of a custom call that the model has finished.
+// customDone is the status of a custom call. The model has always finished it.
 const customDone = "completed"
 
-// uniqueCallID makes an id that the thread has seen, or an empty one, unique. The thread
-// does not see those of reviews.
+// uniqueCallID replaces an id that is empty or that the thread has. Ids of reviews are always
+// replaced, since their calls are not in the thread.
 func (s *step) uniqueCallID(id string) string {
 	if id != "" && s.reviewing() == nil && !s.context.HasCall(id) {
 		return id
@@ -111,8 +111,8 @@ func (s *step) uniqueCallID(id string) string {
 	return fmt.Sprintf("call_%s", s.NewID())
 }
 
-// advance begins the calls whose time has come: one after the other, but those that
-// only read together. When all are done the model is asked again.
+// advance starts waiting calls: one after the other, or together if they only read. When all calls
+// are done, it requests the model again.
 func (s *step) advance() {
 	t := s.active
 	if t.outcome != nil {
@@ -136,8 +136,8 @@ func (s *step) advance() {
 	}
 }
 
-// readsOnly reports whether the call can run beside others: it surely only reads, or the kernel
-// lets it write nothing, and the user is not asked, neither before it nor after it has failed.
+// readsOnly reports whether the call can run beside others. It must certainly not write, by its
+// text or by the kernel. And the user must not be asked, before it or after it failed.
 func (s *step) readsOnly(c *toolCall) bool {
 	switch {
 	case c.server != nil:
@@ -150,13 +150,13 @@ func (s *step) readsOnly(c *toolCall) bool {
 	return c.command.Safe || !s.mayWrite(c.command) && !s.asksOutside()
 }
 
-// viewsImage reports whether the call looks at an image.
+// viewsImage reports whether the call is one of view_image.
 func (s *step) viewsImage(c *toolCall) bool {
 	return c.call.Name == toolspec.ViewImage && s.capabilities.Images && s.reviewing() == nil && s.serverTool(c.call.Name) == nil
 }
 
-// decodeCall reads the arguments of a call that may run beside others. It is false for other tools
-// and for arguments that make no sense.
+// decodeCall decodes the arguments of a call that may run beside others. It returns false for other
+// tools and for invalid arguments.
 func (s *step) decodeCall(c *toolCall) bool {
 	if s.viewsImage(c) {
 		return true
@@ -205,7 +205,7 @@ func (s *step) startCall(c *toolCall) {
 	}
 }
 
-// startOtherCall begins a call of a tool that is not ours.
+// startOtherCall starts a call of a client's tool, or rejects an unknown one.
 func (s *step) startOtherCall(c *toolCall) {
 	if tool := s.clientTool(c.call.Name); tool != nil {
 		s.startClientTool(c, tool)
@@ -226,7 +226,7 @@ func (s *step) unknownToolText(name string) string {
 	return fmt.Sprintf("There is no tool %q. The tools are: %s.", name, strings.Join(names, ", "))
 }
 
-// completeCall gives the model the output of a call.
+// completeCall ends a call with an output for the model.
 func (s *step) completeCall(c *toolCall, output string) {
 	s.completeCallWith(c, protocol.ToolOutput{Text: output})
 }
@@ -245,8 +245,7 @@ func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
 	s.item(c.output)
 }
 
-// recordOutputs records the outputs of calls in the order of the calls. The output of a call that
-// ends before an earlier one waits for that.
+// recordOutputs records outputs in the order of the calls. Providers require that order.
 func (s *step) recordOutputs() {
 	for _, c := range s.active.calls {
 		if c.state != callDone {
@@ -259,7 +258,7 @@ func (s *step) recordOutputs() {
 	}
 }
 
-// pendingOutput returns the output of a call that waits for an earlier one, nil for none.
+// pendingOutput returns the output that waits for an earlier call, or nil.
 func (s *step) pendingOutput(callID string) protocol.ResponseItemVariant {
 	if s.active == nil {
 		return nil
@@ -318,8 +317,8 @@ func (s *step) runCommand(c *toolCall) {
 		Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
 }
 
-// updateCommandItem tells that the command's item began, where that was not told yet. The item
-// it gives can be changed: what was told stays as it was.
+// updateCommandItem sends item/started once, and returns a copy of the item that can be changed.
+// Notifications that were sent keep the old item.
 func (s *step) updateCommandItem(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
 	if c.item == nil {
 		c.item = s.newItem(&protocol.CommandExecutionItem{
@@ -337,7 +336,7 @@ func (s *step) updateCommandItem(c *toolCall, source string, processID *string) 
 	return &item
 }
 
-// runningCall is the call that an effect belongs to.
+// runningCall returns the call of an effect, or nil.
 func (s *step) runningCall(id EffectID) *toolCall {
 	if s.active == nil {
 		return nil
@@ -415,14 +414,15 @@ func (s *step) toolDone(in ToolDone) {
 	s.advance()
 }
 
-// completeCommand ends a command that ran. The model is told the rest after its output.
+// completeCommand ends a command that ran. The model gets its result and the suffix.
 func (s *step) completeCommand(c *toolCall, r ToolResult, rest string) {
 	setResult(s.updateCommandItem(c, protocol.SourceStartup, c.processID()), r)
 	s.completeItem(c.item, c.command.Argv)
 	s.completeCall(c, c.command.resultText(r)+rest)
 }
 
-// processID is that of a terminal; the other commands have the system's.
+// processID returns the id of a terminal, or nil. Other commands have an id of the operating
+// system.
 func (c *toolCall) processID() *string {
 	if c.command.Terminal == nil {
 		return nil
@@ -430,7 +430,7 @@ func (c *toolCall) processID() *string {
 	return &c.session
 }
 
-// resultText is a command's result as the model reads it.
+// resultText returns the result for the model.
 func (c *shellCommand) resultText(r ToolResult) string {
 	if c.Terminal != nil {
 		return terminalOutputText(r.Duration, exitText(r), r.Output, c.Terminal.Keep)
@@ -438,7 +438,7 @@ func (c *shellCommand) resultText(r ToolResult) string {
 	return commandOutput(r)
 }
 
-// setResult gives a command's item what came of it.
+// setResult sets the result of a command's item.
 func setResult(item *protocol.CommandExecutionItem, r ToolResult) {
 	item.Status = protocol.CommandFailed
 	if r.ExitCode != nil && *r.ExitCode == 0 {
@@ -449,7 +449,7 @@ func setResult(item *protocol.CommandExecutionItem, r ToolResult) {
 	item.DurationMs = new(r.Duration.Milliseconds())
 }
 
-// commandOutput is a command's result as the model reads it.
+// commandOutput formats a result for the model, in the form of the reference implementation.
 func commandOutput(r ToolResult) string {
 	head := fmt.Sprintf("Wall time: %.1f seconds\n", r.Duration.Seconds())
 	switch {

@@ -8,42 +8,41 @@ import (
 	"appserver/protocol"
 )
 
-// Tracking says what is kept of the files that turns change.
+// Tracking selects which file changes of turns are recorded.
 type Tracking struct {
-	// Worktree is set where the worktree is captured before each turn and around commands
-	// that may write; Patches where the files of patches are.
+	// Worktree is set if the worktree is captured before each turn and around commands that may
+	// write. Patches is set if the changes of patches are recorded.
 	Worktree, Patches bool
-	// Keep is how many checkpoints a thread has at most.
+	// Keep is the largest number of checkpoints of a thread.
 	Keep int
 }
 
-// Track has files captured before and after an effect that may change them. Dir is a
-// directory of their worktree. Turn is the one that the effect belongs to, Before are its
-// net changes so far, for the diff of all. Keep is set where what was changed must outlast
-// the next collection of garbage.
+// Track captures files before and after an effect. Turn is the turn of the effect. Dir is a
+// directory in the worktree. Before has the net changes of the turn so far, for its diff. Keep is
+// set if the captures must survive garbage collection.
 type Track struct {
 	Turn, Dir string
 	Before    []protocol.WorktreeChanges
 	Keep      bool
 }
 
-// Tracked is what an effect changed. Diff is that of the turn so far; it is nil where
-// nothing was changed. Err says why it is not known, or not wholly.
+// Tracked has the changes of an effect. Diff is that of the turn so far, or nil without changes.
+// Err is set if the changes are not completely known.
 type Tracked struct {
 	Changes protocol.WorktreeChanges
 	Diff    *FileDiff
 	Err     error
 }
 
-// FileDiff is a diff in git's form, with its counts. Cut is set where the text would be too
-// long, and lacks a part that the counts have.
+// FileDiff is a diff in git's form, and its counts. Cut is set if the text lacks a part, because it
+// would be too long. The counts have all of it.
 type FileDiff struct {
 	Text    string
 	Cut     bool
 	Summary protocol.DiffSummary
 }
 
-// trackCommand is how a command is tracked, nil for one that cannot write.
+// trackCommand returns the tracking of a command, or nil if it cannot write.
 func (s *step) trackCommand(c *shellCommand) *Track {
 	if !s.active.env.Tracking.Worktree || s.active.uncaptured || !s.mayWrite(c) {
 		return nil
@@ -51,7 +50,7 @@ func (s *step) trackCommand(c *shellCommand) *Track {
 	return s.track(s.settings.Cwd)
 }
 
-// trackTyping is how typing on a terminal is tracked, nil where it cannot write.
+// trackTyping returns the tracking of input to a terminal, or nil if its command cannot write.
 func (s *step) trackTyping(term *terminal) *Track {
 	if !s.active.env.Tracking.Worktree || s.active.uncaptured || !term.writes {
 		return nil
@@ -59,14 +58,14 @@ func (s *step) trackTyping(term *terminal) *Track {
 	return s.track(s.settings.Cwd)
 }
 
-// mayWrite tells whether a command may write files: one that is not known to only read,
-// unless the kernel lets it write none.
+// mayWrite reports whether a command may write files: it is not safe, and the kernel permits
+// writes.
 func (s *step) mayWrite(c *shellCommand) bool {
 	_, readOnly := s.sandboxOf(c).SandboxPolicyVariant.(*protocol.ReadOnly)
 	return !c.Safe && !(readOnly && s.active.env.Enforced)
 }
 
-// trackPatch is how a patch is tracked, nil where it is not.
+// trackPatch returns the tracking of a patch, or nil.
 func (s *step) trackPatch(p *patchCall) *Track {
 	if !s.active.env.Tracking.Patches {
 		return nil
@@ -74,8 +73,7 @@ func (s *step) trackPatch(p *patchCall) *Track {
 	return s.track(s.trackedDir(p))
 }
 
-// trackedDir returns the directory that a patch is tracked in: the root of all its files, else
-// that of the patch.
+// trackedDir returns the root of all files of a patch, or the directory of the patch.
 func (s *step) trackedDir(p *patchCall) string {
 	root := ""
 	for i, file := range p.files() {
@@ -94,8 +92,8 @@ func (s *step) track(dir string) *Track {
 
 func (s *step) keepsCheckpoints() bool { return s.active.env.Tracking.Worktree && !s.options.Ephemeral }
 
-// FilesChanged tells what a command that stays has changed while it was watched, with which
-// its first call has waited long enough.
+// FilesChanged has the changes of a background command while it was watched. It ends the wait of
+// its first call.
 type FilesChanged struct {
 	Effect  EffectID
 	Tracked *Tracked
@@ -115,11 +113,11 @@ func (s *step) filesChanged(in FilesChanged) {
 	}
 }
 
-// recordChanges keeps what a call of the turn under way changed.
+// recordChanges records the changes of a call of the active turn.
 func (s *step) recordChanges(t *Tracked) { s.recordChangesOf(s.active.id, t) }
 
-// recordChangesOf keeps what a call changed, and tells the turn's diff where it is another one,
-// unless the turn is over, or was taken back.
+// recordChangesOf records the changes of a call. It notifies the turn's diff if that is new and the
+// turn is active.
 func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	if t == nil {
 		return
@@ -149,14 +147,14 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	}
 	s.active.diff = t.Diff
 	switch {
-	case t.Diff.Cut: // no program could take it
+	case t.Diff.Cut: // a notification of that size would not be useful
 		s.warnUntracked(errors.New("the diff of this turn is too long to be told; thread/diff/read has a part of it"))
 	case told != t.Diff.Text:
 		s.notify(protocol.TurnDiffUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Diff: t.Diff.Text})
 	}
 }
 
-// metadata is what turn/completed tells beside the turn, nil where it changed no file.
+// metadata returns the metadata of turn/completed, or nil if no file changed.
 func (t *turn) metadata() *protocol.TurnMetadata {
 	if t.diff == nil || len(t.diff.Summary.Files) == 0 {
 		return nil
@@ -164,7 +162,7 @@ func (t *turn) metadata() *protocol.TurnMetadata {
 	return &protocol.TurnMetadata{Diff: t.diff.Summary}
 }
 
-// warnUntracked tells once that what turns change is not wholly known.
+// warnUntracked warns once that changes are not completely known.
 func (s *step) warnUntracked(err error) {
 	if s.untracked {
 		return

@@ -11,8 +11,8 @@ import (
 	"appserver/protocol"
 )
 
-// RunUserCommand runs a command of the user's own, outside of the sandbox: in the turn
-// under way, or in one of its own.
+// RunUserCommand runs a command of the user outside of the sandbox: in the active turn, or in a new
+// one.
 type RunUserCommand struct {
 	To      protocol.Caller
 	Script  string
@@ -22,7 +22,7 @@ type RunUserCommand struct {
 
 func (in RunUserCommand) apply(s *step) { s.runUserCommand(in) }
 
-// userCommand is one that runs.
+// userCommand is a running command of the user.
 type userCommand struct {
 	effect  EffectID
 	command *shellCommand
@@ -48,7 +48,7 @@ func (s *step) runUserCommand(in RunUserCommand) {
 	s.startUserCommand(in)
 }
 
-// beginShellTurn begins a turn that does not ask the model.
+// beginShellTurn begins a turn without a model request.
 func (s *step) beginShellTurn(w TurnEnv) {
 	s.closeDanglingTurn()
 	s.discardDraft(errDraftExpired())
@@ -80,7 +80,8 @@ func (s *step) cancelUserCommands() {
 	}
 }
 
-// convertToModelTurn makes a quiet turn one that asks the model, once the user's commands have ended.
+// convertToModelTurn prepares a shell-only turn for model requests. The first one waits for the
+// commands of the user.
 func (s *step) convertToModelTurn(next Settings, w TurnEnv) {
 	t := s.active
 	t.shellOnly, t.requestPending, t.env = false, len(t.userCommands) > 0, w
@@ -91,7 +92,7 @@ func (s *step) convertToModelTurn(next Settings, w TurnEnv) {
 	s.beginCheckpoint()
 }
 
-// userCommandOf is the user's command that an effect runs, nil where it runs none.
+// userCommandOf returns the user's command of an effect, or nil.
 func (s *step) userCommandOf(id EffectID) *userCommand {
 	if s.active == nil {
 		return nil
@@ -104,7 +105,7 @@ func (s *step) userCommandOf(id EffectID) *userCommand {
 	return nil
 }
 
-// userCommandDone shows what came of the user's command, and tells the model.
+// userCommandDone completes the item, and adds the command and its result to the context.
 func (s *step) userCommandDone(o *userCommand, r ToolResult) {
 	t := s.active
 	t.userCommands = slices.DeleteFunc(t.userCommands, func(other *userCommand) bool { return other == o })
@@ -128,9 +129,7 @@ func (s *step) userCommandDone(o *userCommand, r ToolResult) {
 	}
 }
 
-// history.ShellTag begins what the model reads of a command of the user's own.
-
-// userCommandText is what the model reads of a command of the user's own, in the form of the
+// userCommandText formats a command of the user and its result for the model, in the form of the
 // reference implementation.
 func userCommandText(script string, r ToolResult) string {
 	how := "The command did not finish: " + r.Failure

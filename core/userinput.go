@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// askQuestions puts the model's questions to the user.
+// askQuestions sends the model's questions to the clients.
 func (s *step) askQuestions(c *toolCall) {
 	questions, err := toolspec.ParseQuestions(c.call.Arguments)
 	if err != nil {
@@ -20,8 +20,8 @@ func (s *step) askQuestions(c *toolCall) {
 	s.send(s.requestFor(c))
 }
 
-// userAnswered gives the model what the user chose, of the questions that were put. Where
-// the answer makes no sense nothing was chosen, and the client is told why.
+// userAnswered completes a call with the answers to its questions. An invalid answer counts as no
+// answers, and the client gets a warning.
 func (s *step) userAnswered(c *toolCall, in ClientAnswer) {
 	answers := map[string]protocol.ToolRequestUserInputAnswer{}
 	given, err := readAnswers(in)
