@@ -218,15 +218,15 @@ func (r *repair) addMeta(out *line.PaddedWriter, would *line.Ordinals) error {
 func (r *repair) addEnd(out *line.PaddedWriter, next int64) error {
 	if next < r.alone.Next {
 		last := r.alone.Next - 1
-		line := protocol.RolloutLine{
+		end := protocol.RolloutLine{
 			Ordinal: &last,
 			Type:    protocol.LineRepaired,
 			Payload: []byte(`{"lost_bytes":` + strconv.Itoa(len(r.lost)) + `}`),
 		}
 		if n := len(r.alone.Lines); n > 0 {
-			line.Timestamp = r.alone.Lines[n-1].Timestamp
+			end.Timestamp = r.alone.Lines[n-1].Timestamp
 		}
-		if err := cmp.Or(out.PadTo(0), r.add(out, line)); err != nil {
+		if err := cmp.Or(out.PadTo(0), r.add(out, end)); err != nil {
 			return err
 		}
 	}
