@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -182,7 +183,7 @@ func (w *world) shrink(t *rapid.T) {
 
 func (w *world) replace(t *rapid.T) {
 	path := w.pick(t)
-	w.put(path+".tmp", content(t))
+	w.put(path+".tmp", cmp.Or(content(t), "\n")) // not empty, as in shrink
 	w.tick(path + ".tmp")
 	require.NoError(t, os.Rename(path+".tmp", path))
 }
