@@ -15,8 +15,8 @@ import (
 func BenchmarkCommand(b *testing.B) {
 	path, err := binary()
 	require.NoError(b, err)
-	supervised := &tool.Shell{Supervisor: []string{path, superviseCommand}}
-	confined := &tool.Shell{Confiner: []string{path, confineCommand}}
+	supervised := &tool.Shell{Supervisor: []string{path, "supervise-command"}}
+	confined := &tool.Shell{Confiner: []string{path, "confine-command"}}
 	for _, way := range []struct {
 		name   string
 		shell  *tool.Shell

@@ -29,7 +29,7 @@ func agedHome(t *testing.T, count int) (home string, ids []string) {
 
 func idOfPath(path string) string {
 	base := filepath.Base(path)
-	return base[len(base)-len(".jsonl")-uuidLength : len(base)-len(".jsonl")]
+	return base[len(base)-len(".jsonl")-36 : len(base)-len(".jsonl")]
 }
 
 // leave makes a file look as if nobody had written to it for some days.

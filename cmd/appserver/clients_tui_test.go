@@ -110,8 +110,8 @@ func (c *traffic) String() string {
 	return fmt.Sprintf("%d turns and %d items in %d bytes; requests %s, refused %s", c.turns, c.items, c.bytes, requests, refused)
 }
 
-// counting serves a WebSocket that hands everything on to the host, and counts it.
-func (h *daemon) counting() (url string, c *traffic) {
+// countTraffic serves a WebSocket that hands everything on to the host, and counts it.
+func (h *daemon) countTraffic() (url string, c *traffic) {
 	c = newTraffic()
 	ctx, cancel := context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -191,7 +191,7 @@ func TestReferenceTUIResumesLongHistories(t *testing.T) {
 	writeConfig(t, home, fmt.Sprintf("model = \"offline\"\nmodel_provider = \"offline\"\n[projects.%q]\ntrust_level = \"trusted\"\n", project))
 	putRollout(t, home, historyThread, historyRollout(project))
 	h := startHost(t, home, "unix://"+home+"/s")
-	url, seen := h.counting()
+	url, seen := h.countTraffic()
 
 	tui := exec.Command(os.Getenv("REFERENCE_BINARY"), "resume", historyThread, "--remote", url)
 	tui.Dir = project

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -105,7 +106,7 @@ func TestContextListsThreadsOfTheReference(t *testing.T) {
 	require.Regexp(t, `^total 6 [\d,]+ [\d,]+ 100\.0 %$`, rowOf(t, out, "total"))
 	require.Contains(t, out, "\nThe window of the model is not known")
 	for line := range strings.Lines(out) {
-		require.LessOrEqual(t, columns(strings.TrimSuffix(line, "\n")), defaultWidth)
+		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 100)
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
