@@ -67,9 +67,9 @@ check: ## format, vet, static analysis, the rules of the house, generated files 
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) vet -tags reference ./schema/... ./cmd/appserver
+	$(GO) vet -tags reference ./schema/... ./test/...
 	$(GO) tool staticcheck ./...
-	$(GO) test -count=1 -run '^TestHouse' ./cmd/appserver
+	$(GO) test -count=1 -run '^TestHouse' ./test/house
 	$(GO) test ./schema/...
 
 # random are the packages of PKGS whose tests draw cases: others do not know the flag.
@@ -100,17 +100,17 @@ fuzz: ## run each fuzz target for FUZZTIME
 	done
 
 crash: ## kill the server CRASHES times in one home, and run the other crash tests CRASHCOUNT times
-	$(GO) test -count=1 -v -timeout 90m -run '^TestCrashSoak$$' ./cmd/appserver -soak.kills=$(CRASHES)
-	$(GO) test -run Crash -count=$(CRASHCOUNT) -timeout 60m ./cmd/appserver
+	$(GO) test -count=1 -v -timeout 90m -run '^TestCrashSoak$$' ./test/crash -soak.kills=$(CRASHES)
+	$(GO) test -run Crash -count=$(CRASHCOUNT) -timeout 60m ./test/crash
 
 soak: ## have clients do anything at random for SOAK, and draw what the server takes in docs/soak.svg
-	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestBinarySoak$$' -count=1 -v -timeout 0 ./cmd/appserver
+	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestBinarySoak$$' -count=1 -v -timeout 0 ./test/e2e
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./cmd/appserver ./core/worktree ./core/memory
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./test/bench ./core/worktree ./core/memory
 
 bench-peer: ## measure us and the reference implementation by one script, in a table; ROWS=start|stream|turns50|turns200|context|resume49|list2000… for some of it
-	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./cmd/appserver
+	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench
 
 conformance: ## compare with the reference implementation, let its clients use the server, and run all tests by its schema
 	bash .ci/conformance

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
+	"appserver/test/apptest"
 )
 
 // TestContextRefusesWrongCalls with status 2, before anything is done.
 func TestContextRefusesWrongCalls(t *testing.T) {
 	t.Parallel()
-	home, _ := legacyHome(t)
+	home, _ := apptest.LegacyHome(t)
 	for args, want := range map[string]string{
 		"context lost":                           `there is no command "lost" of context`,
 		"context list":                           "THREAD is missing",
@@ -31,12 +32,12 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 		"context preview T --first 1 --last=yes": "-last",
 		"context prune T --category reasoning --first 1 --keep-last 1": "only one of",
 	} {
-		status, out, errs := execute(t, home, strings.Fields(args)...)
+		status, out, errs := apptest.Execute(t, home, strings.Fields(args)...)
 		require.Equal(t, 2, status, args)
 		require.Empty(t, out)
 		require.Contains(t, errs, want, args)
 	}
-	_, errs := inContext(t, home, 2, "delete", legacyID, "0")
+	_, errs := apptest.InContext(t, home, 2, "delete", apptest.LegacyID, "0")
 	require.Contains(t, errs, "This would take 1 item off the list")
 	require.Contains(t, errs, "add --yes")
 }
@@ -45,7 +46,7 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 func TestContextPrintsItsUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "--help", "list -h", "list THREAD --help", "--json"} {
-		out, _ := inContext(t, t.TempDir(), 0, strings.Fields(args)...)
+		out, _ := apptest.InContext(t, t.TempDir(), 0, strings.Fields(args)...)
 		require.Contains(t, out, "Usage: appserver context ")
 		for _, row := range contextRows() {
 			require.Contains(t, out, "\n  "+row.name+" THREAD")
@@ -59,24 +60,24 @@ func TestContextPrintsItsUsage(t *testing.T) {
 // TestContextReportsUnknownItems and does nothing for the others.
 func TestContextReportsUnknownItems(t *testing.T) {
 	t.Parallel()
-	home, _ := legacyHome(t)
+	home, _ := apptest.LegacyHome(t)
 	for _, name := range []string{"exclude", "delete", "pin"} {
-		_, errs := inContext(t, home, 1, name, legacyID, "r8", "r99", "5-6", "0", "r8.1")
-		require.Contains(t, errs, "context "+name+": r99, 5-6, r8.1 not in the context of thread "+legacyID+", which has 6 items: nothing was changed")
+		_, errs := apptest.InContext(t, home, 1, name, apptest.LegacyID, "r8", "r99", "5-6", "0", "r8.1")
+		require.Contains(t, errs, "context "+name+": r99, 5-6, r8.1 not in the context of thread "+apptest.LegacyID+", which has 6 items: nothing was changed")
 	}
-	out, _ := inContext(t, home, 0, "edits", legacyID)
+	out, _ := apptest.InContext(t, home, 0, "edits", apptest.LegacyID)
 	require.Equal(t, "There are no edits.\n", out)
 }
 
 // TestContextNeedsNoProvider: none is ready, and the script of one is gone.
 func TestContextNeedsNoProvider(t *testing.T) {
 	t.Parallel()
-	home, _ := legacyHome(t)
-	writeConfig(t, home, "model_provider = \"offline\"\n[model_providers.offline]\nscript = \"gone.json\"\n")
-	inContext(t, home, 0, "exclude", "--last", "0")
-	inContext(t, home, 0, "prompt", "--last")
-	writeConfig(t, home, "model_provider = \n")
-	_, errs := inContext(t, home, 1, "list", "--last")
+	home, _ := apptest.LegacyHome(t)
+	apptest.WriteConfig(t, home, "model_provider = \"offline\"\n[model_providers.offline]\nscript = \"gone.json\"\n")
+	apptest.InContext(t, home, 0, "exclude", "--last", "0")
+	apptest.InContext(t, home, 0, "prompt", "--last")
+	apptest.WriteConfig(t, home, "model_provider = \n")
+	_, errs := apptest.InContext(t, home, 1, "list", "--last")
 	require.Contains(t, errs, "config.toml:1")
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
 )
 
 // TestAskerTakesAYes for a yes, and nothing else.
@@ -61,31 +63,31 @@ func atTerminal(t *testing.T, answer string, args ...string) (out, asked string,
 
 // TestContextAsksBeforeItDeletes and tells what would happen.
 func TestContextAsksBeforeItDeletes(t *testing.T) {
-	home, path := legacyHome(t)
+	home, path := apptest.LegacyHome(t)
 	t.Setenv("CODEX_HOME", home)
 	for range 2 {
-		out, asked, err := atTerminal(t, "no\n", "delete", legacyID, "r7", "1")
+		out, asked, err := atTerminal(t, "no\n", "delete", apptest.LegacyID, "r7", "1")
 		require.ErrorIs(t, err, errDeclined)
 		require.Empty(t, out)
-		require.Contains(t, asked, "This would take 3 items off the list of thread "+legacyID, "the output goes with its call")
+		require.Contains(t, asked, "This would take 3 items off the list of thread "+apptest.LegacyID, "the output goes with its call")
 		require.Regexp(t, `would have [\d,]+ tokens, \d+ fewer\.`, asked)
 		require.Contains(t, asked, "Note: 1 messages of the user would be left out\n")
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, legacyRollout, string(text))
+	require.Equal(t, apptest.LegacyRollout, string(text))
 
-	out, asked, err := atTerminal(t, "y\n", "delete", legacyID, "r7", "1")
+	out, asked, err := atTerminal(t, "y\n", "delete", apptest.LegacyID, "r7", "1")
 	require.NoError(t, err)
 	require.Contains(t, asked, "Go on? [y/N] ")
 	require.True(t, strings.HasPrefix(out, "Deleted 3 items."), out)
-	_, asked, err = atTerminal(t, "n\n", "restore", legacyID)
+	_, asked, err = atTerminal(t, "n\n", "restore", apptest.LegacyID)
 	require.ErrorIs(t, err, errDeclined)
 	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about [\d,]+ tokens more\.`, asked)
-	out, _, err = atTerminal(t, "yes\n", "restore", legacyID)
+	out, _, err = atTerminal(t, "yes\n", "restore", apptest.LegacyID)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(out, "Restored 3 items."), out)
-	out, asked, err = atTerminal(t, "", "delete", "--yes", "--json", legacyID, "0")
+	out, asked, err = atTerminal(t, "", "delete", "--yes", "--json", apptest.LegacyID, "0")
 	require.NoError(t, err)
 	require.Empty(t, asked)
 	require.True(t, strings.HasPrefix(out, "{\n"), out)

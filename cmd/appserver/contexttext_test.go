@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
+	"appserver/test/apptest"
 )
 
 // TestItemTable is what list prints.
@@ -85,16 +86,16 @@ func TestListIsBounded(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("CODEX_HOME", home)
 	var text strings.Builder
-	text.WriteString(legacyRollout)
+	text.WriteString(apptest.LegacyRollout)
 	for i := range listedItems {
 		fmt.Fprintf(&text, `{"timestamp":"2025-10-01T10:00:05.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"number %d"}]}}`+"\n", i)
 	}
-	putRollout(t, home, legacyID, text.String())
+	apptest.PutRollout(t, home, apptest.LegacyID, text.String())
 	out, _, err := atTerminal(t, "", "list", "--last")
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(out, "6 items before these: --all lists them\n"), out)
 	require.NotContains(t, out, "There is README.md.")
-	all, _, err := atTerminal(t, "", "list", "--all", legacyID)
+	all, _, err := atTerminal(t, "", "list", "--all", apptest.LegacyID)
 	require.NoError(t, err)
 	require.Contains(t, all, "There is README.md.")
 	require.Equal(t, strings.Count(out, "\n")+5, strings.Count(all, "\n"))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
@@ -24,28 +22,9 @@ import (
 	"appserver/core/engine"
 	"appserver/core/model"
 	"appserver/core/token"
-	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/test/apptest"
 )
-
-// brokenRollout has bytes that are no UTF-8, and halves of surrogate pairs, wherever a rollout
-// has strings: in those that are read, in unknown members, in unknown items.
-func brokenRollout(id string) string {
-	const bad = "\xff\\ud800"
-	return strings.Join([]string{
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"` + id + `","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/` + bad +
-			`","originator":"` + bad + `","cli_version":"` + bad + `","source":{"custom":"` + bad + `"},"model_provider":"` + bad + `","git":{"branch":"` + bad +
-			`","commit_hash":"` + bad + `","repository_url":"` + bad + `"},"x` + bad + `":"` + bad + `"}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"turn_context","payload":{"cwd":"/` + bad + `","approval_policy":"never","sandbox_policy":{"type":"` + bad + `"},"model":"` + bad + `"}}`,
-		`{"timestamp":"` + bad + `","type":"event_msg","payload":{"type":"user_message","message":"` + bad + `","images":["` + bad + `"]}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + bad + `"},{"type":"x` + bad + `"}]}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"x` + bad + `","y` + bad + `":"` + bad + `"}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"function_call","name":"` + bad + `","call_id":"` + bad + `","arguments":"{\"a\":\"` + bad + `\"}"}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"event_msg","payload":{"type":"item_completed","thread_id":"t","turn_id":"u","item":{"type":"McpToolCall","id":"` + bad +
-			`","server":"` + bad + `","tool":"` + bad + `","arguments":{"` + bad + `":"` + bad + `"},"status":"completed","result":{"content":[{"type":"text","text":"` + bad + `"}],"_meta":{"` + bad + `":1}}}}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"event_msg","payload":{"type":"item_completed","thread_id":"t","turn_id":"u","item":{"type":"` + bad + `","id":"z","x":"` + bad + `"}}}`, "",
-	}, "\n")
-}
 
 // brokenStream is an answer of a provider with such bytes.
 const brokenStream = "data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\\ud800\",\"reasoning\":\"\xff\"}}]}\n\n" +
@@ -53,15 +32,6 @@ const brokenStream = "data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\\ud800
 	"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 
 const lastStream = "data: {\"choices\":[{\"delta\":{\"content\":\"done\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
-
-// requireWellFormed wants lines of JSON in UTF-8, without halves of surrogate pairs.
-func requireWellFormed(t require.TestingT, lines []string) {
-	for _, line := range lines {
-		require.True(t, utf8.ValidString(line), "not UTF-8: %q", line)
-		require.True(t, json.Valid([]byte(line)), "not JSON: %q", line)
-		require.Equal(t, line, string(protocol.ToWellFormed([]byte(line))), "half a surrogate pair")
-	}
-}
 
 // FuzzOutbox has a thread with any rollout, and a provider that answers with any stream. All that
 // a client hears over pipes, and one on a transport of frames, is JSON in UTF-8.
@@ -73,12 +43,12 @@ func FuzzOutbox(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text, []byte(brokenStream))
 	}
-	f.Add([]byte(brokenRollout(strangerID)), []byte(brokenStream))
+	f.Add([]byte(apptest.BrokenRollout(apptest.StrangerID)), []byte(brokenStream))
 	f.Add([]byte{}, []byte("data: \xff\n\n"))
-	f.Add([]byte(brokenRollout(strangerID)), []byte(`{"error":{"message":"`+"\xff"+`\ud800"}}`))
+	f.Add([]byte(apptest.BrokenRollout(apptest.StrangerID)), []byte(`{"error":{"message":"`+"\xff"+`\ud800"}}`))
 	var mu sync.Mutex
 	var answer []byte
-	provider := httptest.NewServer(completions(func(w http.ResponseWriter, _ *http.Request) {
+	provider := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -91,14 +61,14 @@ func FuzzOutbox(f *testing.F) {
 		answer = stream
 		mu.Unlock()
 		home := t.TempDir()
-		path := rolloutName(home, strangerID)
+		path := apptest.RolloutName(home, apptest.StrangerID)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, stored, 0o600))
-		writeConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"p\"\nindex.enabled = false\n[compat]\nturn_completed_floor_ms = 0\n"+
+		apptest.WriteConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"p\"\nindex.enabled = false\n[compat]\nturn_completed_floor_ms = 0\n"+
 			"[model_providers.p]\nbase_url = %q\nwire_api = \"chat\"\nrequest_max_retries = 0\nstream_max_retries = 0\n", provider.URL))
 		h := newHearing(t, home)
 		h.converse()
-		requireWellFormed(t, h.end())
+		apptest.RequireWellFormed(t, h.end())
 	})
 }
 
@@ -165,14 +135,14 @@ func (h *hearing) converse() {
 	h.frames.incoming <- initialize
 	h.ask(initialize)
 	h.ask(`{"id":2,"method":"thread/list","params":{"modelProviders":[]}}`)
-	h.ask(`{"id":3,"method":"thread/read","params":{"threadId":"` + strangerID + `","includeTurns":true}}`)
-	h.ask(`{"id":4,"method":"thread/resume","params":{"threadId":"` + strangerID + `","approvalPolicy":"never","modelProvider":"p","model":"m","cwd":"/"}}`)
-	h.frames.incoming <- `{"id":4,"method":"thread/resume","params":{"threadId":"` + strangerID + `"}}`
-	if h.ask(`{"id":5,"method":"turn/start","params":{"threadId":"` + strangerID + `","input":[{"type":"text","text":"go"}]}}`) {
+	h.ask(`{"id":3,"method":"thread/read","params":{"threadId":"` + apptest.StrangerID + `","includeTurns":true}}`)
+	h.ask(`{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.StrangerID + `","approvalPolicy":"never","modelProvider":"p","model":"m","cwd":"/"}}`)
+	h.frames.incoming <- `{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.StrangerID + `"}}`
+	if h.ask(`{"id":5,"method":"turn/start","params":{"threadId":"` + apptest.StrangerID + `","input":[{"type":"text","text":"go"}]}}`) {
 		h.until(func(line string) bool { return gjson.Get(line, "method").Str == "turn/completed" })
 	}
 	for _, method := range []string{"context/list", "thread/turns/list", "thread/items/list", "thread/timeline/list", "thread/fork"} {
-		h.ask(`{"id":6,"method":"` + method + `","params":{"threadId":"` + strangerID + `"}}`)
+		h.ask(`{"id":6,"method":"` + method + `","params":{"threadId":"` + apptest.StrangerID + `"}}`)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -26,9 +25,8 @@ import (
 	"appserver/core/token"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/test/apptest"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts from what the server says")
 
 // TestTranscripts plays testdata/*.txtar: what the client sends (-> LINE) and the
 // exact lines that come back (<- LINE). Time is that of a bubble: it passes only
@@ -72,7 +70,7 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 		p.start()
 		said := p.play(string(f.Data))
 		p.end()
-		if *update {
+		if *apptest.Update {
 			archive.Files[i].Data = []byte(said)
 			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 			return
@@ -174,7 +172,7 @@ func (p *player) play(script string) string {
 		p.do(line)
 		synctest.Wait()
 		for _, said := range p.said() {
-			said = userAgents.ReplaceAllString(said, `/0.169.0 (SYSTEM) TERMINAL (`)
+			said = apptest.UserAgents.ReplaceAllString(said, `/0.169.0 (SYSTEM) TERMINAL (`)
 			said = ofTheProcess.ReplaceAllString(said, `$1:0`)
 			if p.hidesVersions {
 				said = configVersions.ReplaceAllString(said, `"sha256:VERSION"`)
@@ -194,9 +192,6 @@ var configVersions = regexp.MustCompile(`"sha256:[0-9a-f]{64}"`)
 
 // ofTheProcess are figures of the process and its memory.
 var ofTheProcess = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"|"liveBytes"|"goroutines"):[1-9][0-9]*`)
-
-// userAgents tell the machine.
-var userAgents = regexp.MustCompile(`/0\.169\.0 \([^)]*\) \S+ \(`)
 
 var deltaText = regexp.MustCompile(`"delta":"((?:[^"\\]|\\.)*)"`)
 

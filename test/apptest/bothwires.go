@@ -1,0 +1,260 @@
+package apptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// WireAPI is an API of model providers, as wire_api names it.
+type WireAPI string
+
+const (
+	ChatWire      WireAPI = "chat"
+	ResponsesWire WireAPI = "responses"
+)
+
+// OnBothWires runs a test with a provider of each API.
+func OnBothWires(t *testing.T, test func(t *testing.T, on WireAPI)) {
+	for _, on := range []WireAPI{ChatWire, ResponsesWire} {
+		t.Run(string(on), func(t *testing.T) { test(t, on) })
+	}
+}
+
+// AsEvents answers with the events of a stream as they are.
+func AsEvents(stream string) func(w io.Writer) {
+	return func(w io.Writer) { fmt.Fprint(w, stream) }
+}
+
+// Provider is newProvider, whose configuration names the API.
+func (on WireAPI) Provider(t *testing.T, answers ...func(w io.Writer)) *Provider {
+	p := NewProvider(t, answers...)
+	p.wire = on
+	return p
+}
+
+// byResponses serves a request of the Responses API by an answer of Chat Completions.
+func byResponses(w http.ResponseWriter, answer func(w io.Writer)) {
+	r := &rewriter{to: w, call: Object{}}
+	answer(r)
+	r.end()
+}
+
+// rewriter turns the events of Chat Completions into those of the Responses API, as they come.
+type rewriter struct {
+	to      http.ResponseWriter
+	pending bytes.Buffer // of a line that is not whole
+	thought strings.Builder
+	text    strings.Builder
+	call    Object // the function call under way
+	usage   gjson.Result
+	ended   bool
+}
+
+// Flush passes on what came.
+func (r *rewriter) Flush() { r.to.(http.Flusher).Flush() }
+
+// Write takes a part of the stream.
+func (r *rewriter) Write(b []byte) (int, error) {
+	r.pending.Write(b)
+	for {
+		line, err := r.pending.ReadString('\n')
+		if err != nil {
+			r.pending.Reset()
+			r.pending.WriteString(line)
+			return len(b), nil
+		}
+		r.line(strings.TrimSpace(line))
+	}
+}
+
+func (r *rewriter) line(line string) {
+	data, isData := strings.CutPrefix(line, "data: ")
+	if !isData || data == "[DONE]" {
+		return
+	}
+	event := gjson.Parse(data)
+	if event.Get("type").Exists() { // it is one already
+		fmt.Fprintf(r.to, "data: %s\n\n", data)
+		return
+	}
+	if usage := event.Get("usage"); usage.IsObject() {
+		r.usage = usage
+	}
+	delta := event.Get("choices.0.delta")
+	if text := delta.Get("reasoning_content").Str + delta.Get("reasoning").Str; text != "" {
+		r.thought.WriteString(text)
+		r.send(Object{"type": "response.reasoning_summary_text.delta", "summary_index": 0, "delta": text})
+	}
+	if text := delta.Get("content").Str; text != "" {
+		r.endThought()
+		r.text.WriteString(text)
+		r.send(Object{"type": "response.output_text.delta", "delta": text})
+	}
+	for _, call := range delta.Get("tool_calls").Array() {
+		r.tool(call)
+	}
+	r.ended = r.ended || event.Get("choices.0.finish_reason").Str != ""
+}
+
+// tool takes a piece of a call: one with an id begins it.
+func (r *rewriter) tool(call gjson.Result) {
+	if id := call.Get("id").Str; id != "" {
+		r.endCall()
+		r.endThought()
+		r.call = Object{"type": "function_call", "call_id": id, "name": call.Get("function.name").Str, "arguments": ""}
+	}
+	if r.call["type"] != nil {
+		r.call["arguments"] = r.call["arguments"].(string) + call.Get("function.arguments").Str
+	}
+}
+
+func (r *rewriter) endThought() {
+	if r.thought.Len() > 0 {
+		r.item(Object{"type": "reasoning", "encrypted_content": "SEALED " + r.thought.String(),
+			"summary": []Object{{"type": "summary_text", "text": r.thought.String()}}})
+		r.thought.Reset()
+	}
+}
+
+func (r *rewriter) endCall() {
+	if r.call["type"] != nil {
+		r.item(r.call)
+		r.call = Object{}
+	}
+}
+
+func (r *rewriter) item(item Object) {
+	r.send(Object{"type": "response.output_item.done", "item": item})
+}
+
+// end ends the answer, if its stream had an end.
+func (r *rewriter) end() {
+	if !r.ended {
+		return
+	}
+	r.endThought()
+	if r.text.Len() > 0 {
+		r.item(Object{"type": "message", "role": "assistant", "content": []Object{{"type": "output_text", "text": r.text.String()}}})
+	}
+	r.endCall()
+	response := Object{}
+	if r.usage.Exists() {
+		response["usage"] = Object{
+			"input_tokens": r.usage.Get("prompt_tokens").Int(), "output_tokens": r.usage.Get("completion_tokens").Int(), "total_tokens": r.usage.Get("total_tokens").Int(),
+			"input_tokens_details":  Object{"cached_tokens": r.usage.Get("prompt_tokens_details.cached_tokens").Int()},
+			"output_tokens_details": Object{"reasoning_tokens": r.usage.Get("completion_tokens_details.reasoning_tokens").Int()},
+		}
+	}
+	r.send(Object{"type": "response.completed", "response": response})
+}
+
+func (r *rewriter) send(event Object) {
+	b, err := json.Marshal(event)
+	if err != nil {
+		panic(err) // of maps and strings
+	}
+	fmt.Fprintf(r.to, "data: %s\n\n", b)
+}
+
+// asMessages are the items of a request of the Responses API as messages of Chat Completions.
+func asMessages(body []byte) (messages []json.RawMessage) {
+	var list []Object
+	if text := gjson.GetBytes(body, "instructions").Str; text != "" {
+		list = append(list, Object{"role": "system", "content": text})
+	}
+	for _, item := range gjson.GetBytes(body, "input").Array() {
+		list = appendAsMessage(list, item)
+	}
+	return encoded(list)
+}
+
+// shownAsMessages does so with the messages of context/getPrompt. Those of Chat Completions stay as
+// they are.
+func shownAsMessages(shown []json.RawMessage) []json.RawMessage {
+	var list []Object
+	for _, raw := range shown {
+		item := gjson.ParseBytes(raw)
+		if !item.Get("type").Exists() {
+			return shown
+		}
+		list = appendAsMessage(list, item)
+	}
+	return encoded(list)
+}
+
+func encoded(list []Object) (messages []json.RawMessage) {
+	for _, m := range list {
+		raw, err := json.Marshal(m)
+		if err != nil {
+			panic(err) // of maps and strings
+		}
+		messages = append(messages, raw)
+	}
+	return messages
+}
+
+func appendAsMessage(list []Object, item gjson.Result) []Object {
+	switch item.Get("type").Str {
+	case "message":
+		role := item.Get("role").Str
+		if role == "developer" {
+			role = "system"
+		}
+		return append(list, Object{"role": role, "content": contentAsMessage(item.Get("content"))})
+	case "function_call":
+		return appendAsCall(list, item, item.Get("arguments").Str)
+	case "custom_tool_call":
+		arguments, err := json.Marshal(Object{"input": item.Get("input").Str})
+		if err != nil {
+			panic(err) // of a string
+		}
+		return appendAsCall(list, item, string(arguments))
+	case "function_call_output", "custom_tool_call_output":
+		return append(list, Object{"role": "tool", "content": contentAsMessage(item.Get("output")), "tool_call_id": item.Get("call_id").Str})
+	}
+	return list
+}
+
+func appendAsCall(list []Object, item gjson.Result, arguments string) []Object {
+	if last := len(list) - 1; last < 0 || list[last]["role"] != "assistant" {
+		list = append(list, Object{"role": "assistant", "content": nil})
+	}
+	last := list[len(list)-1]
+	calls, _ := last["tool_calls"].([]Object)
+	last["tool_calls"] = append(calls, Object{"id": item.Get("call_id").Str, "type": "function",
+		"function": Object{"name": item.Get("name").Str, "arguments": arguments}})
+	return list
+}
+
+// Tools are the names of the tools of a request, as a JSON list.
+func (r ChatRequest) Tools() string {
+	return gjson.Get(r.Body, "tools.#.function.name").Raw + gjson.Get(r.Body, "tools.#.name").Raw
+}
+
+// contentAsMessage is a text, or parts if there are images among them.
+func contentAsMessage(content gjson.Result) any {
+	if !content.IsArray() {
+		return content.Str
+	}
+	var texts []string
+	var parts []Object
+	images := false
+	for _, part := range content.Array() {
+		if url := part.Get("image_url").Str; url != "" {
+			images, parts = true, append(parts, Object{"type": "image_url", "image_url": Object{"url": url}})
+			continue
+		}
+		texts, parts = append(texts, part.Get("text").Str), append(parts, Object{"type": "text", "text": part.Get("text").Str})
+	}
+	if images {
+		return parts
+	}
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,59 @@
+//go:build reference
+
+package apptest
+
+import (
+	"encoding/json"
+
+	"github.com/stretchr/testify/require"
+)
+
+// SameThread is what both servers show of a thread, items with all their members.
+type SameThread struct {
+	ID, Preview, Name, Path string
+	Turns                   []struct {
+		ID, Status string
+		Items      []Object
+	}
+}
+
+// SameAnswer is an answer that both give. Only thread/resume tells the settings.
+type SameAnswer struct {
+	Model, ModelProvider, Cwd, ApprovalPolicy string
+	Sandbox                                   Object
+	Thread                                    SameThread
+}
+
+// Answer is that of thread/resume or thread/read.
+func (c *Client) Answer(method, id string) (a SameAnswer) {
+	c.T.Helper()
+	require.NoError(c.T, json.Unmarshal(c.Call(method, Object{"threadId": id, "includeTurns": true}), &a))
+	return a
+}
+
+// Timeline is all of a thread's timeline, oldest entry first, without what only this
+// server tells.
+func (c *Client) Timeline(id string) (entries []Object) {
+	c.T.Helper()
+	for cursor := (*string)(nil); ; {
+		var page struct {
+			Data       []Object
+			NextCursor *string
+		}
+		require.NoError(c.T, json.Unmarshal(c.Call("thread/timeline/list", Object{"threadId": id, "limit": 3, "cursor": cursor}), &page))
+		for _, e := range page.Data {
+			delete(e, "trimmed")
+		}
+		entries = append(page.Data, entries...)
+		if cursor = page.NextCursor; cursor == nil {
+			return entries
+		}
+	}
+}
+
+// CompactNow has a server compact what it does not keep.
+func (c *Client) CompactNow(id string) {
+	c.T.Helper()
+	c.Call("thread/compact/start", Object{"threadId": id})
+	require.Equal(c.T, "completed", c.AwaitTurn().Status)
+}

@@ -1,0 +1,90 @@
+package apptest
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func BenchServer(b testing.TB, home string) *Client {
+	c := StartServer(b, home, "-c", "model_provider="+providerOf(home), "-c", "compat.turn_completed_floor_ms=0")
+	c.Initialize()
+	return c
+}
+
+func providerOf(home string) string {
+	if _, err := os.Stat(filepath.Join(home, "config.toml")); err == nil {
+		return "bench"
+	}
+	return "offline"
+}
+
+// BeginRollout makes a thread with a turn, whose rollout can be written on.
+func BeginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
+	c := BenchServer(b, home)
+	thread = c.StartThread(Object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
+	c.Turn(thread, "hello")
+	c.Close()
+	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
+	require.NoError(b, err)
+	require.Len(b, paths, 1)
+	rollout, err = os.OpenFile(paths[0], os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(b, err)
+	return thread, rollout
+}
+
+// LongTurns are the turns of a rollout that is written for a benchmark: each a question, a
+// command with an output of so many lines of 56 bytes, and an answer. Every so many turns a
+// compaction leaves a summary; 0 is none.
+type LongTurns struct{ Turns, Output, CompactEvery int }
+
+// WriteLongRollout writes a thread of that many turns, each with 4 KB of output: about 9.8 KB a
+// turn.
+func WriteLongRollout(b testing.TB, home string, turns int) string {
+	return LongTurns{Turns: turns, Output: 64}.Write(b, home)
+}
+
+func (l LongTurns) Write(b testing.TB, home string) string {
+	thread, f := BeginRollout(b, home)
+	defer f.Close()
+	begun, err := os.ReadFile(f.Name())
+	require.NoError(b, err)
+	out, ordinal := bufio.NewWriter(f), bytes.Count(begun, []byte("\n"))
+	text := strings.Repeat("All work and no play makes a dull log. ", 12)
+	output := strings.Repeat("drwxr-xr-x 2 user user 4096 Nov 21 12:00 some/file.go\\n", l.Output)
+	line := func(kind, format string, args ...any) {
+		_, err := fmt.Fprintf(out, `{"timestamp":"2026-11-21T11:45:07.000Z","ordinal":%d,"type":%q,"payload":%s}`+"\n", ordinal, kind, fmt.Sprintf(format, args...))
+		require.NoError(b, err)
+		ordinal++
+	}
+	for i := range l.Turns {
+		turn := fmt.Sprintf("01a1fdec-a59f-7270-ac57-%012d", i)
+		item := func(format string, args ...any) {
+			line("event_msg", `{"type":"item_completed","thread_id":%q,"turn_id":%q,"item":%s,"started_at_ms":1795261507011,"completed_at_ms":1795261507011}`,
+				thread, turn, fmt.Sprintf(format, args...))
+		}
+		line("event_msg", `{"type":"task_started","turn_id":%q,"started_at":1795261506,"model_context_window":128000}`, turn)
+		line("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"%d %s"}]}`, i, text)
+		item(`{"type":"UserMessage","id":"u%d","content":[{"type":"text","text":"%d %s","text_elements":[]}]}`, i, i, text)
+		line("response_item", `{"type":"function_call","name":"shell","arguments":"{\"command\":\"ls -l %d\"}","call_id":"call_%d"}`, i, i)
+		item(`{"type":"CommandExecution","id":"call_%d","command":["/bin/bash","-lc","ls -l %d"],"cwd":"file:///x","parsed_cmd":[],"source":"agent","status":"completed","aggregated_output":"%s","exit_code":0,"duration":{"secs":0,"nanos":1000000}}`, i, i, output)
+		line("response_item", `{"type":"function_call_output","call_id":"call_%d","output":"Exit code: 0\n%s"}`, i, output)
+		line("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}`, text)
+		item(`{"type":"AgentMessage","id":"m%d","content":[{"type":"Text","text":"%s"}]}`, i, text)
+		line("event_msg", `{"type":"task_complete","turn_id":%q,"last_agent_message":null,"started_at":1795261506,"completed_at":1795261507,"duration_ms":100}`, turn)
+		if l.CompactEvery > 0 && i%l.CompactEvery == l.CompactEvery-1 {
+			line("compacted", `{"message":"All of it.","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"All of it."}]}]}`)
+		}
+	}
+	require.NoError(b, out.Flush())
+	info, err := f.Stat()
+	require.NoError(b, err)
+	b.Logf("the rollout has %d MB", info.Size()>>20)
+	return thread
+}

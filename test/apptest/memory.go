@@ -1,0 +1,43 @@
+package apptest
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// Words are words of a vocabulary of some thousands.
+func Words(random *rand.Rand, n int) string {
+	text := make([]byte, 0, 8*n)
+	for range n {
+		for range 2 + random.IntN(2) {
+			text = append(text, "bcdfglmnprst"[random.IntN(12)], "aeiou"[random.IntN(5)])
+		}
+		text = append(text, ' ')
+	}
+	return string(text)
+}
+
+var Remembering = []string{"-c", "memory.summarize_on_prune=true", "-c", "memory.inject=true"}
+
+// UntilIndexed waits until the files of a repository are known, and more of them than before.
+func (c *Client) UntilIndexed(done func(protocol.MemoryCodeIndex) bool) (p protocol.MemoryCodeIndex) {
+	c.T.Helper()
+	c.Until(func(m Message) bool {
+		if m.Method != "memory/index/progress" {
+			return false
+		}
+		require.NoError(c.T, json.Unmarshal(m.Params, &p))
+		return p.Phase == "idle" && done(p)
+	})
+	return p
+}
+
+func (c *Client) MemorySearch(p Object) (r protocol.MemorySearchResponse) {
+	c.T.Helper()
+	require.NoError(c.T, json.Unmarshal(c.Call("memory/search", p), &r))
+	return r
+}

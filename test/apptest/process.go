@@ -1,0 +1,70 @@
+package apptest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// AwaitIndex waits until all threads were read.
+func AwaitIndex(c *Client) {
+	for !gjson.GetBytes(c.Call("thread/search", Object{"searchTerm": "no such text"}), "complete").Bool() {
+		<-time.After(time.Millisecond)
+	}
+	c.Seen = nil
+}
+
+// End kills the server, with its process group where it has its own.
+func (c *Client) End() {
+	if attr := c.Cmd.SysProcAttr; attr != nil && attr.Setpgid {
+		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL)
+	}
+	c.Kill()
+}
+
+// Gone is true of errors about a process that has ended.
+func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
+
+// Family is a process with its children, and theirs.
+func Family(b testing.TB, pid int) []int {
+	pids := []int{pid}
+	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	require.NoError(b, err)
+	for _, file := range children {
+		text, err := os.ReadFile(file)
+		if Gone(err) {
+			continue
+		}
+		require.NoError(b, err)
+		for _, child := range strings.Fields(string(text)) {
+			id, err := strconv.Atoi(child)
+			require.NoError(b, err)
+			pids = append(pids, Family(b, id)...)
+		}
+	}
+	return pids
+}
+
+func StatusKiB(b testing.TB, pid int, name string) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(b, err)
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			kib, err := strconv.Atoi(strings.Fields(value)[0])
+			require.NoError(b, err)
+			return kib
+		}
+	}
+	b.Fatal("no " + name)
+	return 0
+}

@@ -1,0 +1,155 @@
+package apptest
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+// Project is a directory in which an agent and its user work.
+type Project struct {
+	T   *testing.T
+	Dir string
+}
+
+// NewRepository is a repository with files of every kind: staged, changed, deleted,
+// untracked and ignored.
+func NewRepository(t *testing.T) Project {
+	t.Helper()
+	return NewRepositoryIn(t, t.TempDir())
+}
+
+func NewRepositoryIn(t *testing.T, dir string) Project {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	p := Project{t, dir}
+	p.Git("init", "-q")
+	p.Write(".gitignore", "*.log\n")
+	p.Write("doc.txt", "one\ntwo\nthree\n")
+	p.Write("gone.txt", "gone\n")
+	p.Write("run.sh", "#!/bin/sh\necho run, and more than that\necho so that it is known again\n")
+	p.Write("staged.txt", "a\n")
+	p.Git("add", "-A")
+	p.Git("-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "first")
+	p.Write("staged.txt", "b\n")
+	p.Git("add", "staged.txt")
+	p.Write("untracked.txt", "mine\n")
+	p.Write("out.log", "ignored\n")
+	p.Git("status") // so that the index is as git leaves it
+	return p
+}
+
+func (p Project) Git(args ...string) string {
+	p.T.Helper()
+	cmd := exec.Command("git", append([]string{"-C", p.Dir, "-c", "core.hooksPath=/dev/null"}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_OPTIONAL_LOCKS=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(p.T, err, "git %v: %s", args, out)
+	return string(out)
+}
+
+func (p Project) Write(name, text string) {
+	p.T.Helper()
+	require.NoError(p.T, os.WriteFile(filepath.Join(p.Dir, name), []byte(text), 0o644))
+}
+
+// Files are what the directory holds, by their paths, but for those that git ignores.
+func (p Project) Files() map[string]string {
+	p.T.Helper()
+	files := map[string]string{}
+	require.NoError(p.T, filepath.WalkDir(p.Dir, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(p.Dir, path)
+		switch {
+		case err != nil:
+			return err
+		case name == ".git" && d.IsDir():
+			return filepath.SkipDir
+		case name == ".git":
+			return nil
+		case d.IsDir(), strings.HasSuffix(name, ".log"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		info, _ := d.Info()
+		if info.Mode()&0o100 != 0 {
+			name += " (executable)"
+		}
+		files[name] = string(text)
+		return err
+	}))
+	return files
+}
+
+// copied is another directory with the same files.
+func (p Project) copied() Project {
+	p.T.Helper()
+	other := Project{p.T, filepath.Join(p.T.TempDir(), "copy")}
+	out, err := exec.Command("cp", "-a", p.Dir, other.Dir).CombinedOutput()
+	require.NoError(p.T, err, string(out))
+	return other
+}
+
+// Takes checks that git makes of the project, by a diff, what another one holds.
+func (p Project) Takes(diff string, want map[string]string) {
+	p.T.Helper()
+	require.Equal(p.T, want, p.applies(diff).Files(), diff)
+}
+
+// applies is a copy to which git has applied a diff.
+func (p Project) applies(diff string) Project {
+	p.T.Helper()
+	other := p.copied()
+	name := filepath.Join(p.T.TempDir(), "diff")
+	require.NoError(p.T, os.WriteFile(name, []byte(diff), 0o600))
+	if diff != "" {
+		other.Git("apply", name)
+	}
+	return other
+}
+
+// Changes is a turn whose commands change files. Git applies each diff that is sent on the way;
+// the last one gives the files of the end. The files may be ahead of an earlier one.
+func (p Project) Changes(c *Client, thread, words string) (turn string, end Message) {
+	p.T.Helper()
+	before := p.copied()
+	turn = c.BeginTurn(thread, words)
+	var diffs []string
+	end = c.Until(func(m Message) bool {
+		if m.Method == "turn/diff/updated" {
+			require.Equal(p.T, turn, gjson.GetBytes(m.Params, "turnId").Str)
+			diffs = append(diffs, gjson.GetBytes(m.Params, "diff").Str)
+		}
+		return m.Method == "turn/completed"
+	})
+	require.Equal(p.T, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
+	for i, diff := range diffs {
+		if i < len(diffs)-1 {
+			before.applies(diff)
+		} else {
+			before.Takes(diff, p.Files())
+		}
+	}
+	return turn, end
+}
+
+func (c *Client) Get(method string, params Object) gjson.Result {
+	c.T.Helper()
+	return gjson.ParseBytes(c.Call(method, params))
+}
+
+func (c *Client) RevertTo(thread, id, mode string) gjson.Result {
+	c.T.Helper()
+	return c.Get("thread/checkpoint/revert", Object{"threadId": thread, "turnId": id, "mode": mode})
+}
+
+// Trusting starts a thread in the project whose commands run unasked and unconfined.
+func (p Project) Trusting(c *Client) string {
+	p.T.Helper()
+	return c.StartThread(Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+}

@@ -1,0 +1,156 @@
+package apptest
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ChatRequest is a model request: as it was sent, and its messages. Those of the Responses API are
+// rewritten as messages of Chat Completions.
+type ChatRequest struct {
+	Body     string            `json:"-"`
+	Query    string            `json:"-"`
+	Header   http.Header       `json:"-"`
+	Messages []json.RawMessage `json:"messages"`
+}
+
+// ChatMessage is a message of a request.
+type ChatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Last is the newest message of the request.
+func (r ChatRequest) Last(t *testing.T) (m ChatMessage) {
+	require.NotEmpty(t, r.Messages)
+	require.NoError(t, json.Unmarshal(r.Messages[len(r.Messages)-1], &m))
+	return m
+}
+
+// Provider is a server of both APIs that keeps the requests.
+type Provider struct {
+	Server *httptest.Server
+	wire   WireAPI // that configurations name, chat by default
+
+	mu       sync.Mutex
+	requests []ChatRequest
+}
+
+// NewProvider answers the n-th request, from 0, by the n-th of the answers.
+func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
+	p := &Provider{}
+	p.Server = httptest.NewServer(Completions(func(w http.ResponseWriter, r *http.Request) {
+		var request ChatRequest
+		body, err := io.ReadAll(r.Body)
+		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		request.Body, request.Query, request.Header = string(body), r.URL.RawQuery, r.Header
+		responses := strings.HasSuffix(r.URL.Path, "/responses")
+		if responses {
+			request.Messages = asMessages(body)
+		}
+		n := p.Keep(request)
+		if n >= len(answers) {
+			http.Error(w, "no more answers", http.StatusTeapot)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		if responses {
+			byResponses(w, answers[n])
+			return
+		}
+		answers[n](w)
+	}))
+	t.Cleanup(p.Server.Close)
+	return p
+}
+
+// Completions serves model requests, and no list of models.
+func Completions(serve http.HandlerFunc) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("POST /", serve)
+	return mux
+}
+
+func (p *Provider) Keep(r ChatRequest) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, r)
+	return len(p.requests) - 1
+}
+
+func (p *Provider) Asked() []ChatRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.requests)
+}
+
+// Home is a new one, whose configuration names the provider.
+func (p *Provider) Home(t *testing.T) string {
+	home := t.TempDir()
+	p.Configure(t, home)
+	return home
+}
+
+// Configure has the configuration of a home name the provider.
+func (p *Provider) Configure(t *testing.T, home string) {
+	WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = %q\n", p.Server.URL+"/v1", cmp.Or(p.wire, ChatWire)))
+}
+
+func WriteConfig(t *testing.T, home, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+}
+
+// Streamed is an event of an answer with a delta, and why it ends, if it does.
+func Streamed(delta Object, finish any) string {
+	choice := Object{"index": 0, "delta": delta, "finish_reason": finish}
+	b, err := json.Marshal(Object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": []Object{choice}})
+	if err != nil {
+		panic(err) // of maps and strings
+	}
+	return "data: " + string(b) + "\n\n"
+}
+
+// Says answers with a text.
+func Says(text string) func(w io.Writer) {
+	return func(w io.Writer) {
+		fmt.Fprint(w, Streamed(Object{"role": "assistant", "content": text}, nil), Streamed(Object{}, "stop"), "data: [DONE]\n\n")
+	}
+}
+
+// CallsShell answers with a call of the shell.
+func CallsShell(id, script string) func(w io.Writer) {
+	return CallsShellWith(id, Object{"command": script})
+}
+
+func CallsShellWith(id string, given Object) func(w io.Writer) {
+	arguments, err := json.Marshal(given)
+	if err != nil {
+		panic(err) // of strings
+	}
+	return CallsTool(id, "shell", string(arguments))
+}
+
+// CallsTool answers with a call of a tool.
+func CallsTool(id, name, arguments string) func(w io.Writer) {
+	call := Object{"index": 0, "id": id, "type": "function", "function": Object{"name": name, "arguments": arguments}}
+	return func(w io.Writer) {
+		fmt.Fprint(w, Streamed(Object{"role": "assistant", "tool_calls": []Object{call}}, nil), Streamed(Object{}, "tool_calls"), "data: [DONE]\n\n")
+	}
+}

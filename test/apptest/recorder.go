@@ -1,0 +1,137 @@
+package apptest
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+// Recorder writes a session with the binary for people: requests (>>), answers and
+// changes of the context (<<), and what the provider was sent (==), each cut to a line.
+// What differs from session to session has names.
+type Recorder struct {
+	T     *testing.T
+	Home  string
+	out   strings.Builder
+	names []string // of ids, in the order in which they were seen
+}
+
+// recordedWidth is where a line is cut, in characters.
+const recordedWidth = 200
+
+// Command is a server whose surroundings are the same on every machine.
+func (r *Recorder) Command(home string) *exec.Cmd {
+	cmd := ServerCommand(r.T, home, "-c", "model=gpt-5")
+	cmd.Env = append(cmd.Env, "TZ=UTC")
+	return cmd
+}
+
+func (r *Recorder) Say(text string) { r.out.WriteString("\n# " + text + "\n") }
+
+func (r *Recorder) write(mark, text string) {
+	text = r.stable(text)
+	if runes := []rune(text); len(runes) > recordedWidth {
+		text = string(runes[:recordedWidth]) + "…"
+	}
+	r.out.WriteString(mark + " " + text + "\n")
+}
+
+// Line takes what a client sends and is sent. Of what the server tells unasked only the
+// changes of the context are shown.
+func (r *Recorder) Line(direction, line string) {
+	var m struct {
+		Method        string
+		Params        json.RawMessage
+		Result, Error json.RawMessage
+	}
+	require.NoError(r.T, json.Unmarshal([]byte(line), &m))
+	switch {
+	case direction == "->":
+		r.write(">>", m.Method+" "+string(m.Params))
+	case m.Method == "ContextItems":
+		r.write("<<", m.Method+" "+string(m.Params))
+	case m.Method != "":
+	case m.Error != nil:
+		r.write("<<", "error "+string(m.Error))
+	default:
+		r.write("<<", string(m.Result))
+	}
+}
+
+// List shows what is in the context as a table.
+func (r *Recorder) List(l protocol.ContextGetItemsResponse) {
+	for _, item := range l.Items {
+		fmt.Fprintf(&r.out, "   %2d  %-4s %-18s %5d tokens  %s\n", item.Index, item.ID, item.Category, item.Tokens, r.stable(item.Preview))
+	}
+}
+
+// Request shows the messages of a request to the provider, as they were recorded there.
+func (r *Recorder) Request(text string, messages []string) {
+	r.Say(text + ":")
+	for _, m := range messages {
+		r.write("==", m)
+	}
+}
+
+var (
+	recordedIDs   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{24}\b`)
+	recordedTimes = regexp.MustCompile(`("(?:at|createdAt|updatedAt|recencyAt|startedAt|completedAt|durationMs|startedAtMs|completedAtMs)"):[0-9]+`)
+	recordedDates = regexp.MustCompile(`\d{4}-\d\d-\d\d(T[0-9:-]+Z?)?|\d{4}/\d\d/\d\d`)
+	recordedWalls = regexp.MustCompile(`Wall time: [0-9.]+ sec`)
+)
+
+func (r *Recorder) stable(text string) string {
+	text = strings.ReplaceAll(text, r.Home, "HOME")
+	text = UserAgents.ReplaceAllString(text, `/0.169.0 (SYSTEM) TERMINAL (`)
+	text = recordedTimes.ReplaceAllString(text, "$1:0")
+	text = recordedWalls.ReplaceAllString(text, "Wall time: 0.0 sec")
+	text = recordedIDs.ReplaceAllStringFunc(text, r.name)
+	return recordedDates.ReplaceAllString(text, "DATE")
+}
+
+func (r *Recorder) name(id string) string {
+	for i, known := range r.names {
+		if known == id {
+			return fmt.Sprintf("ID%d", i+1)
+		}
+	}
+	r.names = append(r.names, id)
+	return fmt.Sprintf("ID%d", len(r.names))
+}
+
+// Compare holds the recording against a file, which -update writes.
+func (r *Recorder) Compare(path string) {
+	r.T.Helper()
+	got := strings.TrimPrefix(r.out.String(), "\n")
+	if *Update {
+		require.NoError(r.T, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(r.T, err)
+	require.Equal(r.T, string(want), got)
+}
+
+func (c *Client) Diagnostics() protocol.ServerDiagnosticsResponse {
+	c.T.Helper()
+	var d protocol.ServerDiagnosticsResponse
+	require.NoError(c.T, json.Unmarshal(c.Call("server/diagnostics", Object{}), &d))
+	return d
+}
+
+func OrderedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+var Update = flag.Bool("update", false, "rewrite the transcripts from what the server says")
+
+// UserAgents tell the machine.
+var UserAgents = regexp.MustCompile(`/0\.169\.0 \([^)]*\) \S+ \(`)

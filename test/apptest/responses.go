@@ -1,0 +1,59 @@
+package apptest
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// EventStream is the body of an answer with these events, and its end.
+func EventStream(events ...string) string {
+	var b strings.Builder
+	for _, e := range append(events, `{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":20,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`) {
+		b.WriteString("data: " + e + "\n\n")
+	}
+	return b.String()
+}
+
+func ItemDone(item string) string {
+	return `{"type":"response.output_item.done","item":` + item + `}`
+}
+
+const (
+	SealedThought = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Thinking"}],"encrypted_content":"SEALED"}`
+	SaidHello     = `{"type":"message","id":"m_1","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"hello","annotations":[]}]}`
+)
+
+// ItemAdded is the event with which an item begins.
+func ItemAdded(item string) string {
+	return `{"type":"response.output_item.added","item":` + item + `}`
+}
+
+const (
+	SearchBegun = `{"type":"web_search_call","id":"ws_1","status":"in_progress"}`
+	SearchDone  = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"weather"}}`
+	PageOpened  = `{"type":"web_search_call","id":"ws_2","status":"completed","action":{"type":"open_page","url":"https://a.org"}}`
+	PageSearch  = `{"type":"web_search_call","id":"ws_3","status":"completed","action":{"type":"find_in_page","url":"https://a.org","pattern":"rain"}}`
+	ManyQueries = `{"type":"web_search_call","id":"ws_4","status":"completed","action":{"type":"search","queries":["one","two"]}}`
+	NoAction    = `{"type":"web_search_call","id":"ws_5","status":"failed"}`
+)
+
+// Searches are the webSearch items among messages: the method, the query and the action of each.
+func Searches(heard []Message) (list [][3]string) {
+	for _, m := range heard {
+		if item := gjson.GetBytes(m.Params, "item"); item.Get("type").Str == "webSearch" {
+			list = append(list, [3]string{m.Method, item.Get("query").Str, item.Get("action").Raw})
+		}
+	}
+	return list
+}
+
+// HeardTurn has a turn, and is what was heard of it.
+func (c *Client) HeardTurn(thread, text string) (heard []Message) {
+	c.BeginTurn(thread, text)
+	c.Until(func(m Message) bool {
+		heard = append(heard, m)
+		return m.Method == "turn/completed"
+	})
+	return heard
+}

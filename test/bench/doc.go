@@ -1,0 +1,2 @@
+// Package bench measures the binary, alone and beside the reference implementation.
+package bench

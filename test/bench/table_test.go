@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// besideRow is what a figure is of.
+type besideRow struct {
+	name, unit, budget string
+	// higher is set where more is better.
+	higher bool
+}
+
+// besideTable has the figures of both servers, its rows in the order in which they came.
+type besideTable struct {
+	rows    []besideRow
+	values  map[string][]float64 // by row and server
+	printed int
+}
+
+func (t *besideTable) put(row besideRow, server string, value float64) {
+	if t.values == nil {
+		t.values = map[string][]float64{}
+	}
+	if !slices.Contains(t.rows, row) {
+		t.rows = append(t.rows, row)
+	}
+	t.values[row.name+"\x00"+server] = append(t.values[row.name+"\x00"+server], value)
+}
+
+// finished are the lines of the rows that came since it was last asked for: a long run shows
+// what it has.
+func (t *besideTable) finished() string {
+	var out strings.Builder
+	if t.printed == 0 && len(t.rows) > 0 {
+		out.WriteString("\n| | budget | ours | reference | ratio |\n| --- | --- | --- | --- | --- |\n")
+	}
+	for _, row := range t.rows[t.printed:] {
+		ours, theirs := median(t.values[row.name+"\x00ours"]), median(t.values[row.name+"\x00reference"])
+		ratio := theirs / ours
+		if row.higher {
+			ratio = ours / theirs
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", label(row), row.budget, figure(ours), figure(theirs), figure(ratio))
+	}
+	t.printed = len(t.rows)
+	return out.String()
+}
+
+func label(row besideRow) string {
+	if row.unit == "" {
+		return row.name
+	}
+	return row.name + ", " + row.unit
+}
+
+// median is NaN of nothing.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// figure has two digits that count, and all before the point.
+func figure(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return ""
+	case v < 1:
+		return fmt.Sprintf("%.2f", v)
+	case v < 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	digits := fmt.Sprintf("%.0f", v)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+func TestTheTableHasMediansAndRatios(t *testing.T) {
+	var table besideTable
+	require.Empty(t, table.finished())
+	slow, fast := besideRow{name: "a page", unit: "ms", budget: "5"}, besideRow{name: "deltas a second", higher: true}
+	for _, v := range []float64{9, 2, 4} {
+		table.put(slow, "ours", v)
+	}
+	table.put(slow, "reference", 10)
+	table.put(slow, "reference", 30)
+	require.Equal(t, "\n| | budget | ours | reference | ratio |\n| --- | --- | --- | --- | --- |\n| a page, ms | 5 | 4.0 | 20 | 5.0 |\n", table.finished())
+	table.put(fast, "ours", 123456)
+	require.Equal(t, "| deltas a second |  | 123,456 |  |  |\n", table.finished())
+	require.Empty(t, table.finished())
+	require.Equal(t, "0.25", figure(0.25))
+	require.Equal(t, "1,234,567", figure(1234567))
+}

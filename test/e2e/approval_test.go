@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryLetsTheModelAskToRunOutside of the sandbox: what the user accepts runs there,
+// and what is declined, or not asked for, does not.
+func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(t.TempDir(), "made")
+	escalated := apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated", "justification": "May I make it?"}
+	p := apptest.NewProvider(t,
+		apptest.CallsShellWith("a", escalated), apptest.Says("Declined."),
+		apptest.CallsShellWith("b", escalated), apptest.Says("Made."),
+		apptest.CallsShellWith("c", escalated), apptest.Says("Made again."),
+		apptest.CallsShellWith("d", escalated), apptest.Says("Made a last time."),
+		apptest.CallsShellWith("e", apptest.Object{"command": "touch -a " + outside, "sandbox_permissions": "require_escalated"}), apptest.Says("Refused."))
+	c := apptest.StartServer(t, p.Home(t), "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c", "sandbox_workspace_write.exclude_tmpdir_env_var=true")
+	c.Initialize()
+	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "workspace-write"})
+	var reasons []string
+	run := func(decision string) string {
+		require.NoError(t, os.RemoveAll(outside))
+		c.OnAsk = func(m apptest.Message) any {
+			reasons = append(reasons, gjson.GetBytes(m.Params, "reason").Str)
+			require.NoFileExists(t, outside)
+			return apptest.Object{"decision": decision}
+		}
+		c.BeginTurn(id, "go")
+		status := c.UntilCommand().Status
+		c.AwaitTurn()
+		return status
+	}
+	require.Equal(t, "declined", run("decline"))
+	require.NoFileExists(t, outside)
+	for _, decision := range []string{"accept", "acceptForSession", "cancel"} {
+		require.Equal(t, "completed", run(decision))
+		require.FileExists(t, outside)
+	}
+	require.Equal(t, []string{"May I make it?", "May I make it?", "May I make it?"}, reasons, "what was accepted for the session is not asked for")
+
+	c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("go"), "approvalPolicy": "never"})
+	require.Equal(t, "declined", c.UntilCommand().Status)
+	c.AwaitTurn()
+	require.Len(t, reasons, 3)
+	c.Close()
+	asked := p.Asked()
+	require.Contains(t, asked[0].Body, "sandbox_permissions", "the model is offered to ask")
+	require.NotContains(t, gjson.Get(asked[8].Body, "tools").Raw, "sandbox_permissions", "and is not where it would be refused")
+}
+
+// TestBinaryTakesOneAnswer to a question, from whoever was asked: all others are a line in
+// the log, and end nothing.
+func TestBinaryTakesOneAnswer(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	cmd := apptest.OfflineCommand(t, t.TempDir())
+	log := cmd.Stderr.(*os.File)
+	c := apptest.Dial(t, cmd)
+	c.Initialize()
+	id := c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
+	c.BeginTurn(id, "run: touch made")
+	question := c.UntilMethod("item/commandExecution/requestApproval")
+	shown := c.ReadThread(id)
+	require.Equal(t, "inProgress", gjson.GetBytes(shown.Turns[0].Items[1], "status").Str)
+	require.Equal(t, "touch made", gjson.GetBytes(shown.Turns[0].Items[1], "commandActions.0.command").Str)
+
+	require.Equal(t, "0", string(question.ID))
+	c.Write(`{"id":7,"result":{"decision":"accept"}}`)
+	c.Write(`{"id":"0","result":{"decision":"accept"}}`)
+	c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	again := c.UntilMethod("item/commandExecution/requestApproval")
+	require.JSONEq(t, string(question.Params), string(again.Params))
+	c.Write(`{"id":0,"result":{"decision":"decline"}}`)
+	c.Write(`{"id":0,"result":{"decision":"accept"}}`)
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+
+	interrupted := c.BeginTurn(id, "run: touch made")
+	c.UntilMethod("item/commandExecution/requestApproval")
+	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": interrupted})
+	require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	c.Write(`{"id":1,"result":{"decision":"accept"}}`)
+	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "nonsense"} }
+	c.BeginTurn(id, "run: touch made")
+	require.Contains(t, string(c.UntilMethod("warning").Params), "counts as decline: unknown variant `nonsense`")
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	require.NoFileExists(t, filepath.Join(project, "made"))
+	c.Close()
+
+	text, err := os.ReadFile(log.Name())
+	require.NoError(t, err)
+	require.Equal(t, 4, strings.Count(string(text), "dropped")+strings.Count(string(text), "ignoring response"), "%s", text)
+}
+
+// environments are configurations of the file and of a thread, and which of the variables
+// commands get then.
+var environments = []struct {
+	name, file, thread string
+	want               []string
+}{
+	{"by default", "", "{}", []string{"PLAIN=1"}},
+	{"core", "inherit = \"core\"", "{}", nil},
+	{"secrets that are asked for", "ignore_default_excludes = true", "{}", []string{"DEMO_TOKEN=2", "PLAIN=1"}},
+	{"excluded and set", "exclude = [\"pl*\"]\nset = { DEMO_TOKEN = \"mine\" }", "{}", []string{"DEMO_TOKEN=mine"}},
+	{"a thread's own", "set = { DEMO_A = \"file\", DEMO_B = \"file\" }", `{"shell_environment_policy.set": {"DEMO_B": "thread"}, "shell_environment_policy.inherit": "core"}`,
+		[]string{"DEMO_A=file", "DEMO_B=thread"}},
+	{"only some", "", `{"shell_environment_policy": {"include_only": ["demo_*", "PATH", "HOME"], "set": {"DEMO_C": "$HOME", "OTHER": "x"}}}`, []string{"DEMO_C=$HOME"}},
+}
+
+// TestBinaryEnvironmentOfCommands runs a real command in each, of a thread that is new and of
+// one that is resumed.
+func TestBinaryEnvironmentOfCommands(t *testing.T) {
+	t.Parallel()
+	variable := regexp.MustCompile(`^(PLAIN|DEMO_\w+|OTHER|APPSERVER_PLAIN)=`)
+	for _, e := range environments {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			apptest.WriteConfig(t, home, "[model_providers.paid]\nbase_url = \"http://127.0.0.1:1\"\nenv_key = \"DEMO_PAID\"\n[shell_environment_policy]\n"+e.file+"\n")
+			var config apptest.Object
+			require.NoError(t, json.Unmarshal([]byte(e.thread), &config))
+			start := func() *apptest.Client {
+				cmd := apptest.OfflineCommand(t, home)
+				cmd.Env = append(cmd.Env, "PLAIN=1", "DEMO_TOKEN=2", "DEMO_PAID=3", "APPSERVER_PLAIN=4")
+				c := apptest.Dial(t, cmd)
+				c.Initialize()
+				return c
+			}
+			got := func(c *apptest.Client, id string) (found []string) {
+				c.BeginTurn(id, "run: env | sort")
+				for line := range strings.Lines(c.UntilCommand().AggregatedOutput) {
+					if variable.MatchString(line) {
+						found = append(found, strings.TrimSpace(line))
+					}
+				}
+				c.AwaitTurn()
+				return found
+			}
+			c := start()
+			id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never", "config": config})
+			require.Equal(t, e.want, got(c, id))
+			c.Close()
+			c = start()
+			c.Call("thread/resume", apptest.Object{"threadId": id, "config": config})
+			require.Equal(t, e.want, got(c, id))
+			c.Close()
+		})
+	}
+}
+
+// TestCrashWhileAsking: what was asked for was not run, and is not asked for again; the turn
+// has ended, and its answer is to nothing.
+func TestCrashWhileAsking(t *testing.T) {
+	t.Parallel()
+	home, project := t.TempDir(), t.TempDir()
+	c := apptest.StartOffline(t, home)
+	id := c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
+	c.BeginTurn(id, "run: touch made")
+	c.UntilMethod("item/commandExecution/requestApproval")
+	c.Kill()
+
+	c = apptest.StartOffline(t, home)
+	c.OnAsk = func(m apptest.Message) any {
+		require.Fail(t, "asked", "%s", m.Line)
+		return nil
+	}
+	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, "interrupted", resumed.Turns[0].Status)
+	c.Write(`{"id":0,"result":{"decision":"accept"}}`)
+	require.Equal(t, "completed", c.Turn(id, "go on").Status)
+	require.NoFileExists(t, filepath.Join(project, "made"))
+	c.Close()
+}

@@ -1,0 +1,249 @@
+package e2e
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryWaysBackMeet: a turn that thread/revert took out keeps its checkpoint and its changes;
+// files go back to it, the conversation does not, and both go back beyond it.
+func TestBinaryWaysBackMeet(t *testing.T) { apptest.OnBothWires(t, waysBackMeet) }
+
+func waysBackMeet(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	c, o := apptest.StartObedientOn(t, on)
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	atFirst := p.Files()
+	first := c.Done(id, apptest.RunsShell("echo 1 > doc.txt"))
+	afterFirst := p.Files()
+	second := c.Done(id, apptest.RunsShell("echo 2 > doc.txt; echo 2 > two.txt"))
+	afterSecond := p.Files()
+	c.Call("thread/revert", apptest.Object{"threadId": id, "beforeTurnId": second})
+	require.Equal(t, afterSecond, p.Files(), "thread/revert leaves files")
+	list := c.Get("thread/checkpoint/list", apptest.Object{"threadId": id})
+	require.Equal(t, second, list.Get("data.0.id").Str)
+	require.False(t, list.Get("data.0.inThread").Bool())
+	require.Contains(t, c.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": second}).Get("diff").Str, "two.txt")
+	require.Equal(t, "turnNotFound", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "both"}).Data.Kind)
+	require.Equal(t, afterSecond, p.Files())
+	c.RevertTo(id, second, "files")
+	require.Equal(t, afterFirst, p.Files())
+
+	third := c.Done(id, apptest.RunsShell("cat doc.txt; echo 3 > three.txt"))
+	require.Contains(t, o.LastOutput(), "1\n", "the model sees what is there")
+	require.NotContains(t, o.Asked()[len(o.Asked())-1].Body, "two.txt")
+	answer := c.RevertTo(id, first, "both")
+	require.Equal(t, fmt.Sprintf(`[%q,%q]`, first, third), answer.Get("removedTurnIds").Raw)
+	require.Equal(t, atFirst, p.Files())
+	require.Empty(t, c.ReadThread(id).Turns)
+	fourth := c.Done(id, apptest.RunsShell("echo 4 > doc.txt"))
+	c.RevertTo(id, fourth, "both")
+	require.Equal(t, atFirst, p.Files())
+	c.Close()
+}
+
+// TestBinaryEditsOfTheContextMeetReverts: what was edited in the context is undone without the
+// files, files go back without the context, and edits of turns that left cannot be undone.
+func TestBinaryEditsOfTheContextMeetReverts(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	atFirst := p.Files()
+	first := c.Done(id, apptest.RunsShell("echo 1 > doc.txt"))
+	afterFirst := p.Files()
+	second := c.Done(id, apptest.RunsShell("echo 2 > doc.txt"))
+	items := func() gjson.Result { return c.Get("context/getItems", apptest.Object{"threadId": id}) }
+	edited := items().Get(`items.#(turnId=="` + second + `").id`).Str
+	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{edited}, "included": false})
+	revision := items().Get("revision").Int()
+	require.Positive(t, revision)
+	c.RevertTo(id, second, "files")
+	require.Equal(t, afterFirst, p.Files())
+	require.Equal(t, revision, items().Get("revision").Int(), "files alone edit no context")
+	c.Call("context/undo", apptest.Object{"threadId": id})
+	require.True(t, items().Get(`items.#(id=="`+edited+`").included`).Bool())
+	require.Equal(t, afterFirst, p.Files(), "and an edit undone changes no file")
+	c.Call("context/redo", apptest.Object{"threadId": id})
+	c.RevertTo(id, second, "both")
+	require.False(t, items().Get(`items.#(id=="`+edited+`")`).Exists())
+	c.Request("context/undo", apptest.Object{"threadId": id})
+	require.False(t, items().Get(`items.#(id=="`+edited+`")`).Exists(), "a turn that left does not come back so")
+	require.Equal(t, afterFirst, p.Files())
+	c.RevertTo(id, first, "both")
+	require.Equal(t, atFirst, p.Files())
+	c.Close()
+}
+
+// TestBinaryInterruptsCaptures: a turn that is interrupted while its worktree is captured ends at
+// once, and the next one has its checkpoint.
+func TestBinaryInterruptsCaptures(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	for i := range 4000 {
+		dir := filepath.Join(p.Dir, fmt.Sprint("d", i%40))
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), []byte(rand.Text()), 0o644))
+	}
+	id := p.Trusting(c)
+	for range 3 {
+		turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo never > never.txt")))
+		c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
+		require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	}
+	if _, err := os.Stat(filepath.Join(p.Dir, "never.txt")); err == nil {
+		require.NoError(t, os.Remove(filepath.Join(p.Dir, "never.txt")))
+	}
+	atFirst := p.Files()
+	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo x > doc.txt; rm d1/1")))
+	require.Equal(t, []string{"d1/1", "doc.txt"}, changed(c.UntilMethod("turn/completed")))
+	require.Equal(t, turn, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.id").Str)
+	c.RevertTo(id, turn, "files")
+	require.Equal(t, atFirst, p.Files())
+	require.Empty(t, p.Git("fsck", "--no-dangling", "--no-progress"))
+	c.Close()
+}
+
+// TestBinaryRevertsBeforeTheCheckpointIsThere: a turn that wrote nothing does not wait for its
+// checkpoint; a revert to it does.
+func TestBinaryRevertsBeforeTheCheckpointIsThere(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t, "-c", "compat.turn_completed_floor_ms=0")
+	p := apptest.NewRepository(t)
+	noise := make([]byte, 32<<20) // takes longer than the model
+	_, err := rand.Read(noise)
+	require.NoError(t, err)
+	p.Write("noise", string(noise))
+	id, before := p.Trusting(c), p.Files()
+	for _, mode := range []string{"files", "both"} {
+		turn := c.Turn(id, "only talk").ID
+		require.Equal(t, mode, c.RevertTo(id, turn, mode).Get("mode").Str)
+	}
+	require.Len(t, c.ReadThread(id).Turns, 1)
+	require.Equal(t, before, p.Files())
+	c.Close()
+}
+
+// TestBinaryGoesOnWhereCapturesFail: a server that cannot write what a capture takes tells so,
+// once, runs the turn, and captures again when it can.
+func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
+	t.Parallel()
+	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	noise := make([]byte, 4<<20)
+	_, err := rand.Read(noise)
+	require.NoError(t, err)
+	p.Write("noise", string(noise))
+	c := apptest.Dial(t, apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)), `trap '' XFSZ; ulimit -f 1024; exec "$@"`)) // 512 KiB or 1 MiB a file
+	c.Initialize()
+	id := p.Trusting(c)
+	c.Done(id, apptest.RunsShell("echo 1 > one.txt"))
+	require.FileExists(t, filepath.Join(p.Dir, "one.txt"))
+	c.Done(id, apptest.RunsShell("echo 2 > two.txt"))
+	warned := 0
+	for _, m := range c.Seen {
+		if m.Method == "warning" && strings.Contains(gjson.GetBytes(m.Params, "message").Str, "in part only") {
+			warned++
+		}
+	}
+	require.Equal(t, 1, warned)
+	require.Empty(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
+	require.NoError(t, os.Remove(filepath.Join(p.Dir, "noise")))
+	before := p.Files()
+	turn, _ := p.Changes(c, id, apptest.Does(apptest.RunsShell("echo 3 > doc.txt")))
+	c.RevertTo(id, turn, "files")
+	require.Equal(t, before, p.Files())
+	require.Empty(t, p.Git("fsck", "--no-dangling", "--no-progress"))
+	c.Close()
+}
+
+// TestBinaryCannotRevertOntoAFullDisk: a revert whose files cannot be written leaves all of them,
+// and the conversation, as they were, and works later.
+func TestBinaryCannotRevertOntoAFullDisk(t *testing.T) {
+	t.Parallel()
+	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	large := strings.Repeat("0123456789abcde\n", 4<<20/16)
+	p.Write("large.txt", large)
+	home := o.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	id := p.Trusting(c)
+	turn := c.Done(id, apptest.RunsShell("echo a > doc.txt; echo b > large.txt; rm gone.txt"))
+	after := p.Files()
+	c.Close()
+
+	c = apptest.Dial(t, apptest.ThroughShell(apptest.ServerCommand(t, home), `trap '' XFSZ; ulimit -f 1024; exec "$@"`))
+	c.Initialize()
+	require.NotNil(t, c.Request("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Error)
+	require.Equal(t, after, p.Files())
+	require.Len(t, c.ReadThread(id).Turns, 1)
+	left, err := filepath.Glob(filepath.Join(p.Dir, ".appserver-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	c.Close()
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.RevertTo(id, turn, "both")
+	require.Equal(t, large, p.Files()["large.txt"])
+	require.Equal(t, "gone\n", p.Files()["gone.txt"])
+	c.Close()
+}
+
+// TestBinaryArchivesWhatRuns: a thread that is archived with a command in the background keeps what
+// that changed while it was looked at, and takes it back once it is out of the archive.
+func TestBinaryArchivesWhatRuns(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	atFirst := p.Files()
+	turn := c.Done(id, apptest.RunsExec("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}), addsFile("b.txt", "b"))
+	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	c.Call("thread/archive", apptest.Object{"threadId": id})
+	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	collect(p)
+	c.Call("thread/unarchive", apptest.Object{"threadId": id})
+	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	require.Empty(t, c.Terminals(id))
+	c.RevertTo(id, turn, "both")
+	require.Equal(t, atFirst, p.Files())
+	c.Close()
+}
+
+// TestCrashWhileSomethingIsTyped: what the turn's calls before it changed can be taken back, and
+// what was typed is nobody's.
+func TestCrashWhileSomethingIsTyped(t *testing.T) {
+	t.Parallel()
+	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	home := o.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	id := p.Trusting(c)
+	atFirst := p.Files()
+	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo 1 > doc.txt"), apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}),
+		apptest.Call("write_stdin", apptest.Object{"session_id": apptest.LastSession, "chars": "echo 2 > typed.txt; echo ty''ped\n", "yield_time_ms": 30_000})))
+	c.Until(func(m apptest.Message) bool {
+		return m.Method == "item/commandExecution/outputDelta" && strings.Contains(gjson.GetBytes(m.Params, "delta").Str, "typed\r\n")
+	})
+	c.Kill()
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, "interrupted", resumed.Turns[0].Status)
+	require.Empty(t, c.Terminals(id))
+	c.RevertTo(id, turn, "both")
+	atFirst["typed.txt"] = "2\n"
+	require.Equal(t, atFirst, p.Files())
+	c.Close()
+}

@@ -1,0 +1,167 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryKeepsCallsAndOutputsTogether while the user's own command ends beside a call: models
+// refuse histories in which anything comes between.
+func TestBinaryKeepsCallsAndOutputsTogether(t *testing.T) {
+	t.Parallel()
+	c, o := apptest.StartObedient(t)
+	p, g := apptest.NewRepository(t), newGate(t)
+	id := p.Trusting(c)
+	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("echo waiting; "+g.waits()), apptest.RunsShell("echo second")...)))
+	c.UntilOutput("waiting\n")
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo of the user"})
+	c.UntilCommand()
+	g.open(t)
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	c.Done(id, apptest.RunsShell("echo third"))
+	for _, request := range o.Asked() {
+		open := 0
+		for _, m := range gjson.Get(request.Body, "messages").Array() {
+			if m.Get("role").Str == "tool" {
+				open--
+			} else {
+				require.Zero(t, open, "between a call and its output: %s", m.Raw)
+			}
+			open += len(m.Get("tool_calls").Array())
+		}
+		require.Zero(t, open)
+	}
+	require.Contains(t, o.Asked()[len(o.Asked())-1].Body, "of the user")
+	c.Close()
+}
+
+// TestBinaryRunsTheUsersCommandBesideAQuestion: it neither answers nor waits for that, and the
+// turn ends with both.
+func TestBinaryRunsTheUsersCommandBesideAQuestion(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
+	c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo theirs > theirs.txt")))
+	question := c.UntilMethod("item/commandExecution/requestApproval")
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine > mine.txt"})
+	c.UntilCommand()
+	require.FileExists(t, filepath.Join(p.Dir, "mine.txt"))
+	require.NoFileExists(t, filepath.Join(p.Dir, "theirs.txt"))
+	require.Contains(t, string(c.Call("thread/read", apptest.Object{"threadId": id})), "waitingOnApproval")
+	c.Send(apptest.Object{"id": question.ID, "result": apptest.Object{"decision": "accept"}})
+	end := c.UntilMethod("turn/completed")
+	require.Equal(t, []string{"theirs.txt"}, changed(end), "what the user did meanwhile is not the turn's")
+	c.Close()
+}
+
+// TestBinaryTracksWhatWasDenied: what a command did before the sandbox was in its way is told and
+// taken back, whatever the user decides.
+func TestBinaryTracksWhatWasDenied(t *testing.T) {
+	t.Parallel()
+	for _, decision := range []string{"accept", "decline", "cancel"} {
+		for name, runs := range map[string]func(string) []apptest.Act{"shell": apptest.RunsShell, "exec_command": func(s string) []apptest.Act { return apptest.RunsExec(s, apptest.Object{"tty": true}) }} {
+			t.Run(decision+" "+name, func(t *testing.T) {
+				t.Parallel()
+				a := newDecider(t)
+				a.decision = decision
+				p, outside := apptest.NewRepository(t), filepath.Join(t.TempDir(), "made")
+				id := a.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write"})
+				atFirst := p.Files()
+				turn := a.BeginTurn(id, apptest.Does(runs("echo more >> doc.txt; touch "+outside)))
+				end := a.UntilMethod("turn/completed")
+				require.Equal(t, 1, a.asked)
+				require.Equal(t, []string{"doc.txt"}, changed(end))
+				require.Equal(t, map[string]int64{"accept": 2, "decline": 1, "cancel": 1}[decision], gjson.GetBytes(end.Params, "metadata.diff.totalAdditions").Int())
+				_, err := os.Stat(outside)
+				require.Equal(t, decision == "accept", err == nil)
+				a.RevertTo(id, turn, "both")
+				require.Equal(t, atFirst, p.Files())
+				a.Close()
+			})
+		}
+	}
+}
+
+// TestBinaryTakesTheThreadsSettingsOfCheckpoints, whatever the file says by now: as long as the
+// thread is loaded it has what it began with.
+func TestBinaryTakesTheThreadsSettingsOfCheckpoints(t *testing.T) {
+	t.Parallel()
+	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	home := o.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	write := func(key string, value any) {
+		c.Call("config/value/write", apptest.Object{"keyPath": key, "value": value, "mergeStrategy": "replace"})
+	}
+	points := func(id string) int {
+		return len(c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
+	}
+	before := p.Trusting(c)
+	write("checkpoints.enabled", false)
+	off := p.Trusting(c)
+	own := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never", "config": apptest.Object{"checkpoints.enabled": true, "checkpoints.keep": 1}})
+	atFirst := p.Files()
+	for id, want := range map[string]int{before: 2, off: 0, own: 1} {
+		c.Done(id, apptest.RunsShell("echo 1 > doc.txt"))
+		turn := c.Done(id, apptest.RunsShell("echo 2 > doc.txt; rm gone.txt"))
+		require.Equal(t, want, points(id))
+		revert := apptest.Object{"threadId": id, "turnId": turn, "mode": "files"}
+		if want == 0 {
+			require.Equal(t, "checkpointsOff", c.Refused("thread/checkpoint/revert", revert).Data.Kind)
+			p.Write("gone.txt", "gone\n")
+		} else {
+			c.Call("thread/checkpoint/revert", revert)
+		}
+		p.Write("doc.txt", atFirst["doc.txt"])
+		require.Equal(t, atFirst, p.Files())
+	}
+	c.Close()
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	require.Zero(t, points(before), "off for who does not say otherwise")
+	write("checkpoints.enabled", true)
+	require.Equal(t, 3, points(before))
+	require.Equal(t, 1, points(own))
+	c.Close()
+}
+
+// TestBinaryInterruptEndsItsOwn: of a turn's command, the user's own and a session, the interrupt
+// ends the first two.
+func TestBinaryInterruptEndsItsOwn(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	var broods [3]apptest.Brood
+	for i := range broods {
+		broods[i] = apptest.NewBrood()
+		t.Cleanup(func() { broods[i].End(t) })
+	}
+	c.Done(id, apptest.RunsExec(broods[0].Script(), apptest.Object{"yield_time_ms": 250}))
+	other := c.StartTrusted()
+	left := apptest.NewBrood()
+	t.Cleanup(func() { left.End(t) })
+	otherTurn := c.BeginTurn(other, apptest.Does(apptest.RunsShell(left.Script())))
+	c.UntilOutput("hatched\n")
+	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell(broods[1].Script())))
+	c.UntilOutput("hatched\n")
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": broods[2].Script()})
+	c.UntilOutput("hatched\n")
+	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
+	require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	require.Empty(t, broods[1].Alive(t))
+	require.Empty(t, broods[2].Alive(t))
+	require.NotEmpty(t, broods[0].Alive(t), "a session goes on")
+	require.NotEmpty(t, left.Alive(t), "another thread's command, too")
+	c.Call("turn/interrupt", apptest.Object{"threadId": other, "turnId": otherTurn})
+	c.AwaitTurn()
+	c.Close()
+	require.Empty(t, broods[0].Alive(t))
+}

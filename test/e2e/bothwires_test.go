@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryWiresSendTheSame checks the fake of this file: a conversation with calls is the same
+// on both wires.
+func TestBinaryWiresSendTheSame(t *testing.T) {
+	t.Parallel()
+	sent := map[apptest.WireAPI][]string{}
+	apptest.OnBothWires(t, func(t *testing.T, on apptest.WireAPI) {
+		p := on.Provider(t, apptest.CallsShell("call_1", "echo hi"), apptest.Says("done"), apptest.Says("fine"))
+		c := apptest.StartServer(t, p.Home(t))
+		c.Initialize()
+		thread := c.StartTrusted()
+		c.Turn(thread, "first")
+		c.Turn(thread, "second")
+		asked := p.Asked()
+		require.Len(t, asked, 3)
+		require.Equal(t, on == apptest.ResponsesWire, gjson.Get(asked[2].Body, "input").Exists())
+		for _, m := range asked[2].Messages {
+			sent[on] = append(sent[on], gjson.GetBytes(m, "role").Str+" "+gjson.GetBytes(m, "tool_calls.0.function.arguments").Str)
+		}
+		c.Close()
+	})
+	require.Equal(t, sent[apptest.ChatWire], sent[apptest.ResponsesWire])
+}

@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryForksKeepTheClientsTools: a fork, and a thread that takes another's place, have
+// the tools of the first, and what came of its calls.
+func TestBinaryForksKeepTheClientsTools(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("One."), apptest.CallsTool("c2", "ticket", `{}`), apptest.Says("Two."), apptest.CallsTool("c3", "ticket", `{}`), apptest.Says("Three."))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	calls := 0
+	c.OnAsk = func(m apptest.Message) any {
+		calls++
+		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": fmt.Sprint("answer ", calls)}}, "success": true}
+	}
+	first := c.StartThread(ticketTool())
+	c.Turn(first, "look")
+	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": first})
+	require.Contains(t, string(fork.Turns[0].Items[1]), `"dynamicToolCall"`)
+	c.Turn(fork.ID, "look again")
+	require.Equal(t, "answer 2", p.Asked()[3].Last(t).Content)
+	require.Contains(t, p.Asked()[3].Body, "answer 1")
+	next := c.ThreadOf("thread/archiveAndNew", apptest.Object{"threadId": first}).ID
+	require.NotEqual(t, first, next)
+	c.Turn(next, "look")
+	require.Equal(t, "answer 3", p.Asked()[5].Last(t).Content)
+	require.NotContains(t, p.Asked()[5].Body, "answer 1")
+	c.Close()
+}
+
+// TestBinaryAnswersThatNobodyWaitsFor: for a request that was answered, that never was, or
+// that is no answer: nothing comes of them, and the turn goes on.
+func TestBinaryAnswersThatNobodyWaitsFor(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("Done."), apptest.Says("Well."))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	thread := c.StartThread(ticketTool())
+	c.BeginTurn(thread, "look")
+	asked := c.Until(isAsk("item/tool/call"))
+	answer := apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "open"}}, "success": true}
+	for _, id := range []any{"x", 4711, -1, fmt.Sprint(string(asked.ID), "0"), 1.5} {
+		c.Send(apptest.Object{"id": id, "result": answer})
+	}
+	c.Send(apptest.Object{"id": asked.ID, "result": answer})
+	c.Send(apptest.Object{"id": asked.ID, "result": apptest.Object{"contentItems": []apptest.Object{}, "success": false}})
+	c.Send(apptest.Object{"id": asked.ID, "error": apptest.Object{"code": 1, "message": "no"}})
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	require.Equal(t, "open", p.Asked()[1].Last(t).Content)
+	require.Equal(t, "completed", c.Turn(thread, "well").Status)
+	resolved, completed := 0, 0
+	for _, m := range c.Seen {
+		switch {
+		case m.Method == "serverRequest/resolved":
+			resolved++
+		case m.Method == "item/completed" && strings.Contains(m.Line, "dynamicToolCall"):
+			completed++
+		}
+	}
+	require.Equal(t, 1, resolved)
+	require.Equal(t, 1, completed)
+	c.Close()
+}
+
+// TestBinaryToolsAreRefusedByName: tools that no model could be offered start no thread.
+func TestBinaryToolsAreRefusedByName(t *testing.T) {
+	c := apptest.StartOffline(t, t.TempDir())
+	tool := func(name string, schema any) apptest.Object {
+		return apptest.Object{"type": "function", "name": name, "description": "d", "inputSchema": schema}
+	}
+	for name, tools := range map[string]any{
+		"no list": apptest.Object{}, "no name": []apptest.Object{{"type": "function", "description": "d", "inputSchema": apptest.Object{}}}, "an odd type": []apptest.Object{{"type": "macro", "name": "a"}},
+		"ours": []apptest.Object{tool("shell", apptest.Object{})}, "twice": []apptest.Object{tool("a", apptest.Object{}), tool("a", apptest.Object{})}, "a dot": []apptest.Object{tool("a.b", apptest.Object{})},
+		"no schema": []apptest.Object{{"type": "function", "name": "a", "description": "d"}}, "a text for a schema": []apptest.Object{tool("a", "{}")}, "long": []apptest.Object{tool(strings.Repeat("a", 65), apptest.Object{})},
+		"a newline": []apptest.Object{tool("a\n", apptest.Object{})}, "null": []any{nil},
+	} {
+		err := c.Refused("thread/start", apptest.Object{"dynamicTools": tools})
+		require.Equal(t, "invalidParams", err.Data.Kind, name)
+		require.Contains(t, err.Data.Field, "dynamicTools", name)
+	}
+	var list struct{ Data []json.RawMessage }
+	require.NoError(t, json.Unmarshal(c.Call("thread/loaded/list", apptest.Object{}), &list))
+	require.Empty(t, list.Data)
+	var many []apptest.Object
+	for i := range 200 {
+		many = append(many, tool(fmt.Sprint("tool-", i), apptest.Object{"type": "object"}))
+	}
+	require.Equal(t, "completed", c.Turn(c.StartThread(apptest.Object{"dynamicTools": many}), "hello").Status)
+	c.Close()
+}
+
+// TestBinaryContextOfAClientsCall: the call and its output are parts of the context as any,
+// to be left out and brought back; people see the call all the time.
+func TestBinaryContextOfAClientsCall(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{"id":"7"}`), apptest.Says("One."), apptest.Says("Two."), apptest.Says("Three."), apptest.Says("Four."))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	c.OnAsk = func(apptest.Message) any {
+		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "the door is broken"}}, "success": true}
+	}
+	thread := c.StartThread(ticketTool())
+	c.Turn(thread, "look")
+	var ids []string
+	for _, item := range c.ContextList(thread).Items {
+		if item.CallID != nil {
+			require.Equal(t, "ticket", *item.ToolName)
+			ids = append(ids, item.ID)
+		}
+	}
+	require.Len(t, ids, 2, "the call, and its output")
+	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids[1:], "included": false})
+	c.Turn(thread, "without the output")
+	require.NotContains(t, p.Asked()[2].Body, "the door is broken")
+	require.Contains(t, p.Asked()[2].Body, "c1", "a call without an output is an error of most providers")
+	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": ids[:1]})
+	c.Turn(thread, "without the call")
+	require.NotContains(t, p.Asked()[3].Body, `"c1"`)
+	require.Contains(t, string(c.ReadThread(thread).Turns[0].Items[1]), "the door is broken")
+	c.Call("context/undo", apptest.Object{"threadId": thread})
+	c.Call("context/undo", apptest.Object{"threadId": thread})
+	c.Turn(thread, "with both")
+	require.Contains(t, p.Asked()[4].Body, "the door is broken")
+	c.Close()
+}

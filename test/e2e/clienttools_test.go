@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// ticketTool is a tool of the client's.
+func ticketTool() apptest.Object {
+	return apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}}
+}
+
+func isAsk(method string) func(apptest.Message) bool {
+	return func(m apptest.Message) bool { return m.Method == method && len(m.ID) > 0 }
+}
+
+// TestBinaryInterruptEndsAClientsTool: the client never answers, and the turn ends; what it
+// says later changes nothing.
+func TestBinaryInterruptEndsAClientsTool(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("Well."))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	thread := c.StartThread(ticketTool())
+	turn := c.BeginTurn(thread, "look it up")
+	asked := c.Until(isAsk("item/tool/call"))
+	c.Call("turn/interrupt", apptest.Object{"threadId": thread, "turnId": turn})
+	require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	c.Send(apptest.Object{"id": asked.ID, "result": apptest.Object{"contentItems": []apptest.Object{}, "success": true}})
+
+	c.Turn(thread, "go on")
+	requests := p.Asked()
+	require.Len(t, requests, 2)
+	require.Contains(t, requests[1].Body, "aborted by user")
+	c.Close()
+}
+
+// TestBinaryEndsWhileTheClientIsAsked: the end of the input ends the turn, in time.
+func TestBinaryEndsWhileTheClientIsAsked(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	c.BeginTurn(c.StartThread(ticketTool()), "look it up")
+	c.Until(isAsk("item/tool/call"))
+	begun := time.Now()
+	c.Close()
+	require.Less(t, time.Since(begun), 5*time.Second)
+}
+
+// TestCrashWhileTheClientIsAsked: after kill -9 the call has ended, the model is told so,
+// and the tool is there to be called again.
+func TestCrashWhileTheClientIsAsked(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.CallsTool("c2", "ticket", `{}`), apptest.Says("It is open."))
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartThread(ticketTool())
+	c.BeginTurn(thread, "look it up")
+	c.Until(isAsk("item/tool/call"))
+	c.Kill()
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.OnAsk = func(apptest.Message) any {
+		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "open"}}, "success": true}
+	}
+	c.Call("thread/resume", apptest.Object{"threadId": thread})
+	c.Turn(thread, "once more")
+	requests := p.Asked()
+	require.Len(t, requests, 3)
+	require.Contains(t, requests[1].Body, "aborted by user")
+	require.Equal(t, "open", requests[2].Last(t).Content)
+	c.Close()
+}
+
+// TestBinaryAsksTheUser: where the switch is on the model may ask in any mode, and gets
+// what was chosen; it is offered the tool in plan mode without the switch.
+func TestBinaryAsksTheUser(t *testing.T) {
+	const questions = `{"questions":[{"id":"db","header":"Store","question":"Which?","options":[{"label":"A","description":"a"}]}]}`
+	p := apptest.NewProvider(t, apptest.CallsTool("q1", "request_user_input", questions), apptest.Says("A."), apptest.Says("No questions."), apptest.Says("A plan."), apptest.Says("Still one."))
+	home := p.Home(t)
+	c := apptest.StartServer(t, home, "-c", "features.default_mode_request_user_input=true")
+	c.Initialize()
+	c.OnAsk = func(m apptest.Message) any {
+		require.Equal(t, "item/tool/requestUserInput", m.Method)
+		require.JSONEq(t, `false`, string(memberOf(t, m.Params, "isBlocking")))
+		return apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"A"}}}}
+	}
+	thread := c.StartThread(apptest.Object{})
+	c.Turn(thread, "ask me")
+	require.JSONEq(t, `{"answers":{"db":{"answers":["A"]}}}`, p.Asked()[1].Last(t).Content)
+	c.Close()
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": thread})
+	c.Turn(thread, "no questions")
+	require.NotContains(t, p.Asked()[2].Body, "Puts one to three short questions")
+	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("plan it"), "collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "test"}}})
+	c.AwaitTurn()
+	require.Contains(t, p.Asked()[3].Body, "Puts one to three short questions")
+	require.Contains(t, p.Asked()[3].Texts(t)[0], "Plan mode")
+	c.Close()
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": thread})
+	c.Turn(thread, "go on planning")
+	require.Contains(t, p.Asked()[4].Body, "Puts one to three short questions", "the mode is the thread's")
+	c.Close()
+}
+
+// TestBinaryModesNeedTheCapability: as for the reference implementation, clients ask for
+// what is experimental.
+func TestBinaryModesNeedTheCapability(t *testing.T) {
+	c := apptest.Dial(t, apptest.OfflineCommand(t, t.TempDir()))
+	c.Call("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
+	require.Equal(t, "thread/start.dynamicTools requires experimentalApi capability", c.Refused("thread/start", ticketTool()).Message)
+	var started struct{ Thread struct{ ID string } }
+	require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{"dynamicTools": nil}), &started))
+	require.Equal(t, "turn/start.collaborationMode requires experimentalApi capability", c.Refused("turn/start", apptest.Object{
+		"threadId": started.Thread.ID, "input": apptest.TextInput("x"), "collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "m"}},
+	}).Message)
+	c.Close()
+}

@@ -1,0 +1,268 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"golang.org/x/sys/unix"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// TestBinaryTellsItsVersion in the words that clients look for.
+func TestBinaryTellsItsVersion(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--version"}, {"version"}, {"-version"}, {"--version", "app-server"}} {
+		status, out, errs := apptest.Execute(t, t.TempDir(), args...)
+		require.Zero(t, status)
+		require.Regexp(t, `^codex-cli 0\.169\.0\b.*\n$`, out)
+		require.Empty(t, errs)
+	}
+}
+
+// TestBinaryTakesOptions before and after the command, as clients give them.
+func TestBinaryTakesOptions(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"-c model_provider=offline",
+		"-c model_provider=offline app-server",
+		"app-server -c model_provider=offline",
+		"app-server --listen stdio:// -c model_provider=offline",
+		"app-server -c model_provider=offline --analytics-default-enabled",
+		"--config model_provider=offline app-server --listen stdio://",
+		"--listen stdio:// --config=model_provider=offline",
+		"-c model_provider=openai app-server -c model_provider=offline",
+		"--model-provider offline app-server",
+		"app-server --model-provider=offline",
+		"--model-provider offline -c model_provider=openai app-server --log-level=debug",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			c := apptest.StartServer(t, t.TempDir(), strings.Fields(args)...)
+			c.Initialize()
+			var r struct{ ModelProvider string }
+			require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{}), &r))
+			require.Equal(t, "offline", r.ModelProvider)
+			c.Close()
+		})
+	}
+}
+
+// TestBinaryNamesTheSourceOfThreads, in the rollout and on the wire.
+func TestBinaryNamesTheSourceOfThreads(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]struct{ stored, shown string }{
+		"":                          {`"vscode"`, `"vscode"`},
+		" --session-source exec":    {`"exec"`, `"exec"`},
+		" --session-source cli":     {`"cli"`, `"cli"`},
+		" --session-source mcp":     {`"mcp"`, `"appServer"`},
+		" --session-source my-tool": {`{"custom":"my-tool"}`, `{"custom":"my-tool"}`},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			c := apptest.StartServer(t, t.TempDir(), strings.Fields("--model-provider offline"+flag)...)
+			c.Initialize()
+			var r struct {
+				Thread struct {
+					Source json.RawMessage
+					Path   string
+				}
+			}
+			require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{}), &r))
+			c.Close()
+			require.JSONEq(t, want.shown, string(r.Thread.Source))
+			text, err := os.ReadFile(r.Thread.Path)
+			require.NoError(t, err)
+			first, _, _ := strings.Cut(string(text), "\n")
+			require.JSONEq(t, want.stored, gjson.Get(first, "payload.source").Raw)
+		})
+	}
+}
+
+// TestBinaryRefusesWrongCalls with status 2, and says what was wrong.
+func TestBinaryRefusesWrongCalls(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--no-such-flag":                    "no-such-flag",
+		"--session-source=":                 "is empty",
+		"app-server --no-such-flag":         "no-such-flag",
+		"no-such-command":                   `"no-such-command"`,
+		"app-server extra":                  `"extra"`,
+		"app-server --listen tcp://:1":      `"tcp://:1"`,
+		"--listen tcp://:1":                 `"tcp://:1"`,
+		"--listen tcp://:1 app-server":      `"tcp://:1"`,
+		"-c":                                "-c",
+		"generate-json-schema":              "--out",
+		"generate-ts --out":                 "-out",
+		"--exit-with-parent=maybe":          "exit-with-parent",
+		"generate-json-schema --out x more": `"more"`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			cmd := apptest.ServerCommand(t, home, strings.Fields(args)...)
+			cmd.Dir = home
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			require.Error(t, cmd.Run())
+			require.Equal(t, 2, cmd.ProcessState.ExitCode())
+			require.Empty(t, stdout.String())
+			require.Contains(t, stderr.String(), want)
+		})
+	}
+	status, out, errs := apptest.Execute(t, t.TempDir(), "--help")
+	require.Zero(t, status)
+	require.Empty(t, out, "stdout is for the protocol")
+	require.Contains(t, errs, "app-server")
+}
+
+// TestBinaryRefusesBadConfiguration with status 1, and names file, line and key.
+func TestBinaryRefusesBadConfiguration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"model = \"m\"\n\nsandbox_mode = \"readonly\"\n":                  `config\.toml:3: sandbox_mode: .*readonly`,
+		"[model_providers.x]\nbase_url = 5\n":                             `config\.toml:2: model_providers\.x\.base_url: expected a string`,
+		"model = \n":                                                      `config\.toml:1`,
+		"model = \"m\"\nmodel = \"n\"\n":                                  `config\.toml:2`,
+		"[model_providers.offline]\nscript = \"gone.json\"\n":             `script.*gone\.json`,
+		"model_provider = \"nowhere\"\nstream_idle_timeout = true\n\x00a": `config\.toml:3`,
+	} {
+		home := t.TempDir()
+		apptest.WriteConfig(t, home, text)
+		status, out, errs := apptest.Execute(t, home)
+		require.Equal(t, 1, status, text)
+		require.Empty(t, out)
+		require.Regexp(t, regexp.MustCompile(want), errs)
+	}
+	status, _, errs := apptest.Execute(t, t.TempDir(), "-c", "model_context_window=big")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "-c model_context_window=big: model_context_window: expected an integer")
+}
+
+// TestBinaryWarnsOfUnknownKeys serves, and tells each client.
+func TestBinaryWarnsOfUnknownKeys(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	apptest.WriteConfig(t, home, "model_provider = \"offline\"\nmodle = \"m\"\n")
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	require.Contains(t, string(c.UntilMethod("configWarning").Params), "config.toml:2")
+	c.Close()
+}
+
+// TestBinaryWritesSchemas of every message, into a folder that it makes.
+func TestBinaryWritesSchemas(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"generate-json-schema", "generate-ts"} {
+		dir := filepath.Join(t.TempDir(), "new", "folder")
+		status, out, errs := apptest.Execute(t, t.TempDir(), command, "--out", dir)
+		require.Zero(t, status, errs)
+		require.Empty(t, out)
+		written := contents(t, dir)
+		for _, m := range protocol.Methods() {
+			require.Contains(t, written, m.Params.Name(), command)
+		}
+		status, _, errs = apptest.Execute(t, t.TempDir(), command, "--experimental", "--out", "/dev/null/x")
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, "/dev/null")
+	}
+}
+
+// contents are the names and texts of all files below a folder.
+func contents(t *testing.T, dir string) string {
+	var all strings.Builder
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		require.NoError(t, err)
+		if d.Type().IsRegular() {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			all.WriteString(path + "\n" + string(text) + "\n")
+		}
+		return nil
+	}))
+	return all.String()
+}
+
+// TestBinaryNeedsNoStderr has one that is closed, one that nobody reads, and one
+// whose reader is gone.
+func TestBinaryNeedsNoStderr(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	fill(t, writer)
+	defer reader.Close()
+	gone, broken, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, gone.Close())
+	for name, cmd := range map[string]*exec.Cmd{
+		"closed":     apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--log-level=debug"), `exec "$@" 2>&-`),
+		"never read": apptest.OfflineCommand(t, t.TempDir(), "--log-level=debug"),
+		"gone":       apptest.OfflineCommand(t, t.TempDir(), "--log-level=debug"),
+	} {
+		switch name {
+		case "never read":
+			cmd.Stderr = writer
+		case "gone":
+			cmd.Stderr = broken
+		}
+		c := apptest.Dial(t, cmd)
+		c.Initialize()
+		id := c.StartTrusted()
+		for range 1000 {
+			c.Write(`{"id":0,"result":"nobody asked"}`) // is logged
+		}
+		c.BeginTurn(id, "run: echo hello; echo error >&2")
+		require.Equal(t, "hello\nerror\n", c.UntilCommand().AggregatedOutput, name)
+		c.AwaitTurn()
+		c.Close()
+	}
+	require.NoError(t, writer.Close())
+	require.NoError(t, broken.Close())
+}
+
+// fill writes to a pipe until it is full.
+func fill(t *testing.T, pipe *os.File) {
+	raw, err := pipe.SyscallConn()
+	require.NoError(t, err)
+	var full error
+	require.NoError(t, raw.Write(func(fd uintptr) bool {
+		for full == nil {
+			_, full = unix.Write(int(fd), make([]byte, 4096))
+		}
+		return true
+	}))
+	require.ErrorIs(t, full, unix.EAGAIN)
+}
+
+// TestBinaryLogsToStderr alone, in the format that is asked for.
+func TestBinaryLogsToStderr(t *testing.T) {
+	t.Parallel()
+	cmd := apptest.OfflineCommand(t, t.TempDir(), "app-server", "--log-level=debug", "--log-format=json")
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	cmd.Stderr = writer
+	c := apptest.Dial(t, cmd)
+	require.NoError(t, writer.Close())
+	c.Initialize()
+	c.Write(`{"id":0,"result":"nobody asked"}`)
+	c.Call("model/list", apptest.Object{})
+	c.Close()
+	text, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	require.NotEmpty(t, lines)
+	for _, line := range lines {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+}

@@ -1,0 +1,77 @@
+package e2e
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// inOrder checks that texts stand in a text one behind the other.
+func inOrder(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	rest := text
+	for _, part := range parts {
+		_, after, found := strings.Cut(rest, part)
+		require.True(t, found, "%q is missing, or is before the one above it, in:\n%s", part, text)
+		rest = after
+	}
+}
+
+// compacts has a thread compacted by its model, and gives the text that the model summarised.
+func compacts(c *apptest.Client, thread string, p *apptest.Provider) string {
+	c.T.Helper()
+	c.Call("thread/compact/start", apptest.Object{"threadId": thread})
+	require.Equal(c.T, "completed", c.AwaitTurn().Status)
+	asked := p.Asked()
+	return asked[len(asked)-1].Last(c.T.(*testing.T)).Content
+}
+
+func TestBinaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T) {
+	apptest.OnBothWires(t, binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder)
+}
+
+func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on apptest.WireAPI) {
+	runs := func(script string) func(io.Writer) {
+		return func(w io.Writer) { apptest.Calling(w, len(script), apptest.RunsShell(script), "") }
+	}
+	p := on.Provider(t,
+		runs("echo found nothing; exit 3"), apptest.Says("The search failed."), apptest.Says("Understood."),
+		runs("seq 100000 199999"), apptest.Says("Those are the numbers."), apptest.Says("SUMMARY ONE, which tells at some length what was done"),
+		apptest.Says("Green it is."), apptest.Says("SUMMARY TWO"))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	thread := c.StartTrusted()
+	c.Turn(thread, "Search for the word.")
+	c.Turn(thread, "Never touch the lexer.")
+	c.Turn(thread, "Print the numbers.")
+	text := compacts(c, thread, p)
+	inOrder(t, text, "## User\nSearch for the word.", "shell: echo found nothing; exit 3", "found nothing", "## Assistant\nThe search failed.",
+		"## User\nNever touch the lexer.", "## Assistant\nUnderstood.",
+		"## User\nPrint the numbers.", "shell: seq 100000 199999", "100000", "left out", "199999", "## Assistant\nThose are the numbers.")
+	require.Contains(t, text, "3", "the exit code")
+	require.Less(t, len(text), 12<<10, "outputs are bounded")
+	require.NotContains(t, text, "environment_context")
+
+	c.Turn(thread, "Make it green.")
+	inOrder(t, compacts(c, thread, p), "## User\nSearch for the word.", "## User\nPrint the numbers.",
+		"# Summary of the conversation before", "SUMMARY ONE", "# Conversation", "## User\nMake it green.", "## Assistant\nGreen it is.")
+}
+
+// TestBinaryProposalsSummariseTheSame drafts a compaction.
+func TestBinaryProposalsSummariseTheSame(t *testing.T) {
+	apptest.OnBothWires(t, binaryProposalsSummariseTheSame)
+}
+
+func binaryProposalsSummariseTheSame(t *testing.T, on apptest.WireAPI) {
+	p := on.Provider(t, func(w io.Writer) { apptest.Calling(w, 1, apptest.RunsShell("echo ready"), "") }, apptest.Says("Done."), apptest.Says("SUMMARY"))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	thread := c.StartTrusted()
+	c.Turn(thread, "Get ready.")
+	c.Call("thread/compact/propose", apptest.Object{"threadId": thread})
+	inOrder(t, p.Asked()[2].Last(t).Content, "## User\nGet ready.", "shell: echo ready", "ready", "## Assistant\nDone.")
+}

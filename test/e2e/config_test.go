@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+const ownSettings = "# My settings.\nmodel_reasoning_effort = \"low\" # for now\n\n[tui]\n# dark is kinder\ntheme = \"dark\"\n"
+
+// homeWith is a home with settings.
+func homeWith(t *testing.T, text string) (home, file string) {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	file = filepath.Join(home, "config.toml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return home, file
+}
+
+func contentOfFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func writeOf(key string, value any) apptest.Object {
+	return apptest.Object{"keyPath": key, "value": value, "mergeStrategy": "replace"}
+}
+
+// TestBinaryWritesSettings that other threads begin with, and that the next server reads.
+func TestBinaryWritesSettings(t *testing.T) {
+	t.Parallel()
+	home, file := homeWith(t, ownSettings)
+	c := apptest.StartOffline(t, home)
+	before := c.ThreadOf("thread/start", apptest.Object{"cwd": t.TempDir()}).ID
+	c.Call("config/batchWrite", apptest.Object{"edits": []apptest.Object{writeOf("model_reasoning_effort", "high"), writeOf("approval_policy", "never"), writeOf("tui.font", nil)}})
+	require.Equal(t, "# My settings.\nmodel_reasoning_effort = \"high\" # for now\napproval_policy = \"never\"\n\n[tui]\n# dark is kinder\ntheme = \"dark\"\n", contentOfFile(t, file))
+	started := gjson.ParseBytes(c.Call("thread/start", apptest.Object{"cwd": t.TempDir()}))
+	require.Equal(t, "never", started.Get("approvalPolicy").Str)
+	require.Equal(t, "high", started.Get("reasoningEffort").Str)
+	resumed := gjson.ParseBytes(c.Call("thread/resume", apptest.Object{"threadId": before}))
+	require.Equal(t, "on-request", resumed.Get("approvalPolicy").Str, "a loaded thread keeps what it began with")
+	c.Close()
+
+	c = apptest.StartOffline(t, home)
+	require.Equal(t, "high", gjson.GetBytes(c.Call("config/read", apptest.Object{}), "config.model_reasoning_effort").Str)
+	c.Close()
+}
+
+// TestBinaryLosesNoSettings: two servers of one home write in turn, each seeing what the
+// other wrote, and who comes late with an old version is told.
+func TestBinaryLosesNoSettings(t *testing.T) {
+	t.Parallel()
+	home, file := homeWith(t, ownSettings)
+	one, two := apptest.StartOffline(t, home), apptest.StartOffline(t, home)
+	version := func(c *apptest.Client) string {
+		return gjson.GetBytes(c.Call("config/read", apptest.Object{"includeLayers": true}), "layers.#(name.type==\"user\").version").Str
+	}
+	seen := version(two)
+	for i := range 5 {
+		one.Call("config/value/write", writeOf(fmt.Sprintf("tui.one%d", i), i))
+		two.Call("config/value/write", writeOf(fmt.Sprintf("tui.two%d", i), i))
+	}
+	late := writeOf("tui.late", 1)
+	late["expectedVersion"] = seen
+	refusal := one.Refused("config/value/write", late)
+	require.Equal(t, -32600, refusal.Code)
+	require.Equal(t, "configVersionConflict", refusal.Data.Kind)
+	text := contentOfFile(t, file)
+	for i := range 5 {
+		require.Contains(t, text, fmt.Sprintf("one%d = %d\n", i, i))
+		require.Contains(t, text, fmt.Sprintf("two%d = %d\n", i, i))
+	}
+	require.NotContains(t, text, "late")
+	late["expectedVersion"] = version(two)
+	two.Call("config/value/write", late)
+	one.Close()
+	two.Close()
+}
+
+// TestBinaryKeepsSettingsThatItCannotWrite where the folder is shut, and where the file is
+// not one that can be read.
+func TestBinaryKeepsSettingsThatItCannotWrite(t *testing.T) {
+	t.Parallel()
+	home, file := homeWith(t, ownSettings)
+	c := apptest.StartOffline(t, home)
+	require.NoError(t, os.WriteFile(file, []byte("model = [\n"), 0o600))
+	refusal := c.Refused("config/value/write", writeOf("model", "x"))
+	require.Contains(t, refusal.Message, file+":1")
+	require.Equal(t, "model = [\n", contentOfFile(t, file))
+
+	require.NoError(t, os.Remove(file))
+	require.NoError(t, os.Mkdir(file, 0o700))
+	refusal = c.Refused("config/value/write", writeOf("model", "x"))
+	require.Contains(t, refusal.Message, "not a regular file")
+	require.NoError(t, os.Remove(file))
+
+	require.NoError(t, syscall.Mkfifo(file, 0o600))
+	c.Refused("config/value/write", writeOf("model", "x"))
+	require.NoError(t, os.Remove(file))
+	c.Call("config/value/write", writeOf("model", "x"))
+	require.Equal(t, "model = \"x\"\n", contentOfFile(t, file))
+	c.Close()
+}
+
+// TestCrashWhileSettingsAreWritten kills servers at any moment of a stream of writes: the
+// file is always whole, with every write that was answered.
+func TestCrashWhileSettingsAreWritten(t *testing.T) {
+	t.Parallel()
+	home, file := homeWith(t, ownSettings)
+	told := 0
+	for round := range 5 {
+		c := apptest.StartOffline(t, home)
+		ids := map[string]int{}
+		for i := range 20 {
+			n := round*20 + i + 1
+			ids[c.Ask("config/value/write", writeOf("tui.n", n))] = n
+		}
+		for range round * 3 { // a different moment each round
+			if m := c.Next(); ids[string(m.ID)] > 0 {
+				told = ids[string(m.ID)]
+			}
+		}
+		c.Signal(syscall.SIGKILL)
+		c.Drain()
+		for _, m := range c.Seen {
+			told = max(told, ids[string(m.ID)])
+		}
+		var settings struct {
+			Tui struct {
+				Theme string
+				N     int
+			}
+		}
+		text := contentOfFile(t, file)
+		require.NoError(t, toml.Unmarshal([]byte(text), &settings), text)
+		require.Equal(t, "dark", settings.Tui.Theme)
+		require.GreaterOrEqual(t, settings.Tui.N, told)
+		require.True(t, strings.HasPrefix(text, "# My settings.\n"))
+	}
+}
+
+// TestBinaryWritesAnyJSON that TOML can say, and refuses the rest.
+func TestBinaryWritesAnyJSON(t *testing.T) {
+	t.Parallel()
+	home, file := homeWith(t, "")
+	c := apptest.StartOffline(t, home)
+	value := `{"text":"a \"quote\" and a \\ and \u00e9\n","list":[1,2.5,true,["x",{"y":[]}]],"deep":{"a.b":{"":"empty key"}}}`
+	c.Call("config/value/write", writeOf("tui.any", json.RawMessage(value)))
+	var settings struct{ Tui struct{ Any any } }
+	require.NoError(t, toml.Unmarshal([]byte(contentOfFile(t, file)), &settings))
+	back, err := json.Marshal(settings.Tui.Any)
+	require.NoError(t, err)
+	require.JSONEq(t, value, string(back))
+
+	before := contentOfFile(t, file)
+	for _, bad := range []string{`[null]`, `{"a":[1,null]}`} {
+		c.Refused("config/value/write", writeOf("tui.bad", json.RawMessage(bad)))
+	}
+	require.Equal(t, before, contentOfFile(t, file))
+	c.Close()
+}

@@ -1,0 +1,246 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// reasons answers with a reasoning and a call of the shell.
+func reasons(thought, id, script string) func(w io.Writer) {
+	call := apptest.CallsShell(id, script)
+	return func(w io.Writer) {
+		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "reasoning_content": thought}, nil))
+		call(w)
+	}
+}
+
+// work is a conversation of five turns with a tool call each, after which the model
+// says "more" as often as it is asked.
+func work(more int) (answers []func(w io.Writer)) {
+	for i := range 5 {
+		script := fmt.Sprintf("echo output %d", i)
+		if i == 1 {
+			script = "seq 1 2000"
+		}
+		answers = append(answers, reasons(fmt.Sprintf("thought %d", i), fmt.Sprintf("call_%d", i), script), apptest.Says(fmt.Sprintf("answer %d", i)))
+	}
+	for range more {
+		answers = append(answers, apptest.Says("more"))
+	}
+	return answers
+}
+
+// fiveTurns runs the conversation.
+func fiveTurns(c *apptest.Client) (thread string) {
+	thread = c.StartThread(apptest.Object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	for i := range 5 {
+		require.Equal(c.T, "completed", c.Turn(thread, fmt.Sprintf("question %d", i)).Status)
+	}
+	return thread
+}
+
+// nextRequest asks once more and gives the request up to the new question.
+func nextRequest(p *apptest.Provider, c *apptest.Client, thread string) []string {
+	c.T.Helper()
+	require.Equal(c.T, "completed", c.Turn(thread, "again").Status)
+	asked := p.Asked()
+	messages := apptest.Raws(asked[len(asked)-1].Messages)
+	return messages[:len(messages)-1]
+}
+
+// forgetLast takes the last turn back out of the list, so that the next request is the same.
+func forgetLast(c *apptest.Client, thread string) {
+	c.T.Helper()
+	list := c.ContextList(thread)
+	n := len(list.Items)
+	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "indices": []int{n - 2, n - 1}})
+}
+
+// TestBinaryContextControl is the main job of context control: dead ends are taken out
+// of a conversation of five turns, the provider is not sent them, no crash loses that,
+// and everything comes back. docs/transcripts/context.txt shows it; -update rewrites it.
+func TestBinaryContextControl(t *testing.T) { apptest.OnBothWires(t, binaryContextControl) }
+
+func binaryContextControl(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	p := on.Provider(t, work(4)...)
+	home := p.Home(t)
+	r := &apptest.Recorder{T: t, Home: home}
+	start := func() *apptest.Client {
+		c := apptest.Dial(t, r.Command(home))
+		c.OnLine = r.Line
+		c.Initialize()
+		return c
+	}
+	c := start()
+	r.Say("Five turns with a tool call each; the second one prints 2,000 lines.")
+	thread := fiveTurns(c)
+	whole := nextRequest(p, c, thread)
+	forgetLast(c, thread)
+	r.Request("The provider was sent", whole)
+
+	takeOut(t, r, c, thread)
+	pruned := apptest.PromptOf(c, thread)
+	checkPruned(t, p, c, thread, pruned)
+	r.Request("The next request, as the provider recorded it", pruned)
+	forgetLast(c, thread)
+	r.Say("kill -9; another server resumes; the same request.")
+	c.Kill()
+
+	c = start()
+	c.Call("thread/resume", apptest.Object{"threadId": thread, "excludeTurns": true})
+	require.Equal(t, pruned, nextRequest(p, c, thread), "the same request after a crash")
+	forgetLast(c, thread)
+	r.Say("Everything is undone; the original request, byte for byte.")
+	undoAll(c, thread)
+	request := nextRequest(p, c, thread)
+	require.Equal(t, whole, request[:len(whole)], "the original request, byte for byte")
+	c.Close()
+	if on == apptest.ChatWire {
+		r.Compare(apptest.Root("docs/transcripts/context.txt"))
+	}
+}
+
+// takeOut takes items out of the conversation of fiveTurns, in every way.
+func takeOut(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string) {
+	t.Helper()
+	r.Say("What is in the context, and what each item costs.")
+	list := c.ContextList(thread)
+	require.Equal(t, 1+5*5, list.Total, "surroundings; question, thought, call, output, answer")
+	r.List(list)
+	big := apptest.ItemsLike(list, protocol.CategoryToolOutput, "1 2 3 4")
+	require.Len(t, big, 1)
+	r.Say("The big output is excluded, the last one pinned, reasoning and outputs of the first turn pruned.")
+	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": big, "included": false})
+	c.Call("context/pin", apptest.Object{"threadId": thread, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "output 4"), "pinned": true})
+	c.Call("context/prune", apptest.Object{"threadId": thread, "categories": []string{"reasoning", "tool_output"}, "range": apptest.Object{"firstTurns": apptest.Object{"count": 1}}})
+	r.Say("A call is deleted, after a look at what that would save.")
+	var seen protocol.ContextPreviewResponse
+	call := apptest.ItemsLike(list, protocol.CategoryToolCall, "output 2")
+	require.NoError(t, json.Unmarshal(c.Call("context/preview", apptest.Object{"threadId": thread, "edits": []apptest.Object{{"type": "pruneByIndices", "ids": call}}}), &seen))
+	require.Less(t, seen.After.PromptTokens, seen.Before.PromptTokens)
+	require.Equal(t, promptTokens(c, thread), seen.Before.PromptTokens, "a preview changes nothing")
+	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": call})
+	require.Equal(t, seen.After.PromptTokens, promptTokens(c, thread))
+}
+
+// checkPruned holds what the provider is sent against what was taken out.
+func checkPruned(t *testing.T, p *apptest.Provider, c *apptest.Client, thread string, pruned []string) {
+	t.Helper()
+	require.Equal(t, pruned, nextRequest(p, c, thread), "context/getPrompt shows the next request")
+	text := strings.Join(pruned, "\n")
+	require.NotContains(t, text, "1999", "the big output")
+	require.Regexp(t, `\[output excluded from context: \d{4} tokens\]`, text)
+	require.NotContains(t, text, "output 0\\n", "pruned with the first turn")
+	require.NotContains(t, text, "call_2", "the deleted call")
+	require.NotContains(t, text, "output 2", "goes with its output")
+	for _, kept := range []string{"question 2", "answer 2", "output 3", "output 4", "answer 1"} {
+		require.Contains(t, text, kept)
+	}
+}
+
+func promptTokens(c *apptest.Client, thread string) int64 {
+	c.T.Helper()
+	var usage protocol.ContextGetUsageResponse
+	require.NoError(c.T, json.Unmarshal(c.Call("context/getUsage", apptest.Object{"threadId": thread}), &usage))
+	return usage.Usage.PromptTokens
+}
+
+// undoAll takes every edit back.
+func undoAll(c *apptest.Client, thread string) {
+	c.T.Helper()
+	for {
+		answer := c.Request("context/undo", apptest.Object{"threadId": thread})
+		if answer.Error != nil {
+			require.Equal(c.T, "nothingToUndo", answer.Error.Data.Kind)
+			return
+		}
+	}
+}
+
+// TestBinaryRewritesOnUnload ends the server with items out of the context: the rollout
+// then holds what a plain reader sends to a model, the backup everything, and both
+// together the thread as it was. Restore brings it all back into the file.
+func TestBinaryRewritesOnUnload(t *testing.T) { apptest.OnBothWires(t, binaryRewritesOnUnload) }
+
+func binaryRewritesOnUnload(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	p := on.Provider(t, work(0)...)
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := fiveTurns(c)
+	path := c.ReadThread(thread).Path
+	whole := apptest.PromptOf(c, thread)
+	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": apptest.ItemsLike(c.ContextList(thread), protocol.CategoryToolOutput, "1 2 3"), "included": false})
+	before := c.ContextList(thread)
+	c.Close()
+	plain, backup := responseItems(t, path), responseItems(t, path+".bak")
+	require.NotContains(t, plain, "1999")
+	require.Contains(t, plain, "output excluded from context")
+	require.Contains(t, backup, "1999")
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": thread})
+	after := c.ContextList(thread)
+	require.Equal(t, before.Items, after.Items, "the excluded item is listed as excluded")
+	c.Call("context/restore", apptest.Object{"threadId": thread, "from": "backup"})
+	require.Equal(t, whole, apptest.PromptOf(c, thread))
+	c.Close()
+	require.Contains(t, responseItems(t, path), "1999", "all back")
+	require.NotContains(t, responseItems(t, path), "output excluded")
+}
+
+// responseItems are the lines of a rollout that hold what the model sees.
+func responseItems(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		require.True(t, json.Valid([]byte(line)), "every line is JSON for those who take it for that: %q", line)
+		if strings.Contains(line, `"type":"response_item"`) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// TestBinaryEditsInMidTurn excludes an output while the model answers, and while a
+// command runs: the request in flight is what it was, the next one of the turn is not.
+func TestBinaryEditsInMidTurn(t *testing.T) { apptest.OnBothWires(t, binaryEditsInMidTurn) }
+
+func binaryEditsInMidTurn(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "go")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	p := on.Provider(t, apptest.CallsShell("call_a", "echo first output"), apptest.CallsShell("call_b", "echo waits; cat "+fifo), apptest.Says("done"))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	thread := c.StartTrusted()
+	c.BeginTurn(thread, "begin")
+	c.UntilOutput("waits\n")
+	ids := apptest.ItemsLike(c.ContextList(thread), protocol.CategoryToolOutput, "first output")
+	require.Len(t, ids, 1)
+	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids, "included": false})
+	require.NoError(t, os.WriteFile(fifo, []byte("go\n"), 0))
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	asked := p.Asked()
+	require.Len(t, asked, 3)
+	require.Contains(t, asked[1].Body, "first output", "the request in flight")
+	require.NotContains(t, strings.Join(apptest.Raws(asked[2].Messages), "\n"), `first output\n"`)
+	require.Contains(t, asked[2].Body, "output excluded from context")
+	c.Close()
+}

@@ -1,0 +1,209 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// itsTokens are in the row of an item, itsAge too.
+var itsTokens, itsAge = regexp.MustCompile(`^(\d+ r[\d.]+ \w+) [\d,]+`), regexp.MustCompile(` \d+s `)
+
+// rowsOf are the lines with single spaces, without the prices and ages of items.
+func rowsOf(out string) (rows []string) {
+	for line := range strings.Lines(out) {
+		line = itsAge.ReplaceAllString(strings.Join(strings.Fields(line), " "), " 0s ")
+		rows = append(rows, itsTokens.ReplaceAllString(line, "$1 N"))
+	}
+	return rows
+}
+
+// rowOf is the one row that begins so.
+func rowOf(t *testing.T, out, begin string) string {
+	t.Helper()
+	for _, row := range rowsOf(out) {
+		if strings.HasPrefix(row, begin) {
+			return row
+		}
+	}
+	require.Failf(t, "no such row", "%q in\n%s", begin, out)
+	return ""
+}
+
+// TestContextListsThreadsOfTheReference as they are, and leaves them so.
+func TestContextListsThreadsOfTheReference(t *testing.T) {
+	t.Parallel()
+	home, path := apptest.LegacyHome(t)
+	out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID)
+	require.Equal(t, []string{
+		"index id category tokens state preview", // when a turn began is not told
+		"0 r1 environmentContext N <environment_context> <cwd>/project</cwd> </envir…",
+		"1 r3 userMessage N list 31mthe[2J files",
+		"2 r6 reasoning N not sent **Listing**",
+		`3 r7 toolCall N shell {"command":["ls"]}`,
+		`4 r8 toolOutput N {"output":"README.md and many other files, one af…`,
+		"5 r10 assistantMessage N There is README.md.",
+		"",
+		"category items tokens sent share of request",
+	}, rowsOf(out)[:9])
+	require.Regexp(t, `^reasoning 1 \d+ 0 0\.0 %$`, rowOf(t, out, "reasoning"))
+	require.Regexp(t, `^total 6 [\d,]+ [\d,]+ 100\.0 %$`, rowOf(t, out, "total"))
+	require.Contains(t, out, "\nThe window of the model is not known")
+	for line := range strings.Lines(out) {
+		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 100)
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, apptest.LegacyRollout, string(text))
+	require.NoFileExists(t, path+".bak")
+}
+
+// TestContextJSONIsTheAnswer of the method, as a client of a server gets it.
+func TestContextJSONIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "r8")
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	for method, args := range map[string]string{
+		"context/getItems":  "list",
+		"context/getUsage":  "usage --json",
+		"context/listEdits": "edits",
+		"context/getPrompt": "prompt",
+	} {
+		out, _ := apptest.InContext(t, home, 0, append(strings.Fields(args), apptest.LegacyID, "--json")...)
+		require.JSONEq(t, string(c.Call(method, apptest.Object{"threadId": apptest.LegacyID})), out, method)
+		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u202e]", out, "%s obeys the text", method)
+	}
+	c.Close()
+}
+
+// TestContextShowsThePrompt with the words of the items, which the terminal does not
+// obey.
+func TestContextShowsThePrompt(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "r8")
+	out, _ := apptest.InContext(t, home, 0, "prompt", "--last")
+	require.Regexp(t, `^\d+ messages to model gpt-5-codex of provider gone, [\d,]+ tokens\n`, out)
+	require.Contains(t, out, "[2] user\nlist \ufffd31mthe\ufffd[2J \ufffdfiles\n")
+	require.Contains(t, out, `{"tool_calls":[`)
+	require.Contains(t, out, "\n[output excluded from context: ")
+	require.Contains(t, out, "\n[tool] {")
+	require.NotRegexp(t, "[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202e]", out)
+}
+
+// TestContextEdits what the list shows then, and takes it back.
+func TestContextEdits(t *testing.T) {
+	t.Parallel()
+	home, path := apptest.LegacyHome(t)
+	list := func() string { out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID); return out }
+	untouched := list()
+
+	out, _ := apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "3-4", "r8", "5")
+	require.Regexp(t, `^Excluded 3 items\. The next request has [\d,]+ tokens, \d+ fewer\.\n`, out)
+	require.Contains(t, out, "appserver context undo "+apptest.LegacyID+"\n", "it says how to take it back")
+	require.Contains(t, rowOf(t, list(), "4 r8"), "4 r8 toolOutput N excluded {")
+	require.FileExists(t, path+".bak", "it was rewritten as when a thread is unloaded")
+	require.NoFileExists(t, filepath.Join(home, "thread-writer-locks", apptest.LegacyID+".lock"))
+
+	out, _ = apptest.InContext(t, home, 0, "include", apptest.LegacyID, "--json", "--", "r7", "r8", "r10")
+	var answer struct{ Revision, Changed, Ignored int }
+	require.NoError(t, json.Unmarshal([]byte(out), &answer))
+	require.Equal(t, 3, answer.Changed)
+	require.Equal(t, 2, answer.Revision)
+	require.Equal(t, rowsOf(untouched), rowsOf(list()))
+}
+
+// TestContextTakesBack every edit.
+func TestContextTakesBack(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	list := func() string {
+		out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID)
+		return strings.Join(rowsOf(out), "\n")
+	}
+	untouched := list()
+	edits := map[string][]string{
+		"Excluded 2 items.": {"exclude", apptest.LegacyID, "r7", "r8"},
+		"Included 1 item.":  {"include", apptest.LegacyID, "r7"},
+		"Pinned 1 item.":    {"pin", apptest.LegacyID, "5"},
+		"Unpinned 1 item.":  {"unpin", "--last", "5"},
+		"Deleted 1 item.":   {"delete", "--yes", apptest.LegacyID, "5"},
+	}
+	for _, want := range []string{"Excluded 2 items.", "Included 1 item.", "Pinned 1 item.", "Unpinned 1 item.", "Deleted 1 item."} {
+		before := list()
+		out, _ := apptest.InContext(t, home, 0, edits[want]...)
+		require.True(t, strings.HasPrefix(out, want), out)
+		after := list()
+		require.NotEqual(t, before, after, want)
+		out, _ = apptest.InContext(t, home, 0, "undo", apptest.LegacyID)
+		require.Contains(t, out, "Undone: ")
+		require.Contains(t, out, "appserver context redo "+apptest.LegacyID)
+		require.Equal(t, before, list(), want)
+		out, _ = apptest.InContext(t, home, 0, "redo", apptest.LegacyID)
+		require.Contains(t, out, "Made again: ")
+		require.Equal(t, after, list(), want)
+	}
+	out, _ := apptest.InContext(t, home, 0, "edits", apptest.LegacyID)
+	require.Regexp(t, `^revision edit items saved age state 1 exclude 2 \d+ \d+[sm] `, strings.Join(strings.Fields(out), " "))
+	out, _ = apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "r8")
+	require.Equal(t, "Nothing changed: there was nothing to do.\n", out)
+	_, errs := apptest.InContext(t, home, 2, "restore", apptest.LegacyID)
+	require.Contains(t, errs, "1 item excluded, 0 replaced, 1 deleted")
+	require.Contains(t, errs, "--yes")
+	out, _ = apptest.InContext(t, home, 0, "restore", apptest.LegacyID, "--from-backup", "--yes")
+	require.Regexp(t, `^Restored 2 items\. .* more\.\n`, out)
+	require.Equal(t, untouched, list())
+	out, _ = apptest.InContext(t, home, 0, "restore", apptest.LegacyID)
+	require.Equal(t, "Nothing changed: there was nothing to do.\n", out, "nothing is asked where nothing would happen")
+	_, errs = apptest.InContext(t, home, 1, "redo", apptest.LegacyID)
+	require.Contains(t, errs, "no undone edit")
+}
+
+// TestContextPrunes what preview says it would, of the turns that are named.
+func TestContextPrunes(t *testing.T) {
+	t.Parallel()
+	home, id, _ := stored(t) // two turns
+	args := []string{id, "--category", "tool_output,assistantMessage", "--category=Reasoning", "--keep-last", "1"}
+	before, _ := apptest.InContext(t, home, 0, "list", id)
+	preview, _ := apptest.InContext(t, home, 0, append([]string{"preview"}, args...)...)
+	require.Regexp(t, `^assistantMessage \d+ \d+ (\d+)$`, rowOf(t, preview, "assistantMessage"))
+	require.Contains(t, preview, "Nothing was changed yet.")
+	require.Contains(t, preview, "Note: ")
+	usage, _ := apptest.InContext(t, home, 0, "usage", id)
+	require.Contains(t, usage, "share of window")
+	require.Regexp(t, `^total \d+ [\d,]+ [\d,]+ \d+\.\d %$`, rowOf(t, usage, "total"))
+	require.Regexp(t, `\nThe next request has [\d,]+ of the [\d,]+ tokens of the window\.\n$`, usage)
+	after, _ := apptest.InContext(t, home, 0, "list", id)
+	require.Equal(t, rowsOf(before), rowsOf(after))
+
+	out, _ := apptest.InContext(t, home, 0, append([]string{"prune"}, args...)...)
+	saved := regexp.MustCompile(`(\d+) fewer\.`)
+	require.True(t, strings.HasPrefix(out, "Excluded 1 item. "), out)
+	require.Equal(t, saved.FindString(preview), saved.FindString(out))
+	var list struct {
+		Items []struct {
+			TurnID   string
+			Included bool
+		}
+	}
+	asJSON, _ := apptest.InContext(t, home, 0, "list", id, "--json")
+	require.NoError(t, json.Unmarshal([]byte(asJSON), &list))
+	last := list.Items[len(list.Items)-1]
+	require.True(t, last.Included)
+	out, _ = apptest.InContext(t, home, 0, "prune", id, "--category", "userMessage", "--before-turn", last.TurnID)
+	require.True(t, strings.HasPrefix(out, "Excluded 1 item. "), out)
+	out, _ = apptest.InContext(t, home, 0, "prune", id, "--category", "assistantMessage", "--first", "2")
+	require.True(t, strings.HasPrefix(out, "Excluded 1 item. "), out)
+	_, errs := apptest.InContext(t, home, 1, "prune", id, "--category", "userMessage", "--before-turn", "nowhere")
+	require.Contains(t, errs, "there is no turn nowhere")
+}

@@ -1,0 +1,216 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// raw answers over the connection itself, which then ends.
+func raw(answer func(c net.Conn)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // what is not read resets the connection at its end
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err) // shown by the server of the test
+		}
+		defer c.Close()
+		answer(c)
+	}
+}
+
+// stream answers with events.
+func stream(events ...string) http.HandlerFunc {
+	return raw(func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"+strings.Join(events, ""))
+	})
+}
+
+// forever writes a text until the server has enough.
+func forever(begin, text string) http.HandlerFunc {
+	return raw(func(c net.Conn) {
+		w := bufio.NewWriterSize(c, 1<<20)
+		_, err := w.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + begin)
+		for err == nil {
+			_, err = w.WriteString(text)
+		}
+	})
+}
+
+// TestBinaryEndsTurnsOfAnyProvider: whatever a provider does, the turn ends, once, and the next
+// one is served.
+func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
+	t.Parallel()
+	const done = "data: [DONE]\n\n"
+	word := func(s string) string { return apptest.Streamed(apptest.Object{"content": s}, nil) }
+	call := apptest.Streamed(apptest.Object{"tool_calls": []apptest.Object{{"index": 0, "id": "a", "function": apptest.Object{"name": "shell", "arguments": `{"command":"echo hi"}`}}}}, nil)
+	stop, calls := apptest.Streamed(apptest.Object{}, "stop"), apptest.Streamed(apptest.Object{}, "tool_calls")
+	usage := `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":2}}` + "\n\n"
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		status string
+		says   string // in the answer, or in the error
+	}{
+		"reset":          {raw(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "failed", "no answer from model provider"},
+		"closed":         {raw(func(net.Conn) {}), "failed", "no answer from model provider"},
+		"no HTTP":        {raw(func(c net.Conn) { _, _ = io.WriteString(c, "220 mail ready\r\n") }), "failed", "no answer from model provider"},
+		"binary garbage": {stream("\x00\xff\xfe\x01\n\n\x80\n\n"), "failed", "held no events"},
+		"garbage amidst": {stream(word("a"), "data: \xff{\n\n", stop, done), "failed", "not JSON"},
+		"reset amidst": {raw(func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"+word("a"))
+			_ = c.(*net.TCPConn).SetLinger(0)
+		}), "failed", "stream disconnected"},
+		"cut short":              {stream(word("a")), "failed", "stream disconnected"},
+		"stalled before headers": {raw(func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "failed", "idle timeout"},
+		"stalled amidst": {raw(func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"+word("a"))
+			_, _ = io.Copy(io.Discard, c)
+		}), "failed", "idle timeout"},
+		"text without end":   {forever("", word(strings.Repeat("x", 10_000))), "failed", "more than 32 MiB"},
+		"a line without end": {forever("data: ", "xxxxxxxxxxxxxxxx"), "failed", "more than 67108864 bytes"},
+		"headers without end": {raw(func(c net.Conn) {
+			_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+			for err == nil {
+				_, err = io.WriteString(c, "X: "+strings.Repeat("x", 4096)+"\r\n")
+			}
+		}), "failed", "no answer"},
+		"comments without end":  {forever("", ": still here\n\n"), "failed", "idle timeout"},
+		"[DONE] and no end":     {forever(word("whole")+stop+done, word("more")), "completed", "whole"},
+		"finish twice":          {stream(word("one"), stop, word(" two"), apptest.Streamed(apptest.Object{}, "length"), done), "completed", "one two"},
+		"usage twice":           {stream(word("one"), fmt.Sprintf(usage, 1), stop, fmt.Sprintf(usage, 7), done), "completed", "one"},
+		"negative usage":        {stream(word("one"), stop, fmt.Sprintf(usage, -5), done), "completed", "one"},
+		"two choices":           {stream(word("one"), strings.Replace(word("other"), `"index":0`, `"index":1`, 1), stop, done), "completed", "one"},
+		"[DONE] amidst":         {stream(word("one"), done, word(" two"), stop, done), "completed", "one"},
+		"an error after finish": {stream(word("one"), stop, "data: {\"error\":{\"message\":\"too late\"}}\n\n"), "failed", "too late"},
+		"calls after finish":    {stream(word("one"), stop, call, done), "completed", ""},
+		"calls and stop":        {stream(call, stop, done), "completed", ""},
+		"calls without a call":  {stream(word("one"), calls, done), "completed", "one"},
+		"nothing":               {stream(stop, done), "completed", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			server := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+				if asked.Add(1) == 1 {
+					c.answer(w, r)
+				} else {
+					apptest.Says("The next answer.")(w)
+				}
+			}))
+			t.Cleanup(server.Close)
+			home := t.TempDir()
+			apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n"+
+				"request_max_retries = 0\nstream_max_retries = 0\nstream_idle_timeout_ms = 2000\n", server.URL+"/v1"))
+			s := apptest.StartServer(t, home)
+			s.Initialize()
+			id := s.StartTrusted()
+			base := restingKiB(s, id)
+			turn := s.Turn(id, "go")
+			require.Equal(t, c.status, turn.Status, "%+v", turn)
+			if c.status == "failed" {
+				require.Contains(t, turn.Error.Message, c.says)
+			} else {
+				require.Contains(t, lastAnswer(s), c.says)
+			}
+			require.Less(t, memoryKiB(s, "VmHWM")-base, apptest.Weight*512<<10, "KiB")
+			require.Equal(t, "completed", s.Turn(id, "and now").Status)
+			require.Equal(t, "The next answer.", lastAnswer(s))
+			s.Close()
+			require.Len(t, s.All("turn/completed"), 2)
+		})
+	}
+}
+
+// lastAnswer is the text of the newest message of the model, "" before the first.
+func lastAnswer(c *apptest.Client) (text string) {
+	for _, m := range c.All("item/completed") {
+		if item := gjson.GetBytes(m.Params, "item"); item.Get("type").Str == "agentMessage" {
+			text = item.Get("text").Str
+		}
+	}
+	return text
+}
+
+// homeOfStreams is the home of a server whose provider streams words until it is released.
+func homeOfStreams(t *testing.T, release <-chan struct{}) string {
+	t.Helper()
+	server := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		pause := time.NewTicker(20 * time.Millisecond)
+		defer pause.Stop()
+		for flow := http.NewResponseController(w); ; {
+			_, _ = io.WriteString(w, apptest.Streamed(apptest.Object{"content": "some words "}, nil))
+			if flow.Flush() != nil {
+				return
+			}
+			select {
+			case <-release:
+				apptest.Says("the end")(w)
+				return
+			case <-r.Context().Done():
+				return
+			case <-pause.C:
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	home := t.TempDir()
+	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", server.URL+"/v1"))
+	return home
+}
+
+// TestBinaryInterruptsAmongManyTurns: while 200 threads stream, each interrupt is answered and
+// heeded soon, and every other turn completes.
+func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
+	t.Parallel()
+	const threads, interrupted = 200, 20
+	release := make(chan struct{})
+	c := apptest.StartServer(t, homeOfStreams(t, release), "-c", "compat.turn_completed_floor_ms=0")
+	c.Initialize()
+	turns := map[string]string{}
+	var order []string
+	for range threads {
+		id := c.StartThread(apptest.Object{})
+		turns[id] = c.BeginTurn(id, "stream")
+		order = append(order, id)
+	}
+	heard := map[string]bool{}
+	for len(heard) < threads {
+		if m := c.Next(); m.Method == "item/agentMessage/delta" {
+			heard[gjson.GetBytes(m.Params, "threadId").Str] = true
+		}
+		c.Seen = nil
+	}
+	for _, id := range order[:interrupted] {
+		began := time.Now()
+		c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turns[id]})
+		untilEnd(c, turns[id], "interrupted")
+		require.Less(t, time.Since(began), apptest.Patience/6)
+		c.Seen = nil
+	}
+	close(release)
+	for left := threads - interrupted; left > 0; left-- {
+		require.Equal(t, "completed", c.AwaitTurn().Status)
+	}
+	c.Close()
+}
+
+func untilEnd(c *apptest.Client, turn, status string) {
+	c.T.Helper()
+	m := c.Until(func(m apptest.Message) bool {
+		return m.Method == "turn/completed" && gjson.GetBytes(m.Params, "turn.id").Str == turn
+	})
+	require.Equal(c.T, status, gjson.GetBytes(m.Params, "turn.status").Str)
+}

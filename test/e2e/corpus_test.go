@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryReadsTheCorpus lists, reads and resumes what every version wrote, and goes on
+// with it.
+func TestBinaryReadsTheCorpus(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, counting(12)...)
+	home := p.Home(t)
+	ids := apptest.PutCorpus(t, home)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	listed := gjson.GetBytes(c.Call("thread/list", apptest.Object{"modelProviders": []string{}, "sourceKinds": []string{"cli", "exec", "vscode", "unknown"}}), "data.#.id").Array()
+	require.Len(t, listed, len(ids))
+	for version, id := range ids {
+		turns := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true}), "thread.turns").Array()
+		require.Equal(t, []string{"[[shell:echo hi]] first", "done", "[[think:hm]][[say:fine]] second", "fine"}, messagesOf(turns), version)
+		for _, turn := range turns {
+			require.Equal(t, "completed", turn.Get("status").Str, version)
+		}
+		c.Call("thread/resume", apptest.Object{"threadId": id, "model": "test", "modelProvider": "test"})
+		require.Equal(t, "completed", c.Turn(id, "third").Status, version)
+		asked := p.Asked()
+		checkContinued(t, version, asked[len(asked)-1])
+	}
+	c.Close()
+}
+
+// messagesOf are the messages of turns.
+func messagesOf(turns []gjson.Result) (said []string) {
+	for _, turn := range turns {
+		for _, item := range turn.Get("items").Array() {
+			switch item.Get("type").Str {
+			case "userMessage":
+				said = append(said, item.Get("content.0.text").Str)
+			case "agentMessage":
+				said = append(said, item.Get("text").Str)
+			}
+		}
+	}
+	return said
+}
+
+// checkContinued checks a request that goes on with a conversation of the corpus.
+func checkContinued(t *testing.T, version string, request apptest.ChatRequest) {
+	t.Helper()
+	var got []string
+	for _, raw := range request.Messages {
+		m := gjson.ParseBytes(raw)
+		text := m.Get("content").Str
+		switch {
+		case m.Get("tool_calls").Exists():
+			got = append(got, "call")
+		case m.Get("role").Str == "tool":
+			require.Contains(t, text, "hi", version)
+			got = append(got, "output")
+		case m.Get("role").Str != "system" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "# AGENTS.md"):
+			got = append(got, fmt.Sprintf("%s: %s", m.Get("role").Str, text))
+		}
+	}
+	require.Equal(t, []string{
+		"user: [[shell:echo hi]] first", "call", "output", "assistant: done",
+		"user: [[think:hm]][[say:fine]] second", "assistant: fine", "user: third",
+	}, got, version)
+}

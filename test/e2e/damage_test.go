@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// sick is a way in which the rollout of a thread can be wrong, and what a client is to
+// see of it.
+type sick struct {
+	// put makes the file at path; text is that of a sound one, in lines.
+	put func(path string, text []string) error
+	// listed, read and resumed tell what works. turns are how many are shown.
+	listed, read, resumed bool
+	turns                 int
+	// warns is a part of what the first look tells, lists "" where the list tells nothing.
+	warns, lists string
+}
+
+func writing(change func(text []string) string) func(string, []string) error {
+	return func(path string, text []string) error { return os.WriteFile(path, []byte(change(text)), 0o600) }
+}
+
+func whole(text []string) string { return strings.Join(text, "") }
+
+func withLine(i int, change func(line string) string) func(string, []string) error {
+	return writing(func(text []string) string {
+		text[i] = change(text[i])
+		return whole(text)
+	})
+}
+
+var sicknesses = map[string]sick{
+	"torn tail":        {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2, "", ""},
+	"corrupt middle":   {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2, "line 4 cannot be read (not JSON)", ""},
+	"corrupt first":    {withLine(0, func(string) string { return "garbage\n" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
+	"missing first":    {withLine(0, func(string) string { return "" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
+	"byte order mark":  {withLine(0, func(l string) string { return "\ufeff" + l }), true, true, true, 2, "", ""},
+	"CRLF":             {writing(func(t []string) string { return strings.ReplaceAll(whole(t), "\n", "\r\n") }), true, true, true, 2, "", ""},
+	"without LF":       {writing(func(t []string) string { return strings.TrimSuffix(whole(t), "\n") }), true, true, true, 2, "", ""},
+	"a line twice":     {withLine(4, func(l string) string { return l + l }), true, true, true, 2, "ordinals of 1 lines are not higher", ""},
+	"another's":        {withLine(0, func(l string) string { return strings.ReplaceAll(l, apptest.StrangerID, apptest.LegacyID) }), true, true, true, 2, "session_meta is that of thread " + apptest.LegacyID, ""},
+	"zero length":      {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty", "it is empty"},
+	"zeros at the end": {writing(func(t []string) string { return whole(t) + strings.Repeat("\x00", 4096) }), true, true, true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
+	"zeros in the last line": {writing(func(t []string) string {
+		return whole(t) + `{"timestamp":"20` + strings.Repeat("\x00", 4096)
+	}), true, true, true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
+	"zero length, with .bak": {func(path string, t []string) error {
+		return first(os.WriteFile(path, nil, 0o600), os.WriteFile(path+".bak", []byte(whole(t)), 0o600))
+	}, true, true, true, 2, "the file was empty, and was restored from its backup", ""},
+	"wrong name": {func(path string, t []string) error {
+		return os.WriteFile(filepath.Join(filepath.Dir(path), "copy.jsonl"), []byte(whole(t)), 0o600)
+	}, false, false, false, 0, "", "copy.jsonl\" has no thread id"},
+	"unreadable": {func(path string, t []string) error { return os.WriteFile(path, []byte(whole(t)), 0) }, false, false, false, 0, "", "permission denied"},
+	"folder":     {func(path string, _ []string) error { return os.Mkdir(path, 0o700) }, false, false, false, 0, "", ""},
+	"named pipe": {func(path string, _ []string) error { return syscall.Mkfifo(path, 0o600) }, false, false, false, 0, "", "is a named pipe, not a regular file"},
+	"loop":       {func(path string, _ []string) error { return os.Symlink(path, path) }, false, false, false, 0, "", "the link leads back to itself"},
+	"lost link":  {func(path string, _ []string) error { return os.Symlink(path+".gone", path) }, false, false, false, 0, "", "no such file"},
+	"link": {func(path string, t []string) error {
+		return first(os.WriteFile(path+".elsewhere", []byte(whole(t)), 0o600), os.Symlink(path+".elsewhere", path))
+	}, true, true, true, 2, "", ""},
+	"other's .bak": {func(path string, t []string) error {
+		return first(os.WriteFile(path, []byte(whole(t)), 0o600), os.WriteFile(path+".bak", []byte(strings.ReplaceAll(whole(t), apptest.StrangerID, apptest.LegacyID)), 0o600))
+	}, true, true, true, 2, "", ""},
+}
+
+// TestBinaryShowsWhatIsLeftOfSickRollouts has one rollout that is wrong beside one that is
+// sound: it is listed, read and resumed where it can be, what is wrong is told once, the
+// other thread is not touched, and the server goes on.
+func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
+	t.Parallel()
+	_, id, path := stored(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	stranger := strings.ReplaceAll(string(text), id, apptest.StrangerID)
+	for name, s := range sicknesses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			path := apptest.RolloutName(home, apptest.StrangerID)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(apptest.RolloutName(home, id), text, 0o600))
+			require.NoError(t, s.put(path, strings.SplitAfter(stranger, "\n")))
+			apptest.Give(t, home)
+			c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+			c.Initialize()
+			for range 2 {
+				list := string(c.Call("thread/list", apptest.Object{}))
+				require.Contains(t, list, id, "the other thread")
+				require.Equal(t, s.listed, strings.Contains(list, `"id":"`+apptest.StrangerID), list)
+			}
+			require.Equal(t, s.lists == "", len(c.Warnings()) == 0, "%v", c.Warnings())
+			if s.lists != "" {
+				require.Len(t, c.Warnings(), 1, "told once")
+				require.Contains(t, c.Warnings()[0], s.lists)
+			}
+			c.Seen = nil
+			s.requireRead(c)
+			if s.resumed {
+				require.Equal(t, "completed", c.Turn(apptest.StrangerID, "hello").Status)
+			}
+			c.Close()
+		})
+	}
+}
+
+func (s sick) requireRead(c *apptest.Client) {
+	c.T.Helper()
+	for method, works := range map[string]bool{"thread/read": s.read, "thread/resume": s.resumed} {
+		p := apptest.Object{"threadId": apptest.StrangerID, "includeTurns": true}
+		if !works {
+			require.NotContains(c.T, []string{"", "internal"}, c.Refused(method, p).Data.Kind)
+			continue
+		}
+		require.Len(c.T, c.ThreadOf(method, p).Turns, s.turns)
+	}
+	if s.resumed {
+		c.Call("thread/loaded/list", apptest.Object{}) // what is told of the thread comes before
+	}
+	told := strings.Join(c.Warnings(), "\n")
+	require.Equal(c.T, s.warns == "", told == "", told)
+	require.Contains(c.T, told, s.warns)
+}
+
+// TestBinaryTellsOfRolloutsThatTurnUpSick has a server list with and without an index; then
+// what no list shows turns up: the next list tells of it, and none after that.
+func TestBinaryTellsOfRolloutsThatTurnUpSick(t *testing.T) {
+	t.Parallel()
+	home, id, path := stored(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(strings.ReplaceAll(string(text), id, apptest.StrangerID), "\n")
+	for name, s := range sicknesses {
+		for _, index := range []string{"true", "false"} {
+			if s.lists == "" {
+				continue
+			}
+			t.Run(name+", index "+index, func(t *testing.T) {
+				t.Parallel()
+				home := copyHome(t, home)
+				apptest.Give(t, home)
+				c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home, "-c", "index.enabled="+index), home))
+				c.Initialize()
+				if index == "true" {
+					apptest.AwaitIndex(c)
+				}
+				c.Call("thread/list", apptest.Object{})
+				require.Empty(t, c.Warnings())
+				path := apptest.RolloutName(home, apptest.StrangerID)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				require.NoError(t, s.put(path, lines))
+				apptest.Give(t, home)
+				for range 3 {
+					require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
+				}
+				c.Close()
+				require.Len(t, c.Warnings(), 1, "told once")
+				require.Contains(t, c.Warnings()[0], s.lists)
+			})
+		}
+	}
+}
+
+// copyHome is a home with the threads of another.
+func copyHome(t *testing.T, home string) string {
+	t.Helper()
+	other := t.TempDir()
+	require.NoError(t, os.CopyFS(filepath.Join(other, "sessions"), os.DirFS(filepath.Join(home, "sessions"))))
+	return other
+}
+
+// TestBinaryListsAThreadWhoseFileHasLostItsContent empties a rollout without a backup. What the
+// index knows of it is listed, a resume says that the file is empty, and the thread can be put
+// back or deleted.
+func TestBinaryListsAThreadWhoseFileHasLostItsContent(t *testing.T) {
+	t.Parallel()
+	for name, running := range map[string]bool{"while the server runs": true, "between two servers": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, id, path := stored(t)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			c := apptest.StartOffline(t, home)
+			apptest.AwaitIndex(c)
+			before := c.Call("thread/list", apptest.Object{})
+			if !running {
+				c.Close()
+			}
+			require.NoError(t, os.Truncate(path, 0))
+			if !running {
+				c = apptest.StartOffline(t, home)
+				apptest.AwaitIndex(c)
+			}
+			for range 2 {
+				require.JSONEq(t, string(before), string(c.Call("thread/list", apptest.Object{})))
+			}
+			require.Empty(t, c.ThreadOf("thread/read", apptest.Object{"threadId": id, "includeTurns": true}).Turns)
+			require.NoError(t, os.WriteFile(path, text, 0o600))
+			require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
+			c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
+			c.Close()
+
+			require.NoError(t, os.Truncate(path, 0))
+			c = apptest.StartOffline(t, home)
+			apptest.AwaitIndex(c)
+			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
+			require.Empty(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns)
+			c.Call("thread/loaded/list", apptest.Object{}) // the warning of the resume comes before
+			require.Len(t, c.Warnings(), 1)
+			require.Contains(t, c.Warnings()[0], "the file is empty")
+			c.Call("thread/delete", apptest.Object{"threadId": id})
+			require.NotContains(t, string(c.Call("thread/list", apptest.Object{})), id)
+			require.NoFileExists(t, path)
+			c.Close()
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryDemo has the demo print what docs/transcripts/demo.txt shows; -update
+// rewrites it.
+func TestBinaryDemo(t *testing.T) {
+	t.Parallel()
+	path := apptest.Root("docs/transcripts/demo.txt")
+	server, err := apptest.Binary()
+	require.NoError(t, err)
+	demo, err := apptest.Build("demo", "./docs/demo")
+	require.NoError(t, err)
+	cmd := exec.Command(demo, "-stable", "-width", "0", server)
+	cmd.Stderr = os.Stderr
+	printed, err := cmd.Output()
+	require.NoError(t, err)
+	if *apptest.Update {
+		require.NoError(t, os.WriteFile(path, printed, 0o644))
+	}
+	shown, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(shown), string(printed))
+}

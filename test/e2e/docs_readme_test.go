@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// readmeBlock are the lines of the first indented block behind a line of README.md.
+func readmeBlock(t *testing.T, behind string) (lines []string) {
+	t.Helper()
+	text, err := os.ReadFile(apptest.Root("README.md"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), behind)
+	require.True(t, found, behind)
+	for line := range strings.Lines(rest) {
+		example, shown := strings.CutPrefix(line, "    ")
+		switch {
+		case shown:
+			lines = append(lines, strings.TrimSpace(example))
+		case len(lines) > 0:
+			return lines
+		}
+	}
+	return lines
+}
+
+// commandLine is the words of a command of README.md, without its comment.
+func commandLine(line string) []string {
+	line, _, _ = strings.Cut(line, " #")
+	return strings.Fields(line)
+}
+
+// TestReadmeStarts runs the program as the README does, and ends its input.
+func TestReadmeStarts(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	for _, line := range readmeBlock(t, "## Use") {
+		args := commandLine(line)
+		if args[0] != "bin/appserver" || strings.Contains(line, "--listen") { // which does not end with its input
+			continue
+		}
+		ran++
+		status, out, errs := apptest.Execute(t, t.TempDir(), args[1:]...)
+		require.Zero(t, status, "%s: %s", line, errs)
+		require.Empty(t, out, line)
+	}
+	require.Equal(t, 3, ran)
+}
+
+// TestReadmeSession says what the README has a reader type, line by line.
+func TestReadmeSession(t *testing.T) {
+	t.Parallel()
+	c := apptest.Dial(t, apptest.ServerCommand(t, t.TempDir(), "-c", "model_provider=offline"))
+	id := ""
+	for _, line := range readmeBlock(t, "A session by hand:") {
+		line = strings.ReplaceAll(strings.ReplaceAll(line, "/path/to/project", t.TempDir()), "…", id)
+		c.Write(line)
+		var m apptest.Message
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		if m.ID == nil {
+			continue
+		}
+		answer := c.UntilAnswer(string(m.ID))
+		require.Nil(t, answer.Error, answer.Line)
+		if m.Method == "thread/start" {
+			var begun struct{ Thread struct{ ID string } }
+			require.NoError(t, json.Unmarshal(answer.Result, &begun))
+			id = begun.Thread.ID
+		}
+	}
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	c.Close()
+}
+
+// TestReadmeContext runs the commands on a thread that has what they name.
+func TestReadmeContext(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := apptest.StartOffline(t, home)
+	id := c.StartTrusted()
+	for range 9 {
+		c.Turn(id, "run: echo hello")
+	}
+	items := c.ContextList(id).Items
+	require.Greater(t, len(items), 34)
+	c.Close()
+	for _, line := range readmeBlock(t, "## Context from the command line") {
+		args := commandLine(line)
+		require.Equal(t, "appserver", args[0], line)
+		args = strings.Fields(strings.ReplaceAll(strings.Join(args[1:], " "), "r22", items[22].ID))
+		status, out, errs := apptest.Execute(t, home, args...)
+		require.Zero(t, status, "%s: %s", line, errs)
+		require.NotEmpty(t, out, line)
+	}
+}

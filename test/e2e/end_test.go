@@ -1,0 +1,197 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryInterruptLeavesNothing has a turn whose children ignore signals and leave
+// the session.
+func TestBinaryInterruptLeavesNothing(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	id := c.StartTrusted()
+	b, turn := c.Hatch(t, id)
+	begin := time.Now()
+	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
+	require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	require.Less(t, time.Since(begin), apptest.Promised)
+	require.Empty(t, b.Alive(t))
+	require.Equal(t, "completed", c.Turn(id, "hello").Status, "the thread goes on")
+	c.Close()
+}
+
+// TestBinaryEndsInOrder ends the server in mid-turn: status 0, nothing left behind,
+// and the next process finds the turn interrupted.
+func TestBinaryEndsInOrder(t *testing.T) {
+	t.Parallel()
+	// Who ignores SIGHUP, as under nohup, hands that on to the server, unless it is listened for.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	for name, end := range map[string]func(c *apptest.Client){
+		"end of input": func(c *apptest.Client) { require.NoError(t, c.In.Close()) },
+		"SIGTERM":      func(c *apptest.Client) { c.Signal(syscall.SIGTERM) },
+		"SIGINT":       func(c *apptest.Client) { c.Signal(syscall.SIGINT) },
+		"SIGHUP":       func(c *apptest.Client) { c.Signal(syscall.SIGHUP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			c := apptest.StartOffline(t, home)
+			id := c.StartTrusted()
+			b, turn := c.Hatch(t, id)
+			begin := time.Now()
+			end(c)
+			require.Equal(t, "interrupted", c.AwaitTurn().Status, "the client is told")
+			c.AwaitExit()
+			require.Less(t, time.Since(begin), apptest.Promised)
+			require.Empty(t, b.Alive(t))
+
+			c = apptest.StartOffline(t, home)
+			read := c.ReadThread(id)
+			require.Len(t, read.Turns, 1)
+			require.Equal(t, turn, read.Turns[0].ID)
+			require.Equal(t, "interrupted", read.Turns[0].Status)
+			c.Call("thread/resume", apptest.Object{"threadId": id})
+			require.Equal(t, "completed", c.Turn(id, "go on").Status)
+			c.Close()
+		})
+	}
+}
+
+// inBackground is a shell that stays the parent of the server, with the same input.
+const inBackground = `exec 3<&0; "$@" <&3 3<&- & wait`
+
+// TestBinaryDiesWithItsParent has a parent that is killed, while others, the test
+// itself, keep the pipes open.
+func TestBinaryDiesWithItsParent(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	cmd := apptest.ThroughShell(apptest.OfflineCommand(t, home), inBackground)
+	c := apptest.Dial(t, cmd)
+	c.Initialize()
+	id := c.StartTrusted()
+	b, _ := c.Hatch(t, id)
+	begin := time.Now()
+	require.NoError(t, cmd.Process.Kill())
+	require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	c.Drain()
+	require.Less(t, time.Since(begin), apptest.Promised)
+	require.Empty(t, b.Alive(t))
+	require.Empty(t, openersOf(t, home), "the server is gone")
+	requireKeptInterrupted(t, home, id)
+}
+
+// requireKeptInterrupted: the next server knows the only turn of a thread as interrupted, with all
+// that was said, and the thread goes on.
+func requireKeptInterrupted(t *testing.T, home, id string) {
+	t.Helper()
+	c := apptest.StartOffline(t, home)
+	turns := c.ReadThread(id).Turns
+	require.Len(t, turns, 1)
+	require.Equal(t, "interrupted", turns[0].Status)
+	var command struct{ Type, Status, AggregatedOutput string }
+	require.NoError(t, json.Unmarshal(turns[0].Items[len(turns[0].Items)-1], &command))
+	require.Equal(t, "commandExecution", command.Type)
+	require.Contains(t, command.AggregatedOutput, "hatched\n")
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, "completed", c.Turn(id, "go on").Status)
+	c.Close()
+}
+
+// openersOf are the processes whose environment names a home.
+func openersOf(t *testing.T, home string) []string {
+	return apptest.Brood{Token: "CODEX_HOME=" + home}.Alive(t)
+}
+
+// TestBinaryOutlivesItsParentIfTold keeps the server of a parent that is gone.
+func TestBinaryOutlivesItsParentIfTold(t *testing.T) {
+	t.Parallel()
+	cmd := apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--exit-with-parent=false"), inBackground)
+	c := apptest.Dial(t, cmd)
+	c.Initialize()
+	require.NoError(t, cmd.Process.Kill())
+	id := c.StartThread(apptest.Object{})
+	require.Equal(t, "completed", c.Turn(id, "hello").Status)
+	require.NoError(t, c.In.Close())
+	c.Drain()
+}
+
+// TestBinaryEndsWhenNobodyListens closes the server's output in mid-turn, alone, with its input, and
+// while a client keeps asking.
+func TestBinaryEndsWhenNobodyListens(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(c *apptest.Client){
+		"a request":    func(c *apptest.Client) { c.Send(apptest.Object{"id": 99, "method": "model/list"}) },
+		"end of input": func(c *apptest.Client) { require.NoError(t, c.In.Close()) },
+		"requests": func(c *apptest.Client) {
+			for i := range 1000 {
+				line := fmt.Sprintf(`{"id":%d,"method":"config/read"}`, i)
+				if _, err := io.WriteString(c.In, line+"\n"); err != nil {
+					return // it has ended
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			c := apptest.StartOffline(t, home)
+			id := c.StartTrusted()
+			b, _ := c.Hatch(t, id)
+			require.NoError(t, c.Out.Close())
+			begin := time.Now()
+			end(c)
+			c.AwaitExit()
+			require.Less(t, time.Since(begin), apptest.Promised)
+			require.Empty(t, b.Alive(t))
+			requireKeptInterrupted(t, home, id)
+		})
+	}
+}
+
+// TestBinaryEndsThoughNobodyReads has a client that ends its input with answers of
+// many megabytes unread.
+func TestBinaryEndsThoughNobodyReads(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	b, _ := c.Hatch(t, c.StartTrusted())
+	resume := c.StopReading()
+	for range 2000 {
+		c.Ask("config/read", apptest.Object{})
+	}
+	require.NoError(t, c.In.Close())
+	begin := time.Now()
+	state, err := c.Cmd.Process.Wait()
+	require.NoError(t, err)
+	require.Zero(t, state.ExitCode())
+	require.Less(t, time.Since(begin), (2500+4000)*time.Millisecond)
+	require.Empty(t, b.Alive(t))
+	resume()
+}
+
+// TestBinaryFindsDaemons has a process that leaves the session, its parent and its
+// environment behind.
+func TestBinaryFindsDaemons(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	id := c.StartTrusted()
+	b := apptest.NewBrood()
+	t.Cleanup(func() { b.End(t) })
+	turn := c.BeginTurn(id, fmt.Sprintf("run: (setsid env -i bash -c 'exec -a %s sleep 600' > /dev/null 2>&1 &); until pgrep -f '^%s' > /dev/null; do :; done; echo hatched; sleep 600", b.Token, b.Token))
+	c.UntilOutput("hatched\n")
+	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
+	c.AwaitTurn()
+	require.Empty(t, b.Alive(t), "nothing of the turn is left")
+	c.Close()
+}

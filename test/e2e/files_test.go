@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+func in64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// TestBinaryServesFiles is an editor's day: look around, write, be told, copy, clean up.
+func TestBinaryServesFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	c := apptest.StartOffline(t, t.TempDir())
+	c.Call("fs/createDirectory", apptest.Object{"path": at("src/deep")})
+	require.JSONEq(t, `{"path":"`+at("src")+`"}`, string(c.Call("fs/watch", apptest.Object{"watchId": "src", "path": at("src")})))
+	c.Call("fs/writeFile", apptest.Object{"path": at("src/a.txt"), "dataBase64": in64("hello")})
+	require.JSONEq(t, `{"watchId":"src","changedPaths":["`+at("src/a.txt")+`"]}`, string(c.Heard("fs/changed").Params))
+	require.JSONEq(t, `{"dataBase64":"aGVsbG8="}`, string(c.Call("fs/readFile", apptest.Object{"path": at("src/a.txt")})))
+	require.JSONEq(t, `{"entries":[{"fileName":"a.txt","isDirectory":false,"isFile":true},{"fileName":"deep","isDirectory":true,"isFile":false}]}`,
+		string(c.Call("fs/readDirectory", apptest.Object{"path": at("src")})))
+	c.Call("fs/copy", apptest.Object{"sourcePath": at("src"), "destinationPath": at("dst"), "recursive": true})
+	require.FileExists(t, at("dst/a.txt"))
+	c.Call("fs/unwatch", apptest.Object{"watchId": "src"})
+	c.Call("fs/remove", apptest.Object{"path": at("src")})
+	require.Equal(t, "fileNotFound", c.Refused("fs/getMetadata", apptest.Object{"path": at("src")}).Data.Kind)
+	require.True(t, gjson.GetBytes(c.Call("fs/getMetadata", apptest.Object{"path": at("dst")}), "isDirectory").Bool())
+	c.Close()
+	for _, m := range c.Seen {
+		require.NotContains(t, string(m.Params), "dst/a.txt", "nobody watches that")
+	}
+}
+
+// TestBinaryReadsPipelinedFiles: requests that were written before the input ended are
+// answered, in order, as scripts need it.
+func TestBinaryReadsPipelinedFiles(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	path := filepath.Join(t.TempDir(), "file")
+	var ids []string
+	for i := range 100 {
+		c.Ask("fs/writeFile", apptest.Object{"path": path, "dataBase64": in64(fmt.Sprint(i))})
+		ids = append(ids, c.Ask("fs/readFile", apptest.Object{"path": path}))
+	}
+	last := c.Ask("command/exec", apptest.Object{"command": []string{"echo", "run"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
+	c.Close()
+	answers := map[string]apptest.Message{}
+	for _, m := range c.Seen {
+		if m.Method == "" {
+			answers[string(m.ID)] = m
+		}
+	}
+	for i, id := range ids {
+		require.JSONEq(t, `{"dataBase64":"`+in64(fmt.Sprint(i))+`"}`, string(answers[id].Result))
+	}
+	require.Equal(t, "run\n", gjson.GetBytes(answers[last].Result, "stdout").Str)
+}
+
+// TestBinaryIsNotHeldUpByFiles: pipes that nobody writes to, devices and links that go
+// round hold nothing up.
+func TestBinaryIsNotHeldUpByFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
+	require.NoError(t, os.Symlink("round", filepath.Join(dir, "round")))
+	c := apptest.StartOffline(t, t.TempDir())
+	begin := time.Now()
+	for _, path := range []string{filepath.Join(dir, "fifo"), filepath.Join(dir, "round"), "/dev/zero", "/dev/tty", "/dev/random"} {
+		require.NotEmpty(t, c.Refused("fs/readFile", apptest.Object{"path": path}).Data.Kind, path)
+		require.NotEmpty(t, c.Refused("fs/writeFile", apptest.Object{"path": path, "dataBase64": "aGk="}).Data.Kind, path)
+		require.NotEmpty(t, c.Refused("fs/copy", apptest.Object{"sourcePath": path, "destinationPath": path + "/in/itself"}).Data.Kind, path)
+	}
+	require.Less(t, time.Since(begin), 10*time.Second)
+	c.Close()
+}
+
+// TestBinaryReadsLargeFiles: a file of the largest size goes both ways, one more byte does
+// not, and other requests are answered meanwhile.
+func TestBinaryReadsLargeFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	large := filepath.Join(dir, "large")
+	require.NoError(t, os.WriteFile(large, []byte(strings.Repeat("0123456789abcdef", 2<<20)), 0o600))
+	c := apptest.StartOffline(t, t.TempDir())
+	id := c.Ask("fs/readFile", apptest.Object{"path": large})
+	c.Call("thread/loaded/list", apptest.Object{})
+	data := gjson.GetBytes(c.UntilAnswer(id).Result, "dataBase64").Str
+	for _, m := range c.Seen {
+		if string(m.ID) == id {
+			data = gjson.GetBytes(m.Result, "dataBase64").Str
+		}
+	}
+	require.Len(t, data, (32<<20+2)/3*4)
+	c.Call("fs/writeFile", apptest.Object{"path": filepath.Join(dir, "again"), "dataBase64": data})
+	info, err := os.Stat(filepath.Join(dir, "again"))
+	require.NoError(t, err)
+	require.EqualValues(t, 32<<20, info.Size())
+	require.NoError(t, os.Truncate(large, 48<<20+1))
+	require.Equal(t, "fileTooLarge", c.Refused("fs/readFile", apptest.Object{"path": large}).Data.Kind)
+	c.Close()
+}
+
+// TestBinaryFindsFiles searches a project with what git ignores in it.
+func TestBinaryFindsFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{".git/HEAD", "main.go", "cmd/main_test.go", "node_modules/main/main.js", "build/main.o"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("node_modules\n/build/\n"), 0o600))
+	c := apptest.StartOffline(t, t.TempDir())
+	found := func(raw []byte) (paths []string) {
+		for _, path := range gjson.GetBytes(raw, "files.#.path").Array() {
+			paths = append(paths, path.Str)
+		}
+		return paths
+	}
+	require.Equal(t, []string{"cmd/main_test.go", "main.go"}, found(c.Call("fuzzyFileSearch", apptest.Object{"query": "main", "roots": []string{dir}, "cancellationToken": nil})))
+	require.Empty(t, found(c.Call("fuzzyFileSearch", apptest.Object{"query": "HEAD", "roots": []string{dir}})))
+
+	c.Call("fuzzyFileSearch/sessionStart", apptest.Object{"sessionId": "s", "roots": []string{dir}})
+	for _, query := range []string{"m", "mt"} {
+		c.Call("fuzzyFileSearch/sessionUpdate", apptest.Object{"sessionId": "s", "query": query})
+		c.UntilMethod("fuzzyFileSearch/sessionCompleted")
+	}
+	updates := slices.DeleteFunc(slices.Clone(c.Seen), func(m apptest.Message) bool { return m.Method != "fuzzyFileSearch/sessionUpdated" })
+	last := updates[len(updates)-1]
+	require.Equal(t, "mt", gjson.GetBytes(last.Params, "query").Str)
+	require.Equal(t, []string{"cmd/main_test.go"}, found(last.Params))
+	c.Close()
+}

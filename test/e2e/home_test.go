@@ -1,0 +1,308 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// stored is a home with a thread of two turns, and the path of its rollout.
+func stored(t *testing.T) (home, id, path string) {
+	t.Helper()
+	home = t.TempDir()
+	c := apptest.StartOffline(t, home)
+	id = c.StartThread(apptest.Object{})
+	c.Turn(id, "the first")
+	c.Turn(id, "the second")
+	path = c.ReadThread(id).Path
+	c.Close()
+	return home, id, path
+}
+
+// TestBinaryPassesOverALineOfGigabytes has a hole in the midst of a rollout.
+func TestBinaryPassesOverALineOfGigabytes(t *testing.T) {
+	t.Parallel()
+	home, id, path := stored(t)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(path, info.Size()+1<<30))
+	c := apptest.StartOffline(t, home)
+	require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
+	require.Equal(t, "completed", c.Turn(id, "the third").Status)
+	c.Signal(syscall.SIGKILL)
+	c.Drain()
+	c = apptest.StartOffline(t, home)
+	require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 3)
+	c.Close()
+}
+
+// TestBinaryRefusesStrangeRollouts has something else than a readable file in the
+// place of a rollout: an error that names it, and the server goes on.
+func TestBinaryRefusesStrangeRollouts(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(path string) error{
+		"named pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder":     func(path string) error { return os.Mkdir(path, 0o700) },
+		"device":     func(path string) error { return os.Symlink("/dev/zero", path) },
+		"loop":       func(path string) error { return os.Symlink(path, path) },
+		"lost link":  func(path string) error { return os.Symlink(path+".gone", path) },
+		"unreadable": func(path string) error { return os.WriteFile(path, nil, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, id, _ := stored(t)
+			path := apptest.RolloutName(home, apptest.StrangerID)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, put(path))
+			apptest.Give(t, home)
+			c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+			c.Initialize()
+			for _, method := range []string{"thread/resume", "thread/read"} {
+				refusal := c.Refused(method, apptest.Object{"threadId": apptest.StrangerID})
+				require.NotContains(t, refusal.Message, "internal error")
+				require.Contains(t, refusal.Message, apptest.StrangerID, "it says what is wrong")
+				require.NotEqual(t, "internal", refusal.Data.Kind)
+			}
+			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
+			c.Call("thread/resume", apptest.Object{"threadId": id})
+			require.Equal(t, "completed", c.Turn(id, "hello").Status)
+			c.Close()
+		})
+	}
+}
+
+// TestBinaryReadsDamagedRollouts has a line in the middle that is no line any more,
+// and a last one that was cut off. The rest is there, and the client is told.
+func TestBinaryReadsDamagedRollouts(t *testing.T) {
+	t.Parallel()
+	home, id, path := stored(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(text), "\n")
+	const bad = 3 // from 0
+	lines[bad] = "\x00\xff{\"type\":" + lines[bad]
+	torn := strings.Join(lines, "") + `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":99,"type":"resp`
+	require.NoError(t, os.WriteFile(path, []byte(torn), 0o600))
+
+	c := apptest.StartOffline(t, home)
+	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	require.Len(t, resumed.Turns, 2)
+	require.Equal(t, "completed", c.Turn(id, "the third").Status)
+	c.Close()
+	warnings := c.Warnings()
+	require.Len(t, warnings, 1, "the torn tail is none")
+	require.Contains(t, warnings[0], fmt.Sprintf("%s: line %d ", path, bad+1))
+
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(text), torn+"\n"), "what was there stays")
+	c = apptest.StartOffline(t, home)
+	require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 3)
+	c.Close()
+}
+
+// TestBinaryReadsRolloutsWithoutBeginning lost the line that tells what the thread
+// is: the name of the file tells its id and when it began.
+func TestBinaryReadsRolloutsWithoutBeginning(t *testing.T) {
+	t.Parallel()
+	_, id, path := stored(t)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), "\n")
+	for name, left := range map[string]string{"garbage": "garbage\n" + rest, "rest": rest, "nothing": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			path := apptest.RolloutName(home, id)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(left), 0o600))
+			c := apptest.StartOffline(t, home)
+			began, err := time.ParseInLocation(time.DateTime, "2026-01-02 03:04:05", time.Local)
+			require.NoError(t, err)
+			for _, method := range []string{"thread/read", "thread/resume"} {
+				var r struct {
+					Thread struct {
+						ID                   string
+						CreatedAt, UpdatedAt int64
+					}
+				}
+				require.NoError(t, json.Unmarshal(c.Call(method, apptest.Object{"threadId": id}), &r))
+				require.Equal(t, id, r.Thread.ID)
+				require.Equal(t, began.Unix(), r.Thread.CreatedAt, method)
+				require.GreaterOrEqual(t, r.Thread.UpdatedAt, r.Thread.CreatedAt, method)
+			}
+			require.Equal(t, "completed", c.Turn(id, "hello").Status)
+			c.Close()
+		})
+	}
+}
+
+// TestBinaryLivesWithoutAHome has a home that cannot be made, and one that cannot be
+// written to.
+func TestBinaryLivesWithoutAHome(t *testing.T) {
+	t.Parallel()
+	lives := func(t *testing.T, home string, cmd *exec.Cmd) {
+		c := apptest.Dial(t, cmd)
+		c.Initialize()
+		refusal := c.Refused("thread/start", apptest.Object{})
+		require.Equal(t, "storage", refusal.Data.Kind)
+		require.Contains(t, refusal.Message, home)
+		id := c.StartThread(apptest.Object{"ephemeral": true})
+		require.Equal(t, "completed", c.Turn(id, "hello").Status)
+		c.Call("thread/list", apptest.Object{})
+		c.Close()
+	}
+	t.Run("below a file", func(t *testing.T) {
+		t.Parallel()
+		lives(t, "/dev/null/home", apptest.OfflineCommand(t, "/dev/null/home"))
+	})
+	t.Run("read-only", func(t *testing.T) {
+		t.Parallel()
+		home := t.TempDir()
+		require.NoError(t, os.Chmod(home, 0o555))
+		lives(t, home, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+	})
+}
+
+// TestBinarySurvivesAFullDisk limits the size of files, as a full disk would. What
+// was acknowledged is there when space returns.
+func TestBinarySurvivesAFullDisk(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("All work and no play. ", 100)
+	for name, fill := range map[string]func(i int) string{
+		"by the user":   func(i int) string { return fmt.Sprint(i, long) },
+		"by the answer": func(int) string { return "hello" },
+		"by a command":  func(int) string { return "run: head -c 30000 /dev/zero | tr '\\0' x" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			// 64 blocks are 32 or 64 KiB, as shells count.
+			c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -f 64; exec "$@"`))
+			c.Initialize()
+			id := c.StartTrusted()
+			refusal := c.Fill(id, fill)
+			require.Equal(t, "storage", refusal.Data.Kind)
+			require.Contains(t, refusal.Message, "ulimit -f", "it says what to do")
+			c.Call("thread/list", apptest.Object{})
+			c.Close()
+			told := completedItems(t, c.Seen)
+			require.NotEmpty(t, told)
+
+			c = apptest.StartOffline(t, home)
+			resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+			require.Subset(t, apptest.ItemsOf(resumed), told, "nothing acknowledged is lost")
+			require.Equal(t, "completed", c.Turn(id, long).Status)
+			c.Close()
+			require.Empty(t, c.Warnings(), "no line is damaged")
+		})
+	}
+}
+
+// completedItems are the items that the client was told are complete, in order.
+func completedItems(t testing.TB, seen []apptest.Message) (items []string) {
+	for _, m := range seen {
+		if m.Method == "item/completed" {
+			var p struct{ Item json.RawMessage }
+			require.NoError(t, json.Unmarshal(m.Params, &p))
+			items = append(items, string(p.Item))
+		}
+	}
+	return items
+}
+
+// TestBinaryNeedsFewDescriptors has 32 of them.
+func TestBinaryNeedsFewDescriptors(t *testing.T) {
+	t.Parallel()
+	c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), `ulimit -n 32; exec "$@"`))
+	c.Initialize()
+	id := c.StartTrusted()
+	for range 3 {
+		c.BeginTurn(id, "run: echo hello")
+		require.Equal(t, "hello\n", c.UntilCommand().AggregatedOutput)
+		require.Equal(t, "completed", c.AwaitTurn().Status)
+	}
+	c.Call("thread/list", apptest.Object{})
+	c.Close()
+}
+
+// TestBinaryStartsOnGarbage has garbage in the place of every side file.
+func TestBinaryStartsOnGarbage(t *testing.T) {
+	t.Parallel()
+	garbage := "\x00\xff{]\nnull\n{\"id\":5,\"thread_name\":[]}\n" + strings.Repeat("[", 1000)
+	for name, spoil := range map[string]func(home string) error{
+		"names": func(home string) error {
+			return os.WriteFile(filepath.Join(home, "session_index.jsonl"), []byte(garbage), 0o600)
+		},
+		"names are a folder": func(home string) error {
+			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")), os.Mkdir(filepath.Join(home, "session_index.jsonl"), 0o700))
+		},
+		"names are a pipe": func(home string) error {
+			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")), syscall.Mkfifo(filepath.Join(home, "session_index.jsonl"), 0o600))
+		},
+		"gate": func(home string) error {
+			return os.WriteFile(filepath.Join(home, "thread-writer-locks/.coordination.lock"), []byte(garbage), 0o600)
+		},
+		"strangers among the sessions": func(home string) error {
+			return first(os.WriteFile(filepath.Join(home, "sessions/rollout-x.jsonl"), []byte(garbage), 0o600),
+				os.WriteFile(filepath.Join(home, "archived_sessions"), []byte(garbage), 0o600),
+				os.MkdirAll(filepath.Join(home, "sessions/not/a/date/at/all"), 0o700))
+		},
+		"instructions": func(home string) error {
+			return os.WriteFile(filepath.Join(home, "AGENTS.md"), []byte(garbage), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, id, _ := stored(t)
+			require.NoError(t, spoil(home))
+			c := apptest.StartOffline(t, home)
+			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
+			require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
+			require.Equal(t, "completed", c.Turn(id, "hello").Status)
+			c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "named"})
+			fresh := c.StartThread(apptest.Object{})
+			require.Equal(t, "completed", c.Turn(fresh, "hello").Status)
+			c.Close()
+			require.Equal(t, "named", apptest.StartOffline(t, home).ReadThread(id).Name)
+		})
+	}
+}
+
+// first is the first error that there is.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestBinaryWithoutLocks has a file in the place of the folder of locks: threads
+// cannot be written, and everything else works.
+func TestBinaryWithoutLocks(t *testing.T) {
+	t.Parallel()
+	home, id, _ := stored(t)
+	locks := filepath.Join(home, "thread-writer-locks")
+	require.NoError(t, os.RemoveAll(locks))
+	require.NoError(t, os.WriteFile(locks, []byte("garbage"), 0o600))
+	c := apptest.StartOffline(t, home)
+	require.Len(t, c.ReadThread(id).Turns, 2)
+	require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
+	for method, params := range map[string]apptest.Object{"thread/resume": {"threadId": id}, "thread/start": {}} {
+		require.Contains(t, c.Refused(method, params).Message, locks, "it says what is in the way")
+	}
+	require.Equal(t, "completed", c.Turn(c.StartThread(apptest.Object{"ephemeral": true}), "hello").Status)
+	c.Close()
+}

@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryKeepsConversations is the main job: a turn with a real command, the end
+// of the process, another process that resumes. The model is told the same history,
+// message by message.
+func TestBinaryKeepsConversations(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, apptest.CallsShell("call_a", "echo written by the agent > note.txt; cat note.txt"), apptest.Says("It is written."), apptest.Says("I wrote a note."))
+	home, project := p.Home(t), t.TempDir()
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
+	id := c.StartThread(apptest.Object{"cwd": project})
+	ended := c.Turn(id, "write a note")
+	require.Equal(t, "completed", ended.Status)
+	require.Equal(t, "It is written.", ended.Items[0].Text)
+	require.FileExists(t, filepath.Join(project, "note.txt"))
+	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "Notes"})
+	shown := c.ReadThread(id)
+	c.Close()
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, shown, resumed, "the thread is shown as it was")
+	require.Equal(t, "Notes", resumed.Name)
+	require.Equal(t, "I wrote a note.", c.Turn(id, "what did you do?").Items[0].Text)
+	c.Close()
+
+	asked := p.Asked()
+	require.Len(t, asked, 3)
+	before, after := asked[1].Messages, asked[2].Messages
+	require.Greater(t, len(after), len(before)+1)
+	require.Equal(t, apptest.Raws(before), apptest.Raws(after[:len(before)]), "the history of before the restart")
+	require.JSONEq(t, `{"role":"assistant","content":"It is written."}`, string(after[len(before)]))
+	require.Equal(t, apptest.ChatMessage{Role: "user", Content: "what did you do?"}, asked[2].Last(t))
+	require.Contains(t, asked[1].Last(t).Content, "written by the agent\n", "the model sees the command's output")
+}
+
+// TestBinaryAsksBeforeItRuns gives each decision on a command that writes a file.
+func TestBinaryAsksBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	project := t.TempDir()
+	id := c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
+	asked := 0
+	run := func(decision, file string) (turn, command string, exists bool) {
+		c.OnAsk = func(m apptest.Message) any {
+			asked++
+			require.Equal(t, "item/commandExecution/requestApproval", m.Method)
+			require.NoFileExists(t, filepath.Join(project, file), "it must not run before the answer")
+			return apptest.Object{"decision": decision}
+		}
+		c.BeginTurn(id, "run: touch "+file)
+		command = c.UntilCommand().Status
+		turn = c.AwaitTurn().Status
+		_, err := os.Stat(filepath.Join(project, file))
+		return turn, command, err == nil
+	}
+	for _, d := range []struct {
+		decision, file, turn, command string
+		runs                          bool
+		asked                         int
+	}{
+		{"accept", "a", "completed", "completed", true, 1},
+		{"decline", "b", "completed", "declined", false, 2},
+		{"cancel", "c", "interrupted", "declined", false, 3},
+		{"acceptForSession", "d", "completed", "completed", true, 4},
+		{"decline", "d", "completed", "completed", true, 4},
+	} {
+		turn, command, runs := run(d.decision, d.file)
+		require.Equal(t, d.turn, turn, d)
+		require.Equal(t, d.command, command, d)
+		require.Equal(t, d.runs, runs, d)
+		require.Equal(t, d.asked, asked, d)
+	}
+	c.Close()
+}
+
+// TestBinaryStreamsOutput has a command that goes on only after its output was seen.
+func TestBinaryStreamsOutput(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	fifo := filepath.Join(t.TempDir(), "go")
+	id := c.StartTrusted()
+	c.BeginTurn(id, "run: echo first; mkfifo "+fifo+"; echo ready; read line < "+fifo+"; echo $line")
+	seen := ""
+	for !strings.Contains(seen, "ready\n") {
+		var p struct{ Delta string }
+		require.NoError(t, json.Unmarshal(c.UntilMethod("item/commandExecution/outputDelta").Params, &p))
+		seen += p.Delta
+	}
+	require.Equal(t, "first\nready\n", seen)
+	require.NoError(t, os.WriteFile(fifo, []byte("second\n"), 0))
+	item := c.UntilCommand()
+	require.Equal(t, "first\nready\nsecond\n", item.AggregatedOutput)
+	require.Equal(t, 0, *item.ExitCode)
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	c.Close()
+}
+
+// TestBinaryKeepsSecretsFromCommands runs env with the server's keys set.
+func TestBinaryKeepsSecretsFromCommands(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	apptest.WriteConfig(t, home, "[model_providers.mine]\nbase_url = \"http://localhost/v1\"\nenv_key = \"MINE\"\n[model_providers.mine.env_http_headers]\nX-Mine = \"HEADER_OF_MINE\"\n")
+	cmd := apptest.OfflineCommand(t, home)
+	for _, name := range []string{"OPENAI_API_KEY", "GITHUB_TOKEN", "DB_PASSWORD", "MINE", "HEADER_OF_MINE", "CODEX_API_KEY"} {
+		cmd.Env = append(cmd.Env, name+"=hunter2")
+	}
+	cmd.Env = append(cmd.Env, "HARMLESS=kept")
+	c := apptest.Dial(t, cmd)
+	c.Initialize()
+	id := c.StartTrusted()
+	c.BeginTurn(id, "run: env; cat /proc/$$/environ")
+	item := c.UntilCommand()
+	require.Contains(t, item.AggregatedOutput, "HARMLESS=kept")
+	require.NotContains(t, item.AggregatedOutput, "hunter2")
+	c.AwaitTurn()
+	c.Close()
+	require.NotContains(t, contents(t, home), "hunter2", "a secret was written")
+}

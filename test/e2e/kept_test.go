@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// collect has git throw away all that nothing names.
+func collect(p apptest.Project) {
+	p.T.Helper()
+	p.Git("gc", "-q", "--prune=now")
+}
+
+// TestBinaryForksKeepTheirCheckpoints when the origin is deleted, and git collects its garbage:
+// what was ignored, and patched, too.
+func TestBinaryForksKeepTheirCheckpoints(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	atFirst := p.Files()
+	patch := "*** Begin Patch\n*** Update File: out.log\n@@\n-ignored\n+patched\n*** End Patch\n"
+	first := c.Done(id, apptest.RunsShell("echo first > doc.txt"), apptest.Call("apply_patch", apptest.Object{"input": patch}))
+	second := c.Done(id, apptest.RunsShell("echo second > doc.txt; rm gone.txt"))
+	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
+	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+second) }, apptest.Patience, apptest.Patience/1000)
+	c.Call("thread/delete", apptest.Object{"threadId": id})
+	collect(p)
+	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": fork}).Get("diff").Str)
+	c.RevertTo(fork, second, "files")
+	require.Equal(t, "first\n", p.Files()["doc.txt"])
+	c.RevertTo(fork, first, "both")
+	require.Equal(t, atFirst, p.Files())
+	text, err := os.ReadFile(filepath.Join(p.Dir, "out.log"))
+	require.NoError(t, err)
+	require.Equal(t, "ignored\n", string(text))
+	c.Close()
+}
+
+// TestBinaryKeepsOneCheckpoint: with the least that can be kept the last turn can be taken back,
+// and that again, after git has collected its garbage; and the diff of what is forgotten says
+// what it lacks, and ends nothing.
+func TestBinaryKeepsOneCheckpoint(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t, "-c", "checkpoints.keep=1")
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	c.Done(id, apptest.RunsShell("echo only in between > doc.txt"))
+	first := p.Files()
+	second := c.Done(id, apptest.RunsShell("echo second > doc.txt; echo new > new.txt"))
+	last := p.Files()
+	collect(p)
+	undo := c.RevertTo(id, second, "files").Get("undoCheckpointId").Str
+	require.Equal(t, first, p.Files())
+	collect(p)
+	require.Equal(t, "checkpointNotFound", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "files"}).Data.Kind)
+	again := c.RevertTo(id, undo, "files").Get("undoCheckpointId").Str
+	require.Equal(t, last, p.Files())
+	collect(p)
+	c.RevertTo(id, again, "files")
+	require.Equal(t, first, p.Files())
+	c.Request("thread/diff/read", apptest.Object{"threadId": id})
+	third := c.Done(id, apptest.RunsShell("rm doc.txt"))
+	c.RevertTo(id, third, "both")
+	require.Equal(t, first, p.Files())
+	c.Close()
+}
+
+// oddNames are names of files that programs trip over.
+var oddNames = []string{"new\nline", "tab\there", `quote"back\slash`, "-rf", ":(top)x", " lead and trail ", "ünï-☃", "[a]*?", "a -> b", "\xff\xfe", ".gitattributes", "sub dir/deep\n/x"}
+
+// TestBinaryCapturesOddFiles: names, sizes and kinds that are rare, changed by a command, told by
+// a diff that git takes, and taken back.
+func TestBinaryCapturesOddFiles(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	for i, name := range oddNames {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(p.Dir, name)), 0o755))
+		p.Write(name, strings.Repeat("a line of text\n", i))
+	}
+	require.NoError(t, os.Symlink("doc.txt", filepath.Join(p.Dir, "link")))
+	require.NoError(t, os.Symlink("nowhere\n", filepath.Join(p.Dir, "dangling")))
+	p.Write(".gitattributes", "* text eol=crlf\n*.bin filter=evil diff=evil\n")
+	p.Git("config", "filter.evil.clean", "touch "+filepath.Join(p.Dir, "evil.log")+"; cat")
+	p.Git("config", "filter.evil.required", "true")
+	p.Git("config", "diff.evil.textconv", "touch "+filepath.Join(p.Dir, "evil.log")+"; cat")
+	p.Write("a.bin", "\x00\r\n")
+	p.Write("empty", "")
+	require.NoError(t, os.Remove(filepath.Join(p.Dir, "out.log")))
+	id := p.Trusting(c)
+	before := textAndLinks(p)
+	const script = `for f in *; do [ -d "$f" ] || [ -L "$f" ] || printf 'changed\r\n' >> "./$f"; done; rm link empty; ln -s gone.txt link; mv dangling moved; ` +
+		`printf 'x\0y' > a.bin; : > doc.txt; chmod +x untracked.txt; rm -r 'sub dir'; mkdir empty; echo in > empty/file`
+	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell(script)))
+	end := c.UntilMethod("turn/completed")
+	require.Contains(t, changed(end), "new\nline")
+	require.NotContains(t, string(end.Params), "evil.log")
+	require.NoFileExists(t, filepath.Join(p.Dir, "evil.log"), "no filter runs")
+	after := textAndLinks(p)
+	undo := c.RevertTo(id, turn, "files").Get("undoCheckpointId").Str
+	require.Equal(t, before, textAndLinks(p))
+	c.RevertTo(id, undo, "files")
+	require.Equal(t, after, textAndLinks(p))
+	c.Close()
+}
+
+// textAndLinks are files, and what links lead to.
+func textAndLinks(p apptest.Project) map[string]string {
+	p.T.Helper()
+	held := map[string]string{}
+	for _, name := range strings.Split(strings.TrimSuffix(p.Git("ls-files", "-z", "-co"), "\x00"), "\x00") {
+		path := filepath.Join(p.Dir, name)
+		info, err := os.Lstat(path)
+		if err != nil {
+			continue // deleted, and tracked
+		}
+		if target, err := os.Readlink(path); err == nil {
+			held[name] = "-> " + target
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(p.T, err)
+		held[name] = info.Mode().String() + " " + string(text)
+	}
+	return held
+}
+
+// TestBinaryDiffsOddNames: git takes the diff of files with such names, made and changed.
+func TestBinaryDiffsOddNames(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	script := ""
+	for _, name := range oddNames {
+		script += "mkdir -p " + apptest.Quote("./"+filepath.Dir(name)) + "; echo '# some' > " + apptest.Quote("./"+name) + "\n"
+	}
+	_, end := p.Changes(c, id, apptest.Does(apptest.RunsShell(script)))
+	require.Equal(t, int64(len(oddNames)), gjson.GetBytes(end.Params, "metadata.diff.filesCreated").Int())
+	p.Changes(c, id, apptest.Does(apptest.RunsShell("for f in [!.]*; do [ -d \"./$f\" ] || echo more >> \"./$f\"; done; mv -- -rf 'renamed to'")))
+	c.Close()
+}
+
+// TestBinaryCapturesLargeFiles: one of 100 MiB is captured, changed and restored; the diff that
+// would have all of it says that it is cut.
+func TestBinaryCapturesLargeFiles(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	large := filepath.Join(p.Dir, "large")
+	content := bytes.Repeat([]byte("0123456789abcde\n"), 100<<20/16)
+	require.NoError(t, os.WriteFile(large, content, 0o644))
+	id := p.Trusting(c)
+	turn := c.Done(id, apptest.RunsShell("echo changed > large; echo small > small.txt"))
+	answer := c.Get("thread/diff/read", apptest.Object{"threadId": id})
+	require.True(t, answer.Get("cut").Bool())
+	require.Equal(t, int64(100<<20/16), answer.Get(`summary.files.#(path=="large").deletions`).Int())
+	c.RevertTo(id, turn, "files")
+	text, err := os.ReadFile(large)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(content, text))
+	require.NoFileExists(t, filepath.Join(p.Dir, "small.txt"))
+	c.Close()
+}
+
+// TestBinaryPassesUnreadableFilesOver: what the server may not read is not captured, and nothing
+// else is the worse for it.
+func TestBinaryPassesUnreadableFilesOver(t *testing.T) {
+	t.Parallel()
+	home, p := t.TempDir(), apptest.NewRepository(t)
+	require.NoError(t, os.Mkdir(filepath.Join(p.Dir, "closed"), 0o755))
+	p.Write("closed/in", "x\n")
+	p.Write("secret", "x\n")
+	if os.Geteuid() == 0 {
+		apptest.Give(t, home)
+		apptest.Give(t, p.Dir)
+	}
+	require.NoError(t, os.Chmod(filepath.Join(p.Dir, "secret"), 0))
+	require.NoError(t, os.Chmod(filepath.Join(p.Dir, "closed"), 0))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(p.Dir, "closed"), 0o755) })
+	require.NoError(t, os.Chmod(filepath.Dir(p.Dir), 0o755))
+	c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+	c.Initialize()
+	id := p.Trusting(c)
+	turn := c.BeginTurn(id, "run: echo changed > doc.txt; rm gone.txt")
+	end := c.UntilMethod("turn/completed")
+	require.Equal(t, []string{"doc.txt", "gone.txt"}, changed(end))
+	c.RevertTo(id, turn, "files")
+	text, err := os.ReadFile(filepath.Join(p.Dir, "doc.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "one\ntwo\nthree\n", string(text))
+	c.Close()
+}
+
+// TestBinaryLeavesSubmodulesAlone: what is in them is not captured, told or taken back, while the
+// repository around them is.
+func TestBinaryLeavesSubmodulesAlone(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p, lib := apptest.NewRepository(t), apptest.NewRepository(t)
+	p.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Dir, "lib")
+	id := p.Trusting(c)
+	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo in the library > lib/doc.txt; rm lib/gone.txt; echo here > doc.txt")))
+	require.Equal(t, []string{"doc.txt"}, changed(c.UntilMethod("turn/completed")))
+	c.RevertTo(id, turn, "both")
+	inLib := apptest.Project{T: t, Dir: filepath.Join(p.Dir, "lib")}
+	require.Equal(t, "in the library\n", inLib.Files()["doc.txt"])
+	require.NotContains(t, inLib.Files(), "gone.txt")
+
+	id = inLib.Trusting(c)
+	turn = c.Done(id, apptest.RunsShell("echo again > doc.txt; git checkout -q -- gone.txt"))
+	c.RevertTo(id, turn, "both")
+	require.Equal(t, "in the library\n", inLib.Files()["doc.txt"])
+	require.NotContains(t, inLib.Files(), "gone.txt")
+	require.Empty(t, p.Git("for-each-ref", "refs/appserver/"+id), "they are kept in the submodule")
+	c.Close()
+}

@@ -1,0 +1,266 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// startLists are the lists that clients ask for when they start, with params that are well.
+var startLists = map[string]apptest.Object{
+	"model/list": {}, "modelProvider/list": {}, "modelProvider/capabilities/read": {}, "account/read": {}, "getAuthStatus": {},
+	"experimentalFeature/list": {}, "collaborationMode/list": {}, "permissionProfile/list": {}, "configRequirements/read": nil,
+	"hooks/list": {}, "skills/list": {}, "skills/extraRoots/set": {"extraRoots": []string{}},
+}
+
+// TestBinaryListsTakeOddParams: params that make no sense are refused by name, those that
+// nobody knows are passed over, and the server goes on.
+func TestBinaryListsTakeOddParams(t *testing.T) {
+	c := apptest.StartOffline(t, t.TempDir())
+	for method, good := range startLists {
+		for _, odd := range []any{7, "text", true, []any{1, 2}} {
+			err := c.Refused(method, odd)
+			require.Contains(t, []int{-32600, -32602}, err.Code, "%s %v", method, odd)
+			require.Equal(t, "invalidParams", err.Data.Kind, "%s %v", method, odd)
+		}
+		more := apptest.Object{"madeUp": apptest.Object{"deep": []int{1}}}
+		for name, value := range good {
+			more[name] = value
+		}
+		c.Call(method, more)
+	}
+	for _, tt := range []struct {
+		method string
+		params apptest.Object
+		field  string
+	}{
+		{"model/list", apptest.Object{"limit": -1}, "limit"}, {"model/list", apptest.Object{"limit": 1.5}, "limit"}, {"model/list", apptest.Object{"limit": "1"}, "limit"}, {"model/list", apptest.Object{"limit": 1 << 32}, "limit"},
+		{"model/list", apptest.Object{"includeHidden": "yes"}, "includeHidden"}, {"model/list", apptest.Object{"cursor": 1}, "cursor"}, {"model/list", apptest.Object{"cursor": "-1"}, "cursor"}, {"model/list", apptest.Object{"cursor": "2"}, "cursor"},
+		{"model/list", apptest.Object{"cursor": strings.Repeat("9", 100_000)}, "cursor"}, {"model/list", apptest.Object{"modelProvider": 1}, "modelProvider"},
+		{"experimentalFeature/list", apptest.Object{"cursor": "x"}, "cursor"}, {"experimentalFeature/list", apptest.Object{"limit": apptest.Object{}}, "limit"},
+		{"permissionProfile/list", apptest.Object{"cursor": "4"}, "cursor"}, {"permissionProfile/list", apptest.Object{"limit": true}, "limit"},
+		{"hooks/list", apptest.Object{"cwds": "/"}, "cwds"}, {"skills/list", apptest.Object{"cwds": apptest.Object{}}, "cwds"}, {"skills/list", apptest.Object{"cwds": []any{1}}, "cwds.0"}, {"skills/list", apptest.Object{"forceReload": "x"}, "forceReload"},
+		{"skills/extraRoots/set", apptest.Object{}, "extraRoots"}, {"skills/extraRoots/set", apptest.Object{"extraRoots": []any{nil}}, "extraRoots.0"}, {"skills/extraRoots/set", apptest.Object{"extraRoots": []string{"/a", "b"}}, "extraRoots"},
+		{"skills/extraRoots/set", apptest.Object{"extraRoots": []string{""}}, "extraRoots"}, {"account/read", apptest.Object{"refreshToken": "x"}, "refreshToken"}, {"getAuthStatus", apptest.Object{"includeToken": 1}, "includeToken"},
+	} {
+		err := c.Refused(tt.method, tt.params)
+		require.Equal(t, tt.field, err.Data.Field, "%s: %s", tt.method, err.Message)
+		require.Less(t, len(err.Message), 1000)
+	}
+	c.Close()
+}
+
+// TestBinaryListsPageToTheirEnd: with any limit the pages together are the whole list, and
+// the cursor behind the end is an empty page.
+func TestBinaryListsPageToTheirEnd(t *testing.T) {
+	m := newModelServer(t, writes(`{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]}`))
+	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
+	c.Initialize()
+	for _, method := range []string{"model/list", "experimentalFeature/list", "permissionProfile/list"} {
+		whole := gjson.GetBytes(c.Call(method, apptest.Object{}), "data").Array()
+		require.Greater(t, len(whole), 1, method)
+		for limit := range len(whole) + 2 {
+			var rows []gjson.Result
+			cursor := gjson.Result{}
+			for range len(whole) + 1 {
+				page := gjson.ParseBytes(c.Call(method, apptest.Object{"limit": limit, "cursor": cursor.Value()}))
+				require.LessOrEqual(t, len(page.Get("data").Array()), max(limit, 1))
+				rows = append(rows, page.Get("data").Array()...)
+				if cursor = page.Get("nextCursor"); cursor.Type == gjson.Null {
+					break
+				}
+			}
+			require.Equal(t, gjson.Null, cursor.Type, "%s by %d ends", method, limit)
+			require.Equal(t, fmt.Sprint(whole), fmt.Sprint(rows), "%s by %d", method, limit)
+		}
+		require.Empty(t, gjson.GetBytes(c.Call(method, apptest.Object{"cursor": fmt.Sprint(len(whole))}), "data").Array())
+	}
+	c.Close()
+}
+
+// TestBinaryListsBeforeInitialize: nothing is told to who has not said who they are.
+func TestBinaryListsBeforeInitialize(t *testing.T) {
+	c := apptest.Dial(t, apptest.OfflineCommand(t, t.TempDir()))
+	for method, params := range startLists {
+		require.Equal(t, "notInitialized", c.Refused(method, params).Data.Kind, method)
+	}
+	c.Close()
+}
+
+// TestBinaryListsModelsOfBadProviders: whatever a provider says under /models, the list has
+// what is configured, nothing is told of the key, and turns go on.
+func TestBinaryListsModelsOfBadProviders(t *testing.T) {
+	fails := func(status int, body string) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	for name, tt := range map[string]struct {
+		list func(http.ResponseWriter, *http.Request)
+		want string
+	}{
+		"401":            {fails(401, `{"error":{"message":"bad key hidden-key"}}`), "b"},
+		"404":            {fails(404, "<html>not here</html>"), "b"},
+		"500":            {fails(500, ""), "b"},
+		"204":            {fails(204, ""), "b"},
+		"no JSON":        {writes("<!doctype html>"), "b"},
+		"half of it":     {writes(`{"data":[{"id":"a"},{"id":"c"`), "b"},
+		"no list":        {writes(`{"data":{"a":1}}`), "b"},
+		"nothing":        {writes(`{"data":[]}`), "b"},
+		"null":           {writes(`null`), "b"},
+		"binary":         {writes("\x00\xff\x1b[2J"), "b"},
+		"deep":           {writes(strings.Repeat(`{"data":[`, 100_000)), "b"},
+		"too much":       {writes(`{"data":[{"id":"a","description":"` + strings.Repeat("x", 9<<20) + `"}]}`), "b"},
+		"many":           {writes(manyModels(5000)), "b m0000 m0001"},
+		"bytes for text": {writes("{\"data\":[{\"id\":\"a\xff\"}]}"), "b a\ufffd"},
+		"long names":     {writes(`{"data":[{"id":"` + strings.Repeat("n", 100_000) + `"},{"id":"a"}]}`), "b a"},
+		"hung up":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "b"},
+		"a wrong length": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "99")
+			_, _ = w.Write([]byte("{}"))
+		}, "b"},
+		"a loop":          {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "b"},
+		"drop by drop":    {drips, "b"},
+		"as a wrong type": {writes(`{"data":[{"id":"a","max_model_len":"much","architecture":7,"top_provider":[]},{"id":["c"]}]}`), "b a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newModelServer(t, tt.list)
+			home := m.home(t, "model = \"b\"\n")
+			apptest.WriteConfig(t, home, fmt.Sprintf("model = \"b\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\nexperimental_bearer_token = \"hidden-key\"\n", m.URL+"/v1"))
+			c := apptest.StartServer(t, home)
+			c.Initialize()
+			begun := time.Now()
+			answer := c.Call("model/list", apptest.Object{"limit": 3})
+			require.Less(t, time.Since(begun), 10*time.Second)
+			var ids []string
+			for _, id := range gjson.GetBytes(answer, "data.#.id").Array() {
+				ids = append(ids, id.Str)
+			}
+			require.Equal(t, tt.want, strings.Join(ids, " "))
+			require.NotContains(t, string(answer), "hidden-key")
+			require.Equal(t, "completed", c.Turn(c.StartThread(apptest.Object{}), "hello").Status)
+			c.Close()
+		})
+	}
+}
+
+func manyModels(n int) string {
+	var rows []string
+	for i := range n {
+		rows = append(rows, fmt.Sprintf(`{"id":"m%04d","description":%q}`, i, strings.Repeat("d", 300)))
+	}
+	return `{"data":[` + strings.Join(rows, ",") + `]}`
+}
+
+// drips never ends, and never stops.
+func drips(w http.ResponseWriter, r *http.Request) {
+	_, _ = w.Write([]byte(`{"data":[`))
+	for r.Context().Err() == nil {
+		if _, err := w.Write([]byte(`{"id":"a"},`)); err != nil {
+			return
+		}
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// TestBinaryModelsKeepTheKey: a provider that sends the question elsewhere does not get the
+// key there.
+func TestBinaryModelsKeepTheKey(t *testing.T) {
+	var leaked atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, values := range r.Header {
+			if strings.Contains(strings.Join(values, " "), "hidden-key") {
+				leaked.Store(true)
+			}
+		}
+		if strings.Contains(r.URL.RawQuery, "hidden-key") {
+			leaked.Store(true)
+		}
+		writes(`{"data":[{"id":"elsewhere"}]}`)(w, r)
+	}))
+	t.Cleanup(other.Close)
+	host := strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
+	m := newModelServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, host+"/v1/models", http.StatusFound) })
+	home := m.home(t, "")
+	apptest.WriteConfig(t, home, fmt.Sprintf(`model = "b"
+model_provider = "mine"
+[model_providers.mine]
+base_url = %q
+wire_api = "chat"
+experimental_bearer_token = "hidden-key"
+http_headers = { "X-Api-Key" = "hidden-key-2" }
+query_params = { key = "hidden-key-3" }
+`, m.URL+"/v1"))
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	c.Call("model/list", apptest.Object{})
+	require.False(t, leaked.Load())
+	c.Close()
+}
+
+// TestBinaryListsSkillsOfOddFolders: each folder that is asked about has an entry, in order,
+// whatever it is.
+func TestBinaryListsSkillsOfOddFolders(t *testing.T) {
+	home, work := t.TempDir(), t.TempDir()
+	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "a"), apptest.ASkill)
+	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "bad"), "none")
+	c := apptest.StartOffline(t, home)
+	asked := []string{work, "/nowhere", "relative", "", "/dev/null", work, "/proc/self/fd", "a\x00b", strings.Repeat("/long", 2000)}
+	var list struct {
+		Data []struct {
+			Cwd            string
+			Skills, Errors []json.RawMessage
+		}
+	}
+	require.NoError(t, json.Unmarshal(c.Call("skills/list", apptest.Object{"cwds": asked}), &list))
+	require.Len(t, list.Data, len(asked))
+	for i, entry := range list.Data {
+		require.Equal(t, asked[i], entry.Cwd)
+		require.NotNil(t, entry.Skills)
+		require.NotNil(t, entry.Errors)
+		if asked[i] == work {
+			require.Len(t, entry.Skills, 1)
+			require.Len(t, entry.Errors, 1)
+		}
+	}
+	c.Close()
+}
+
+// TestBinarySkillsChanged: every client hears that the list is another one, after the answer
+// to who made it so, and a turn finds what was added.
+func TestBinarySkillsChanged(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.Says("One."), apptest.Says("Two."))
+	extra := t.TempDir()
+	apptest.WriteSkill(t, filepath.Join(extra, "release"), apptest.ASkill)
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
+	c.Turn(thread, "$release")
+	answer := c.Ask("skills/extraRoots/set", apptest.Object{"extraRoots": []string{extra}})
+	require.Nil(t, c.Until(func(m apptest.Message) bool { return string(m.ID) == answer || m.Method == "skills/changed" }).Error)
+	c.UntilMethod("skills/changed")
+	c.Turn(thread, "$release")
+	asked := p.Asked()
+	require.NotContains(t, asked[0].Body, "Run the tests.")
+	require.Contains(t, asked[1].Body, "Run the tests.")
+	c.Call("skills/extraRoots/set", apptest.Object{"extraRoots": []string{}})
+	require.NotContains(t, string(c.Call("skills/list", apptest.Object{"cwds": []string{"/"}})), extra)
+	c.Close()
+}

@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// reminders are the messages of a request that remind the model.
+func reminders(messages []string) (found []string) {
+	for _, m := range messages {
+		if _, text, ok := strings.Cut(m, "user: "); ok && strings.HasPrefix(text, "[memory:summary v1 |") {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// forgettable begins a conversation with a fact, and leaves it behind by 50 turns.
+func forgettable(c *apptest.Client, thread string) {
+	c.T.Helper()
+	require.Equal(c.T, "completed", c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.").Status)
+	c.Turns(thread, 50)
+	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 50})
+}
+
+// TestBinaryRemembersAFact that was trimmed away 50 turns ago: it is asked for, and arrives in
+// the next request. docs/transcripts/memory.txt shows it; -update rewrites it.
+func TestBinaryRemembersAFact(t *testing.T) { apptest.OnBothWires(t, binaryRemembersAFact) }
+
+func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	p := on.Provider(t, counting(60)...)
+	home := p.Home(t)
+	r := &apptest.Recorder{T: t, Home: home}
+	cmd := r.Command(home)
+	cmd.Args = append(cmd.Args, apptest.Remembering...)
+	c := apptest.Dial(t, cmd)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	c.OnLine = func(direction, line string) {
+		if !strings.Contains(line, "question") && !strings.Contains(line, `"status":"inProgress"`) && !strings.Contains(line, "ContextItems") {
+			r.Line(direction, line)
+		}
+	}
+	r.Say("A fact, 50 turns about something else, and a trim that takes the fact out of the context.")
+	forgettable(c, thread)
+	c.UntilMethod("memory/updated")
+	r.Say("It is asked for, in other words.")
+	asked, _ := p.Next(c, thread, "Which ports do the metrics use?")
+	told := reminders(asked)
+	require.Len(t, told, 1)
+	require.Contains(t, told[0], "9137")
+	require.LessOrEqual(t, utf8.RuneCountInString(told[0]), 500)
+	require.Equal(t, "user: "+told[0], asked[0], "it stands before the conversation")
+	r.Request("The next request begins with", []string{asked[0], asked[1]})
+
+	r.Say("It is an item of the context, and can be left out.")
+	list := c.ContextList(thread)
+	require.Equal(t, protocol.CategorySummary, list.Items[1].Category)
+	r.List(protocol.ContextGetItemsResponse{Items: list.Items[:3]})
+	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{list.Items[1].ID}, "included": false})
+	asked, _ = p.Next(c, thread, "And which ports do the metrics use now?")
+	require.Empty(t, reminders(asked))
+
+	r.Say("Another conversation in the same place is reminded, too.")
+	other := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	asked, _ = p.Next(c, other, "Where is the metrics endpoint?")
+	require.Len(t, reminders(asked), 1)
+	r.Say("What is forgotten is gone.")
+	var page protocol.MemoryListResponse
+	require.NoError(t, json.Unmarshal(c.Call("memory/list", apptest.Object{}), &page))
+	require.Len(t, page.Data, 1)
+	c.Call("memory/forget", apptest.Object{"ids": []string{page.Data[0].ID}})
+	asked, _ = p.Next(c, c.StartThread(apptest.Object{"cwd": "/"}), "Where is the metrics endpoint?")
+	require.Empty(t, reminders(asked))
+	c.Close()
+	r.Compare(apptest.Root("docs/transcripts/memory.txt"))
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "9137", file)
+	}
+}
+
+// TestBinaryRemembersNothingUnasked: without configuration no request and no file tells of a
+// memory.
+func TestBinaryRemembersNothingUnasked(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, counting(60)...)
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	forgettable(c, thread)
+	_, _ = p.Next(c, thread, "Which ports do the metrics use?")
+	c.Call("memory/status", apptest.Object{})
+	c.Close()
+	for _, request := range p.Asked() {
+		require.NotContains(t, request.Body, "memory:summary")
+		require.NotContains(t, request.Body, `"recall"`)
+	}
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	require.Empty(t, files)
+}
+
+// TestBinaryRemembersByTheRepository: a linked worktree shares the memory of its repository,
+// another directory does not.
+func TestBinaryRemembersByTheRepository(t *testing.T) {
+	apptest.OnBothWires(t, binaryRemembersByTheRepository)
+}
+
+func binaryRemembersByTheRepository(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	p := on.Provider(t, counting(60)...)
+	home, repo := p.Home(t), t.TempDir()
+	linked := filepath.Join(t.TempDir(), "linked")
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"}, {"worktree", "add", "-q", linked}} {
+		out, err := exec.Command("git", append([]string{"-C", repo}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(repo, "sub"), 0o755))
+	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c.Initialize()
+	forgettable(c, c.StartThread(apptest.Object{"cwd": filepath.Join(repo, "sub"), "approvalPolicy": "never"}))
+	c.UntilMethod("memory/updated")
+	for dir, reminded := range map[string]int{linked: 1, repo: 1, t.TempDir(): 0} {
+		asked, _ := p.Next(c, c.StartThread(apptest.Object{"cwd": dir}), "Which ports do the metrics use?")
+		require.Len(t, reminders(asked), reminded, dir)
+	}
+	c.Close()
+}
+
+// TestBinaryMemoryIsDamaged: it is made anew of what is left, and said.
+func TestBinaryMemoryIsDamaged(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, counting(60)...)
+	home := p.Home(t)
+	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c.Initialize()
+	forgettable(c, c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"}))
+	c.UntilMethod("memory/updated")
+	c.Kill()
+	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.sqlite"), []byte(strings.Repeat("no database ", 1000)), 0o600))
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Remove(filepath.Join(home, "memory.sqlite"+suffix))
+	}
+	lines, err := os.ReadFile(filepath.Join(home, "memory.jsonl"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.jsonl"), append([]byte("no line\n"), append(lines, `{"torn`...)...), 0o600))
+
+	c = apptest.StartServer(t, home, apptest.Remembering...)
+	c.Initialize()
+	asked, _ := p.Next(c, c.StartThread(apptest.Object{"cwd": "/"}), "Which ports do the metrics use?")
+	require.Len(t, reminders(asked), 1)
+	c.Close()
+	kept, err := filepath.Glob(filepath.Join(home, "memory.sqlite*damaged*"))
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+}
+
+// TestBinaryRemembersNoPartOfASecret, neither in titles, which are cut, nor in texts; and a
+// client that looks at the prompt before an edit changes nothing of what is remembered.
+func TestBinaryRemembersNoPartOfASecret(t *testing.T) {
+	t.Parallel()
+	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
+	c := apptest.StartServer(t, home, append([]string{"-c", "memory.recall_tool=true"}, apptest.Remembering...)...)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	for _, before := range []int{0, 4, 40, 55, 60, 70, 400} {
+		c.Turn(thread, strings.Repeat("ab ", before/3)+"ghp_"+strings.Repeat("aB3dE6", 6)+" is what the job takes")
+	}
+	c.Turn(thread, "And now?")
+	require.Contains(t, string(c.Call("context/getPrompt", apptest.Object{"threadId": thread})), `"name":"recall"`)
+	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 1})
+	c.UntilMethod("memory/updated")
+	c.Close()
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "ghp_", file)
+	}
+}
+
+// TestBinaryClosesItsMemory when it ends in order: nothing is left beside the database, which
+// has everything.
+func TestBinaryClosesItsMemory(t *testing.T) {
+	t.Parallel()
+	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
+	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.")
+	c.Call("thread/context/trim", apptest.Object{"threadId": thread})
+	c.UntilMethod("memory/updated")
+	require.Contains(t, string(c.Call("memory/search", apptest.Object{"query": "metrics", "repoKey": "/"})), "9137")
+	c.Close()
+	files, err := filepath.Glob(filepath.Join(home, "memory*"))
+	require.NoError(t, err)
+	for i := range files {
+		files[i] = filepath.Base(files[i])
+	}
+	require.Equal(t, []string{"memory.jsonl", "memory.jsonl.lock", "memory.sqlite"}, files)
+}

@@ -1,0 +1,123 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// outputOf is what a request has of a call's output.
+func outputOf(t *testing.T, r apptest.ChatRequest, call string) string {
+	t.Helper()
+	for _, raw := range r.Messages {
+		if m := gjson.ParseBytes(raw); m.Get("tool_call_id").Str == call {
+			return m.Get("content").Str
+		}
+	}
+	require.Failf(t, "no output", "%s in %s", call, r.Body)
+	return ""
+}
+
+// TestBinaryRecalls: the model searches what it is not sent any more, and brings back what was
+// excluded, which the user takes back.
+func TestBinaryRecalls(t *testing.T) { apptest.OnBothWires(t, binaryRecalls) }
+
+func binaryRecalls(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("The parser is done."), apptest.CallsTool("c1", "recall", `{"query":"metrics port"}`), apptest.Says("It is 9137."),
+		apptest.CallsTool("c2", "recall", `{"ids":["r6"],"query":"weather"}`), apptest.Says("There it is."), apptest.Says("Gone again."), apptest.Says("Off."))
+	c := apptest.StartServer(t, p.Home(t), "-c", "memory.recall_tool=true")
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"})
+	c.Turn(thread, "The metrics endpoint listens on port 9137.")
+	c.Turn(thread, "And now the parser.")
+	excluded := c.ContextList(thread).Items[1]
+	require.Equal(t, "r6", excluded.ID)
+	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{excluded.ID}, "included": false})
+
+	require.Equal(t, "completed", c.Turn(thread, "Which port was it?").Status)
+	asked := p.Asked()
+	require.NotContains(t, strings.Join(asked[2].Conversation(t), "|"), "9137")
+	require.Contains(t, asked[2].Tools(), "recall")
+	require.Equal(t, "r6 (excluded): The metrics endpoint listens on port 9137.", outputOf(t, asked[3], "c1"))
+
+	require.Equal(t, "completed", c.Turn(thread, "Bring it back.").Status)
+	last := p.Asked()[5]
+	require.Contains(t, outputOf(t, last, "c2"), "r6 is in the conversation again")
+	require.Contains(t, outputOf(t, last, "c2"), "Nothing was found")
+	require.Equal(t, "user: The metrics endpoint listens on port 9137.", last.Conversation(t)[0])
+	c.Call("context/undo", apptest.Object{"threadId": thread})
+	conversation, _ := p.Next(c, thread, "And now?")
+	require.NotEqual(t, "user: The metrics endpoint listens on port 9137.", conversation[0])
+
+	c.Call("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "disabled"})
+	c.Turn(thread, "Off?")
+	require.NotContains(t, p.Asked()[7].Tools(), "recall")
+	c.Close()
+}
+
+// TestBinaryHasTheModelSummarise: what leaves a context goes to the model, and what that writes
+// is kept; where it fails there is a summary without it, and one warning.
+func TestBinaryHasTheModelSummarise(t *testing.T) { apptest.OnBothWires(t, binaryHasTheModelSummarise) }
+
+func binaryHasTheModelSummarise(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("Done."), apptest.Says("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
+	home := p.Home(t)
+	c := apptest.StartServer(t, home, "-c", "memory.summarize_on_prune=true", "-c", "memory.summarizer=model")
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"})
+	c.Turn(thread, "The metrics endpoint listens on port 9137.")
+	c.Turn(thread, "And now the parser, please.")
+	for _, index := range []int{1, 3} {
+		c.Call("context/setInclusion", apptest.Object{"threadId": thread, "indices": []int{index}, "included": false})
+		c.UntilMethod("memory/updated")
+	}
+	require.Contains(t, p.Asked()[2].Body, "port 9137")
+	require.NotContains(t, p.Asked()[2].Body, "parser")
+	var page protocol.MemoryListResponse
+	require.NoError(t, json.Unmarshal(c.Call("memory/list", apptest.Object{"sessionId": thread}), &page))
+	require.Len(t, page.Data, 2)
+	require.Contains(t, page.Data[0].Text, "parser", "made without the model")
+	require.Equal(t, "- The metrics endpoint is on 9137, for the dashboards.", page.Data[1].Text)
+	require.Equal(t, []string{"r6"}, page.Data[1].ItemIDs)
+	c.Close()
+}
+
+// TestBinaryKeepsTheModeOfTheMemory over a restart, of threads that are not loaded, too.
+func TestBinaryKeepsTheModeOfTheMemory(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, counting(9)...)
+	home := p.Home(t)
+	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	c.Turns(thread, 2)
+	c.Turn(thread, "The metrics endpoint listens on port 9137.")
+	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "polluted"}).Message, "polluted")
+	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": thread}).Message, "mode")
+	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": "01990000-0000-7000-8000-000000000000", "mode": "enabled"}).Message, "no rollout found")
+	c.Kill()
+	c = apptest.StartServer(t, home, apptest.Remembering...)
+	c.Initialize()
+	c.Call("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "disabled"})
+	c.Kill()
+	c = apptest.StartServer(t, home, apptest.Remembering...)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": thread, "excludeTurns": true})
+	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 1})
+	c.Call("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "enabled"})
+	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 0})
+	c.UntilMethod("memory/updated")
+	var page protocol.MemoryListResponse
+	require.NoError(t, json.Unmarshal(c.Call("memory/list", apptest.Object{}), &page))
+	require.Len(t, page.Data, 1, "of the last turn alone")
+	require.Contains(t, page.Data[0].Text, "9137")
+	c.Close()
+}

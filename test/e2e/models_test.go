@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// modelServer is a provider with a list of models. Chat is answered with "Hello."
+type modelServer struct {
+	*httptest.Server
+	list   func(w http.ResponseWriter, r *http.Request)
+	listed atomic.Int32
+}
+
+func newModelServer(t *testing.T, list func(w http.ResponseWriter, r *http.Request)) *modelServer {
+	m := &modelServer{list: list}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		m.listed.Add(1)
+		m.list(w, r)
+	})
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		apptest.Says("Hello.")(w)
+	})
+	m.Server = httptest.NewServer(mux)
+	t.Cleanup(m.Close)
+	return m
+}
+
+func (m *modelServer) home(t *testing.T, model string) string {
+	home := t.TempDir()
+	apptest.WriteConfig(t, home, fmt.Sprintf("%smodel_provider = \"mine\"\n[model_providers.mine]\nname = \"Mine\"\nbase_url = %q\nwire_api = \"chat\"\n", model, m.URL+"/v1"))
+	return home
+}
+
+type modelPage struct {
+	Data []struct {
+		ID            string
+		IsDefault     bool
+		ContextWindow *int64
+	}
+	NextCursor *string
+}
+
+func models(c *apptest.Client, params apptest.Object) (page modelPage) {
+	c.T.Helper()
+	require.NoError(c.T, json.Unmarshal(c.Call("model/list", params), &page))
+	return page
+}
+
+func writes(text string) func(w http.ResponseWriter, _ *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+}
+
+// TestBinaryListsTheProvidersModels: page by page, the configured one first, from one
+// question to the provider.
+func TestBinaryListsTheProvidersModels(t *testing.T) {
+	m := newModelServer(t, writes(`{"data":[{"id":"a","max_model_len":4096},{"id":"b"},{"id":"c"},{"id":"text-embedding-x"}]}`))
+	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
+	c.Initialize()
+	var ids []string
+	var cursor *string
+	for range 5 {
+		page := models(c, apptest.Object{"cursor": cursor, "limit": 2})
+		for _, model := range page.Data {
+			ids = append(ids, model.ID)
+			require.Equal(t, model.ID == "b", model.IsDefault)
+		}
+		if cursor = page.NextCursor; cursor == nil {
+			break
+		}
+	}
+	require.Equal(t, []string{"b", "a", "c"}, ids)
+	all := models(c, apptest.Object{"includeHidden": true, "modelProvider": "mine"})
+	require.Len(t, all.Data, 5, "the embedding, and the model of the provider offline")
+	require.EqualValues(t, 4096, *all.Data[1].ContextWindow)
+	require.EqualValues(t, 1, m.listed.Load())
+	c.Close()
+}
+
+// TestBinaryListsModelsOfASilentProvider: the configured one, in bounded time, while
+// everything else is served.
+func TestBinaryListsModelsOfASilentProvider(t *testing.T) {
+	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
+	c.Initialize()
+	begun := time.Now()
+	list := c.Ask("model/list", apptest.Object{})
+	c.Call("account/read", apptest.Object{})
+	require.Less(t, time.Since(begun), 2*time.Second, "nothing waits for the provider")
+	answer := c.UntilAnswer(list)
+	require.Nil(t, answer.Error)
+	require.Contains(t, string(answer.Result), `"id":"b"`)
+	require.Less(t, time.Since(begun), 10*time.Second)
+	c.Close()
+}
+
+// TestBinaryEndsWhileAProviderIsAsked: the end does not wait for it, and the question is
+// answered.
+func TestBinaryEndsWhileAProviderIsAsked(t *testing.T) {
+	asked := make(chan struct{})
+	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	})
+	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
+	c.Initialize()
+	list := c.Ask("model/list", apptest.Object{})
+	<-asked
+	begun := time.Now()
+	require.NoError(t, c.In.Close())
+	require.Nil(t, c.UntilAnswer(list).Error)
+	c.AwaitExit()
+	require.Less(t, time.Since(begun), 2*time.Second)
+}
+
+// TestBinaryLearnsTheContextWindow: nobody has asked for the list, and still the second
+// turn knows the window of a model that no table has.
+func TestBinaryLearnsTheContextWindow(t *testing.T) {
+	told := make(chan struct{})
+	m := newModelServer(t, func(w http.ResponseWriter, r *http.Request) {
+		defer close(told)
+		writes(`{"data":[{"id":"own","meta":{"n_ctx":8192}}]}`)(w, r)
+	})
+	c := apptest.StartServer(t, m.home(t, "model = \"own\"\n"))
+	c.Initialize()
+	thread := c.StartTrusted()
+	c.Turn(thread, "one")
+	<-told
+	require.Eventually(t, func() bool { return models(c, apptest.Object{}).Data[0].ContextWindow != nil }, apptest.Patience, time.Millisecond)
+	c.Turn(thread, "two")
+	require.Contains(t, string(c.Call("context/getUsage", apptest.Object{"threadId": thread})), `"modelContextWindow":8192`)
+	require.EqualValues(t, 1, m.listed.Load())
+	c.Close()
+}

@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryTakesDeepNesting of 100,000 brackets wherever bytes come from: each is refused with
+// words, or passed over, at the price of a few times its size, and the server goes on.
+func TestBinaryTakesDeepNesting(t *testing.T) {
+	t.Parallel()
+	const depth = 100_000
+	lists, members := strings.Repeat("[", depth), strings.Repeat(`{"a":`, depth)
+	whole := lists + strings.Repeat("]", depth)
+	p := apptest.NewProvider(t, apptest.Says("one"), apptest.CallsTool("x", "shell", `{"command":`+whole+`}`), apptest.Says("two"), apptest.CallsTool("y", "shell", members), apptest.Says("three"))
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	id := c.StartTrusted()
+	require.Equal(t, "completed", c.Turn(id, "first").Status)
+	base := restingKiB(c, id)
+
+	for _, line := range []string{lists, members, whole, `{"id":1,"method":"model/list","params":` + lists, `{"id":1,"method":"model/list","params":{"x":` + whole + `}}`} {
+		c.Write(line)
+		m := c.Until(func(m apptest.Message) bool { return m.Method == "" && string(m.ID) == "null" })
+		require.Contains(t, []int{-32700, -32600}, m.Error.Code)
+		require.Less(t, len(m.Line), 1000)
+	}
+	const taken = 9_000 // is as deep as JSON is read
+	inside := strings.Repeat("[", taken) + strings.Repeat("]", taken)
+	for _, method := range []string{"thread/start", "turn/start", "context/replace", "config/value/write", "thread/list"} {
+		c.Write(fmt.Sprintf(`{"id":"deep","method":%q,"params":{"threadId":%q,"input":%s,"config":%s,"value":%s,"cursor":%s}}`, method, id, inside, inside, inside, inside))
+		m := c.UntilAnswer(`"deep"`)
+		require.NotNil(t, m.Error, method)
+		require.NotEmpty(t, m.Error.Message)
+		require.Less(t, len(m.Line), 1000, method)
+	}
+	for range 2 {
+		require.Equal(t, "completed", c.Turn(id, "arguments of a call").Status)
+	}
+	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.Weight*128<<10, "KiB")
+	path := c.ReadThread(id).Path
+	c.Close()
+
+	for _, line := range []string{whole, lists, `{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payload":` + members} {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+		require.NoError(t, err)
+		_, err = f.WriteString(line + "\n")
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(home, "AGENTS.md"), []byte(whole), 0o600))
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	require.Len(t, c.ReadThread(id).Turns, 3)
+	c.Close()
+
+	apptest.WriteConfig(t, home, "x = "+whole+"\n")
+	d := apptest.StartServer(t, home)
+	d.Ask("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
+	d.Ask("config/read", apptest.Object{})
+	require.NoError(t, d.In.Close())
+	d.Drain()
+	for _, m := range d.Seen {
+		require.Less(t, len(m.Line), 100_000)
+	}
+}

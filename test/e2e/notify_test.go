@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// notifying is a home whose notify program is a script.
+func notifying(t *testing.T, script string) (home string) {
+	t.Helper()
+	home = t.TempDir()
+	program := filepath.Join(home, "notify.sh")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\ncd '"+home+"'\n"+script), 0o700))
+	apptest.WriteConfig(t, home, fmt.Sprintf("notify = [%q, \"extra\"]\n", program))
+	return home
+}
+
+func TestBinaryNotifyRunsAProgramAfterEachCompletedTurn(t *testing.T) {
+	home := notifying(t, "cat >> input\necho noise; echo noise >&2\nprintf '%s\\n' \"$#\" \"$1\" \"$2\" >> said.$$.part && mv said.$$.part said.$$\n")
+	c := apptest.StartOffline(t, home)
+	dir := t.TempDir()
+	thread := c.StartThread(apptest.Object{"cwd": dir})
+	first := c.Turn(thread, "hello")
+	c.Call("thread/shellCommand", apptest.Object{"threadId": thread, "command": "true"})
+	c.UntilMethod("turn/completed")
+	second := c.Turn(thread, "more")
+	c.Close()
+
+	files, err := filepath.Glob(filepath.Join(home, "said.*"))
+	require.NoError(t, err)
+	require.Len(t, files, 2, "one of each turn, and none of the user's own command")
+	var said []string
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		said = append(said, string(text))
+	}
+	require.ElementsMatch(t, []string{
+		fmt.Sprintf("2\nextra\n{\"type\":\"agent-turn-complete\",\"thread-id\":%q,\"turn-id\":%q,\"cwd\":%q,\"client\":\"test\",\"input-messages\":[\"hello\"],"+
+			"\"last-assistant-message\":%q}\n", thread, first.ID, dir, announcedAnswer(t, said, "\"hello\"],")),
+		fmt.Sprintf("2\nextra\n{\"type\":\"agent-turn-complete\",\"thread-id\":%q,\"turn-id\":%q,\"cwd\":%q,\"client\":\"test\",\"input-messages\":[\"hello\",\"more\"],"+
+			"\"last-assistant-message\":%q}\n", thread, second.ID, dir, announcedAnswer(t, said, "\"more\"],")),
+	}, said)
+	input, err := os.ReadFile(filepath.Join(home, "input"))
+	require.NoError(t, err)
+	require.Empty(t, input)
+}
+
+// announcedAnswer is the agent's message of the argument that has a text.
+func announcedAnswer(t *testing.T, said []string, has string) string {
+	t.Helper()
+	for _, s := range said {
+		if _, rest, found := strings.Cut(s, has+"\"last-assistant-message\":"); found {
+			text, err := strconv.Unquote(strings.TrimSuffix(rest, "}\n"))
+			require.NoError(t, err)
+			require.NotEmpty(t, text)
+			return text
+		}
+	}
+	t.Fatalf("nothing was announced with %s: %q", has, said)
+	return ""
+}
+
+func TestBinaryNotifyNeverHoldsUpOrFailsATurnAndEndsWithTheServer(t *testing.T) {
+	home := notifying(t, "echo $$ > pid\ntrap '' TERM\nwhile :; do sleep 1; done\n")
+	c := apptest.StartOffline(t, home)
+	thread := c.StartThread(apptest.Object{})
+	require.Equal(t, "completed", c.Turn(thread, "one").Status)
+	require.Equal(t, "completed", c.Turn(thread, "two").Status)
+	c.Close()
+	text, err := os.ReadFile(filepath.Join(home, "pid"))
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	require.False(t, apptest.IsAlive(pid), "the program outlives the server")
+}
+
+func TestBinaryNotifyWithoutAProgramFailsNoTurn(t *testing.T) {
+	home := t.TempDir()
+	apptest.WriteConfig(t, home, "notify = [\"/nowhere/program\"]\n")
+	c := apptest.StartOffline(t, home)
+	thread := c.StartThread(apptest.Object{})
+	require.Equal(t, "completed", c.Turn(thread, "one").Status)
+	require.Equal(t, "completed", c.Turn(thread, strings.Repeat("long ", 60_000)).Status)
+	c.Close()
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryServesAFlood: a client asks 200 threads 2,000 things at once and reads nothing. Meanwhile
+// another has all of them answered, and ends turns; then each request has one answer, or a refusal
+// that tells why, and each thread has served.
+func TestBinaryServesAFlood(t *testing.T) {
+	t.Parallel()
+	const threads, busy, each = 200, 20, 10
+	release := make(chan struct{})
+	defer close(release)
+	h := apptest.LaunchHost(t, apptest.ServerCommand(t, homeOfStreams(t, release), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
+	owner, flooder := h.Welcome(), h.Welcome()
+	var ids []string
+	turns := map[string]string{}
+	for i := range threads {
+		id := owner.StartThread(apptest.Object{})
+		if ids = append(ids, id); i < busy {
+			turns[id] = owner.BeginTurn(id, "stream")
+		}
+	}
+	resume := flooder.StopReading()
+	methods := []string{"thread/read", "context/getItems", "thread/name/set", "context/getUsage", "thread/turns/list"}
+	for i := range threads * each {
+		flooder.Send(apptest.Object{"id": i, "method": methods[i/threads%len(methods)], "params": apptest.Object{"threadId": ids[i%threads], "name": "n"}})
+	}
+	for i, id := range ids {
+		owner.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
+		if i < busy {
+			owner.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turns[id]})
+			untilEnd(owner.Client, turns[id], "interrupted")
+		}
+		owner.Seen = nil
+	}
+
+	resume()
+	served, answered := map[string]int{}, map[int64]bool{}
+	for len(answered) < threads*each {
+		m := flooder.Next()
+		if m.Method != "" {
+			continue
+		}
+		n := gjson.ParseBytes(m.ID).Int()
+		require.False(t, answered[n], "%d has a second answer", n)
+		answered[n] = true
+		if m.Error == nil {
+			served[ids[n%threads]]++
+			continue
+		}
+		require.Equal(t, -32001, m.Error.Code, m.Line)
+		require.Contains(t, m.Error.Message, "retry later")
+	}
+	require.Len(t, served, threads)
+	for _, id := range ids {
+		require.Equal(t, "n", owner.ReadThread(id).Name)
+	}
+	h.End()
+}
+
+// TestBinaryHoldsFewLargeAnswers: a client asks for a large thread again and again, and reads
+// nothing. Each request has an answer or a refusal, and few answers wait at a time.
+func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
+	t.Parallel()
+	const turns, asked = 8, 60
+	h := apptest.LaunchHost(t, apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), "")
+	owner, greedy := h.Welcome(), h.Welcome()
+	id := owner.StartThread(apptest.Object{})
+	for range turns {
+		owner.Turn(id, strings.Repeat("x", 1<<20))
+	}
+	owner.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
+	base := apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmRSS:")
+	resume := greedy.StopReading()
+	for i := range asked {
+		greedy.Send(apptest.Object{"id": i, "method": "thread/read", "params": apptest.Object{"threadId": id, "includeTurns": true}})
+	}
+	owner.Call("thread/read", apptest.Object{"threadId": id})
+	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.Weight*256<<10, "KiB: sixty of 8 MiB are more")
+	resume()
+	served := 0
+	for range asked {
+		if m := greedy.Next(); m.Error == nil {
+			served++
+		} else {
+			require.Equal(t, -32001, m.Error.Code, m.Line)
+		}
+	}
+	require.Positive(t, served)
+	require.Equal(t, turns, len(greedy.ReadThread(id).Turns), "it has read")
+	h.End()
+}

@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryReadsAtTheSameTime: calls of one answer that only read run together, whichever tool they use.
+// Their outputs are in the order of the calls, for the model and in the rollout.
+func TestBinaryReadsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	c, o := apptest.StartObedient(t)
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	require.NoError(t, syscall.Mkfifo(first, 0o600))
+	require.NoError(t, syscall.Mkfifo(second, 0o600))
+	feed := func(name string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(name, []byte("from "+filepath.Base(name)+"\n"), 0o600))
+	}
+	id := c.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	done := 0
+	for name, acts := range map[string][]apptest.Act{
+		"shell":        append(apptest.RunsShell("cat first"), apptest.RunsShell("cat second")...),
+		"exec_command": append(apptest.RunsExec("cat first", nil), apptest.RunsExec("cat second", nil)...),
+	} {
+		before := len(o.Asked())
+		c.BeginTurn(id, apptest.Does(acts))
+		for range acts {
+			c.Until(func(m apptest.Message) bool {
+				return m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution"
+			})
+		}
+		feed(second)
+		require.Equal(t, "from second\n", c.UntilCommand().AggregatedOutput, name)
+		require.Equal(t, done, strings.Count(toolOutputs(c, id), "from second"), "%s: the output waits for that of the first call", name)
+		feed(first)
+		require.Equal(t, "from first\n", c.UntilCommand().AggregatedOutput, name)
+		require.Equal(t, "completed", c.AwaitTurn().Status)
+		done++
+		body := o.Asked()[before+1].Body
+		require.Less(t, strings.Index(body, "from first"), strings.Index(body, "from second"), name)
+		require.Contains(t, body, `"parallel_tool_calls":true`)
+	}
+	written := toolOutputs(c, id)
+	require.Equal(t, 2, strings.Count(written, "from first"))
+	require.Less(t, strings.LastIndex(written, "from first"), strings.LastIndex(written, "from second"))
+
+	image := filepath.Join(dir, "i.png")
+	require.NoError(t, os.WriteFile(image, []byte(apptest.APNG), 0o600))
+	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("cat first"), apptest.Call("view_image", apptest.Object{"path": image})...)))
+	require.Equal(t, image, apptest.UntilItem[struct{ Path string }](c, "imageView").Path)
+	feed(first)
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	c.Close()
+}
+
+// toolOutputs are the lines of a thread's rollout with what the model was given by its tools.
+func toolOutputs(c *apptest.Client, id string) string {
+	c.T.Helper()
+	path := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id}), "thread.path").Str
+	text, err := os.ReadFile(path)
+	require.NoError(c.T, err)
+	var outputs strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if gjson.Get(line, "payload.type").Str == "function_call_output" {
+			outputs.WriteString(line)
+		}
+	}
+	return outputs.String()
+}

@@ -1,0 +1,210 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// untilPatch reads up to the end of a patch.
+func untilPatch(c *apptest.Client) apptest.PatchItem {
+	c.T.Helper()
+	return apptest.UntilItem[apptest.PatchItem](c, "fileChange")
+}
+
+// TestBinaryAppliesPatches to a real directory: in the workspace without asking, and as
+// the user decides where nothing may be written.
+func TestBinaryAppliesPatches(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	project := t.TempDir()
+	file := filepath.Join(project, "run.sh")
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\necho one\n"), 0o755))
+	change := func(from, to string) string {
+		return apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: run.sh\n@@\n-echo " + from + "\n+echo " + to + "\n*** End Patch\nEOF\n")
+	}
+	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
+	c.OnAsk = func(m apptest.Message) any {
+		require.Fail(t, "no question is to be asked", m.Line)
+		return nil
+	}
+	c.BeginTurn(id, change("one", "two"))
+	item := untilPatch(c)
+	require.Equal(t, "completed", item.Status)
+	require.Equal(t, file, item.Changes[0].Path)
+	require.Equal(t, "update", item.Changes[0].Kind.Type)
+	require.Equal(t, "@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo one\n+echo two\n", item.Changes[0].Diff)
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\necho two\n", string(content))
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+	c.Close()
+}
+
+// TestBinaryAsksBeforeItPatches gives each decision on a patch.
+func TestBinaryAsksBeforeItPatches(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	project := t.TempDir()
+	id := c.StartThread(apptest.Object{"cwd": project})
+	asked := 0
+	for _, d := range []struct {
+		decision, file, turn, patch string
+		written                     bool
+		asked                       int
+	}{
+		{"decline", "a", "completed", "declined", false, 1},
+		{"cancel", "b", "interrupted", "declined", false, 2},
+		{"accept", "c", "completed", "completed", true, 3},
+		{"acceptForSession", "d", "completed", "completed", true, 4},
+		{"decline", "d", "completed", "completed", true, 4},
+	} {
+		c.OnAsk = func(m apptest.Message) any {
+			asked++
+			require.Equal(t, "item/fileChange/requestApproval", m.Method)
+			require.NoFileExists(t, filepath.Join(project, d.file), "nothing is written before the answer")
+			return apptest.Object{"decision": d.decision}
+		}
+		c.BeginTurn(id, apptest.Runs(strings.ReplaceAll(apptest.APatch, "notes/new", d.file)))
+		require.Equal(t, d.patch, untilPatch(c).Status, d)
+		require.Equal(t, d.turn, c.AwaitTurn().Status, d)
+		_, err := os.Stat(filepath.Join(project, d.file))
+		require.Equal(t, d.written, err == nil, d)
+		require.Equal(t, d.asked, asked, d)
+	}
+	files, err := os.ReadDir(project)
+	require.NoError(t, err)
+	require.Len(t, files, 2, "nothing else lies there")
+	c.Close()
+}
+
+// adds asks the offline model to add a file by a patch.
+func adds(name string) string {
+	return apptest.Runs(strings.ReplaceAll(apptest.APatch, "notes/new", name))
+}
+
+// TestBinaryPatchesAbsoluteNames: below the working directory or a writable root they are written,
+// elsewhere the user is asked, and no link or .. leads out.
+func TestBinaryPatchesAbsoluteNames(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	project, root, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	require.NoError(t, os.Symlink(outside, filepath.Join(project, "link")))
+	require.NoError(t, os.Mkdir(filepath.Join(project, "sub"), 0o755))
+	asked := []string{}
+	c.OnAsk = func(m apptest.Message) any {
+		require.Equal(t, "item/fileChange/requestApproval", m.Method)
+		asked = append(asked, m.Method)
+		return apptest.Object{"decision": "accept"}
+	}
+	limits := apptest.Object{"type": "workspaceWrite", "writableRoots": []string{root}}
+	patch := func(policy, name string) int {
+		asked = asked[:0]
+		id := c.StartThread(apptest.Object{"cwd": project})
+		c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy, "sandboxPolicy": limits})
+		c.AwaitTurn()
+		return len(asked)
+	}
+	for name, file := range map[string]string{
+		filepath.Join(project, "a/new"): filepath.Join(project, "a/new"), filepath.Join(root, "new"): filepath.Join(root, "new"),
+		"sub/../dots": filepath.Join(project, "dots"), project + "/../" + filepath.Base(project) + "/up": filepath.Join(project, "up"),
+	} {
+		require.Zero(t, patch("never", name), name)
+		require.FileExists(t, file, name)
+	}
+	for _, name := range []string{filepath.Join(outside, "new"), "../" + filepath.Base(outside) + "/up", filepath.Join(outside, "made/new")} {
+		file := name
+		if !filepath.IsAbs(name) {
+			file = filepath.Join(project, name)
+		}
+		require.Zero(t, patch("never", name), name)
+		require.NoFileExists(t, file, name)
+		require.Equal(t, 1, patch("on-request", name), name)
+		require.FileExists(t, file, name)
+	}
+	for _, name := range []string{"link/led", filepath.Join(project, "link/led"), filepath.Join(project, ".git/led"), filepath.Join(outside, ".git/led")} {
+		require.Zero(t, patch("on-request", name), name)
+	}
+	require.NoFileExists(t, filepath.Join(outside, "led"))
+	require.NoDirExists(t, filepath.Join(project, ".git"))
+	require.NoDirExists(t, filepath.Join(outside, ".git"))
+	c.Close()
+}
+
+// TestBinaryShowsAbsoluteNamesOfPatches as they are, whichever way the patch names them.
+func TestBinaryShowsAbsoluteNamesOfPatches(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	project, outside := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(project, "f"), []byte("a\n"), 0o644))
+	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	c.BeginTurn(id, apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: "+project+"/f\n*** Move to: "+outside+"/g\n@@\n-a\n+b\n"+
+		"*** Add File: f\n+c\n*** End Patch\nEOF\n"))
+	item := untilPatch(c)
+	require.Equal(t, "completed", item.Status)
+	paths := []string{item.Changes[0].Path, item.Changes[1].Path}
+	require.ElementsMatch(t, []string{project + "/f", outside + "/g"}, paths)
+	c.AwaitTurn()
+	moved, err := os.ReadFile(filepath.Join(outside, "g"))
+	require.NoError(t, err)
+	require.Equal(t, "b\n", string(moved))
+	stays, err := os.ReadFile(filepath.Join(project, "f"))
+	require.NoError(t, err)
+	require.Equal(t, "c\n", string(stays))
+	c.Close()
+}
+
+// TestBinaryPatchesKeepProtectedFolders: a later start reads .codex and .agents of the workspace and of
+// writable roots. The user is asked for them, and no link leads into them.
+func TestBinaryPatchesKeepProtectedFolders(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	project, root := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(project, ".agents"), 0o755))
+	require.NoError(t, os.Symlink(".agents", filepath.Join(project, "link")))
+	asked, decision := 0, "decline"
+	c.OnAsk = func(m apptest.Message) any {
+		require.Equal(t, "item/fileChange/requestApproval", m.Method)
+		asked++
+		return apptest.Object{"decision": decision}
+	}
+	patch := func(policy, sandbox, name string) int {
+		asked = 0
+		id := c.StartThread(apptest.Object{"cwd": project, "config": apptest.Object{"sandbox_workspace_write.writable_roots": []string{root}}})
+		limits := apptest.Object{"type": sandbox}
+		if sandbox == "workspaceWrite" {
+			limits["writableRoots"] = []string{root}
+		}
+		c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy, "sandboxPolicy": limits})
+		c.AwaitTurn()
+		return asked
+	}
+	for _, name := range []string{".codex/config.toml", ".agents/skills/a/SKILL.md", filepath.Join(project, ".Codex/config.toml"), filepath.Join(root, ".codex/config.toml"), ".codex"} {
+		file := name
+		if !filepath.IsAbs(name) {
+			file = filepath.Join(project, name)
+		}
+		require.Zero(t, patch("never", "workspaceWrite", name), name)
+		require.Equal(t, 1, patch("on-request", "workspaceWrite", name), name)
+		require.NoFileExists(t, file, name)
+	}
+	require.Zero(t, patch("on-request", "workspaceWrite", "link/skills/a/SKILL.md"))
+	require.NoDirExists(t, filepath.Join(project, ".agents", "skills"))
+	require.Zero(t, patch("never", "workspaceWrite", "sub/.codex/config.toml"), "no root has this one")
+	require.FileExists(t, filepath.Join(project, "sub/.codex/config.toml"))
+
+	decision = "accept"
+	require.Equal(t, 1, patch("on-request", "workspaceWrite", ".codex/config.toml"))
+	require.FileExists(t, filepath.Join(project, ".codex/config.toml"))
+	require.Zero(t, patch("never", "dangerFullAccess", ".agents/skills/a/SKILL.md"))
+	require.FileExists(t, filepath.Join(project, ".agents/skills/a/SKILL.md"))
+	c.Close()
+}

@@ -1,0 +1,320 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/core"
+	"appserver/test/apptest"
+)
+
+// memoryKiB is a figure of the server's memory: VmRSS is what it has, VmHWM the most
+// that it had.
+func memoryKiB(c *apptest.Client, figure string) int {
+	c.T.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Cmd.Process.Pid))
+	require.NoError(c.T, err)
+	_, rest, found := strings.Cut(string(status), "\n"+figure+":")
+	require.True(c.T, found)
+	kib, err := strconv.Atoi(strings.Fields(rest)[0])
+	require.NoError(c.T, err)
+	return kib
+}
+
+// streamNumbered answers with that many deltas, each of 64 bytes with its number. It
+// calls still with true when all are written, and with false when the server has
+// taken nothing for a second.
+func streamNumbered(deltas int, still func(done bool)) func(w io.Writer) {
+	return func(w io.Writer) {
+		conn, _, err := http.NewResponseController(w.(http.ResponseWriter)).Hijack()
+		if err != nil {
+			panic(err) // shown by the server of the test
+		}
+		defer conn.Close()
+		body := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+		for i := range deltas {
+			body = append(body, apptest.Streamed(apptest.Object{"content": numbered(i)}, nil)...)
+			if len(body) > 64<<10 {
+				writePatiently(conn, body, still)
+				body = body[:0]
+			}
+		}
+		writePatiently(conn, append(body, apptest.Streamed(apptest.Object{}, "stop")+"data: [DONE]\n\n"...), still)
+		still(true)
+	}
+}
+
+func numbered(i int) string { return fmt.Sprintf("%-63d\n", i) }
+
+// writePatiently writes, and calls still where nothing can be written for a second.
+func writePatiently(conn net.Conn, b []byte, still func(done bool)) {
+	for len(b) > 0 {
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // fails with the write
+		n, err := conn.Write(b)
+		b = b[n:]
+		switch {
+		case err == nil:
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return
+		case n == 0:
+			still(false)
+		}
+	}
+}
+
+// restingKiB is what the server has in memory between turns, with the tables of the
+// tokenizer, which the first count loads.
+func restingKiB(c *apptest.Client, thread string) int {
+	c.T.Helper()
+	c.Call("context/getUsage", apptest.Object{"threadId": thread})
+	return memoryKiB(c, "VmRSS")
+}
+
+var unread = flag.Duration("unread", 2*time.Second, "how long TestBinaryHoldsBackStreams leaves unread what it is told")
+
+// TestBinaryHoldsBackStreams streams 200,000 deltas to a client that does not read:
+// the server holds back the provider, takes no more memory however long that lasts, and nothing is
+// lost, neither for the client nor in the rollout.
+func TestBinaryHoldsBackStreams(t *testing.T) {
+	t.Parallel()
+	const deltas = 200_000
+	still := make(chan bool, deltas)
+	p := apptest.NewProvider(t, streamNumbered(deltas, func(done bool) { still <- done }))
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	id := c.StartThread(apptest.Object{})
+	base := restingKiB(c, id)
+	resume := c.StopReading()
+	c.Ask("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("stream")})
+	select {
+	case done := <-still:
+		require.False(t, done, "the provider is not held back")
+	case <-time.After(apptest.Patience):
+		t.Fatal("the provider can write on and on")
+	}
+	for end := time.After(*unread); end != nil; {
+		select {
+		case done := <-still:
+			require.False(t, done, "the provider is held back no more")
+		case <-end:
+			end = nil
+		}
+	}
+	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.Weight*64<<10, "KiB")
+
+	resume()
+	var text strings.Builder
+	c.Until(func(m apptest.Message) bool {
+		if m.Method == "item/agentMessage/delta" {
+			var p struct{ Delta string }
+			require.NoError(t, json.Unmarshal(m.Params, &p))
+			text.WriteString(p.Delta)
+		}
+		return m.Method == "item/completed" && text.Len() > 0
+	})
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	whole := text.String()
+	require.Len(t, whole, deltas*64)
+	for i := range deltas {
+		require.True(t, strings.HasPrefix(whole[i*64:], numbered(i)), "delta %d", i)
+	}
+	c.Close()
+
+	kept := apptest.StartOffline(t, home).ReadThread(id).Turns
+	require.Len(t, kept, 1)
+	require.Equal(t, "completed", kept[0].Status)
+	require.Equal(t, whole, gjson.GetBytes(kept[0].Items[len(kept[0].Items)-1], "text").Str)
+}
+
+// TestBinaryBoundsOutput has a command that writes 64 MiB: the client sees half of it,
+// is told so, and 40 KB are kept for the model.
+func TestBinaryBoundsOutput(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	id := c.StartTrusted()
+	base := restingKiB(c, id)
+	c.BeginTurn(id, "run: echo first; head -c 67108864 /dev/zero | tr '\\0' x; echo; echo last")
+	kept := c.UntilCommand().AggregatedOutput
+	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.Weight*64<<10, "KiB")
+	c.AwaitTurn()
+	c.Close()
+
+	require.True(t, strings.HasPrefix(kept, "first\n") && strings.HasSuffix(kept, "\nlast\n"), "head and tail")
+	require.Less(t, len(kept), 41_000)
+	var text strings.Builder
+	for _, m := range c.Seen {
+		if m.Method == "item/commandExecution/outputDelta" {
+			var p struct{ Delta string }
+			require.NoError(t, json.Unmarshal(m.Params, &p))
+			text.WriteString(p.Delta)
+		}
+	}
+	require.InDelta(t, core.MaxOutputBytes, text.Len(), 200)
+	require.Equal(t, core.MoreOutput, text.String()[core.MaxOutputBytes:])
+}
+
+// TestBinaryAnswersLongLines sends lines of 64 MiB, and of one byte more.
+func TestBinaryAnswersLongLines(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	line := func(id, size int) string {
+		head, tail := fmt.Sprintf(`{"id":%d,"method":"model/list","params":{"junk":"`, id), `"}}`
+		return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
+	}
+	c.Write(line(100, maxLine))
+	require.Nil(t, c.UntilAnswer("100").Error)
+	c.Write(line(101, maxLine+1))
+	require.Equal(t, "invalidRequest", c.UntilAnswer("null").Error.Data.Kind)
+	c.Call("model/list", apptest.Object{})
+	c.Close()
+}
+
+// maxLine is the longest line, in bytes without its end, that the server takes.
+const maxLine = 64 << 20
+
+// TestBinaryAnswersEachRequestOnce pipelines requests while the client does not read.
+func TestBinaryAnswersEachRequestOnce(t *testing.T) {
+	t.Parallel()
+	requests := 10_000 / apptest.Weight
+	c := apptest.StartOffline(t, t.TempDir())
+	methods := []struct {
+		name   string
+		params any
+		want   string // in the answer
+	}{
+		{"config/read", apptest.Object{}, `"result":{"config":`},
+		{"model/list", apptest.Object{}, `"result":{"data":`},
+		{"no/such", nil, `"code":-32601`},
+		{"thread/read", apptest.Object{"threadId": "x"}, `"kind":"invalidThreadId"`},
+		{"thread/list", apptest.Object{}, `"result":{"data":`},
+	}
+	resume := c.StopReading()
+	for i := range requests {
+		m := methods[i%len(methods)]
+		c.Send(apptest.Object{"id": requestID(i), "method": m.name, "params": m.params})
+	}
+	resume()
+	for open := requests; open > 0; {
+		if m := c.Next(); m.Method == "" {
+			open--
+		}
+	}
+	c.Close()
+
+	answers, overloaded := map[string]string{}, 0
+	for _, m := range c.Seen {
+		if m.Method == "" && m.ID != nil {
+			require.Empty(t, answers[string(m.ID)], "a second answer")
+			answers[string(m.ID)] = m.Line
+		}
+	}
+	for i := range requests {
+		id, err := json.Marshal(requestID(i))
+		require.NoError(t, err)
+		answer := answers[string(id)]
+		if strings.Contains(answer, `"code":-32001`) {
+			overloaded++
+			continue
+		}
+		require.Contains(t, answer, methods[i%len(methods)].want)
+	}
+	require.Less(t, overloaded, requests)
+	require.Len(t, answers, requests+1, "and one to initialize")
+}
+
+// requestID is a string or a number.
+func requestID(i int) any {
+	if i%2 == 0 {
+		return fmt.Sprintf("request %d", i)
+	}
+	return -i
+}
+
+// TestBinaryAnswersWhatItAccepted ends the input right behind 200 requests.
+func TestBinaryAnswersWhatItAccepted(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := apptest.StartOffline(t, home)
+	id := c.StartThread(apptest.Object{})
+	c.Turn(id, "hello")
+	c.Close()
+
+	c = apptest.Dial(t, apptest.OfflineCommand(t, home))
+	var lines strings.Builder
+	add := func(method string, params apptest.Object) {
+		c.LastID++
+		line, err := json.Marshal(apptest.Object{"id": c.LastID, "method": method, "params": params})
+		require.NoError(t, err)
+		lines.WriteString(string(line) + "\n")
+	}
+	add("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
+	add("thread/resume", apptest.Object{"threadId": id})
+	for c.LastID < 200 {
+		add("thread/start", apptest.Object{})
+		add("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
+		add("thread/name/set", apptest.Object{"threadId": id, "name": fmt.Sprint("name ", c.LastID)})
+		add("thread/list", apptest.Object{})
+		add("model/list", apptest.Object{})
+		add("config/read", apptest.Object{"includeLayers": true})
+	}
+	_, err := io.WriteString(c.In, lines.String())
+	require.NoError(t, err)
+	c.Close()
+
+	answers := 0
+	for _, m := range c.Seen {
+		if m.Method == "" {
+			answers++
+			require.Nil(t, m.Error, m.Line)
+		}
+	}
+	require.Equal(t, c.LastID, answers)
+	require.Equal(t, fmt.Sprint("name ", c.LastID-4), apptest.StartOffline(t, home).ReadThread(id).Name, "the last name that was set")
+}
+
+// TestBinaryGivesUpClientsThatDoNotRead: a client of a socket takes nothing of 200,000 deltas, and
+// is given up. Others are served meanwhile, and whoever resumes the thread finds all of it.
+func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
+	t.Parallel()
+	const deltas = 200_000
+	p := apptest.NewProvider(t, streamNumbered(deltas, func(bool) {}))
+	h := apptest.LaunchHost(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
+	other, slow := h.Welcome(), h.Welcome()
+	id := slow.StartThread(apptest.Object{})
+	slow.Call("context/getUsage", apptest.Object{"threadId": id}) // loads the tables of the tokenizer
+	base := apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmRSS:")
+	resume := slow.StopReading()
+	slow.Send(apptest.Object{"id": "stream", "method": "turn/start", "params": apptest.Object{"threadId": id, "input": apptest.TextInput("stream")}})
+	other.StartThread(apptest.Object{})
+	for end := time.Now().Add(2 * apptest.Patience); len(other.Diagnostics().Connections) > 1; {
+		require.True(t, time.Now().Before(end), "the client is not given up")
+	}
+	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.Weight*96<<10, "KiB")
+	for view := other.ThreadOf("thread/resume", apptest.Object{"threadId": id}); view.Turns[0].Status == "inProgress"; view = other.ReadThread(id) {
+		other.AwaitTurn()
+	}
+
+	items := other.ReadThread(id).Turns[0].Items
+	var answer struct{ Text string }
+	require.NoError(t, json.Unmarshal(items[len(items)-1], &answer))
+	require.Len(t, answer.Text, deltas*64)
+	for i := range deltas {
+		require.True(t, strings.HasPrefix(answer.Text[i*64:], numbered(i)), "delta %d", i)
+	}
+	resume()
+	h.End()
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// githubToken is put together here, so that no file has one.
+var githubToken = "ghp_" + strings.Repeat("a1", 18)
+
+// filesWith are the files below a folder that contain a text.
+func filesWith(t *testing.T, dir, text string) (paths []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if strings.Contains(string(content), text) {
+			paths = append(paths, path)
+		}
+		return err
+	}))
+	return paths
+}
+
+// TestBinaryWritesNoSecrets says secrets to a thread, and has them come out of a command,
+// in a name, and through an edit. The live model is sent them; no file has them.
+func TestBinaryWritesNoSecrets(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	args := []string{"-c", `history.sensitivePatterns=["bluebird", 'room (\d+)']`}
+	c := apptest.StartOffline(t, home, args...)
+	id := c.StartTrusted()
+	c.Turn(id, "hello bluebird in room 4711, take "+githubToken)
+	c.Turn(id, "run: echo token="+githubToken+" | tr a a")
+	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "Bluebird " + githubToken})
+	live := string(c.Call("context/getPrompt", apptest.Object{"threadId": id}))
+	require.Contains(t, live, "hello bluebird in room 4711, take "+githubToken)
+	require.Contains(t, live, "token="+githubToken)
+	before := c.ReadThread(id)
+	items := c.ContextList(id).Items
+	c.Call("context/replace", apptest.Object{"threadId": id, "id": items[slices.IndexFunc(items, func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })].ID, "text": "short " + githubToken})
+	c.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{1}, "included": false})
+	c.Close()
+	require.FileExists(t, before.Path+".bak", "the rollout was rewritten")
+	for _, secret := range []string{githubToken, "bluebird", "Bluebird", "4711"} {
+		require.Empty(t, filesWith(t, home, secret), secret)
+	}
+
+	c = apptest.StartOffline(t, home, args...)
+	after := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	require.Empty(t, c.Warnings())
+	require.Len(t, after.Turns, len(before.Turns))
+	for i := range after.Turns {
+		require.Equal(t, before.Turns[i].ID, after.Turns[i].ID)
+		require.Len(t, after.Turns[i].Items, len(before.Turns[i].Items))
+	}
+	again := string(c.Call("context/getPrompt", apptest.Object{"threadId": id}))
+	require.Contains(t, again, "hello [redacted] in room [redacted], take [redacted]")
+	require.Contains(t, again, "short [redacted]")
+	require.NotContains(t, again, githubToken)
+	require.Len(t, c.ContextList(id).Items, len(items))
+	require.Equal(t, "completed", c.Turn(id, "and on").Status)
+	c.Close()
+}
+
+func TestBinaryImportsNoSecrets(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(t.TempDir(), "from elsewhere.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(apptest.LegacyRollout, "README.md", githubToken)), 0o600))
+	status, id, errs := apptest.Execute(t, home, "thread", "import", file)
+	require.Zero(t, status, errs)
+	require.Equal(t, apptest.LegacyID, strings.TrimSpace(id))
+	require.Empty(t, filesWith(t, home, githubToken))
+	require.Len(t, filesWith(t, home, "There is [redacted]."), 1)
+}
+
+func TestBinaryWritesSecretsWhereItIsToldTo(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := apptest.StartOffline(t, home, "-c", "history.redactSecrets=false")
+	open := c.StartThread(apptest.Object{})
+	c.Turn(open, "take "+githubToken)
+	shut := c.StartThread(apptest.Object{"config": apptest.Object{"history.redactSecrets": true}})
+	c.Turn(shut, "take "+githubToken)
+	paths := []string{c.ReadThread(open).Path}
+	c.Close()
+	require.Equal(t, paths, filesWith(t, home, githubToken), "what holds for a thread counts")
+}

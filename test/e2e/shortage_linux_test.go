@@ -1,0 +1,204 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"golang.org/x/sys/unix"
+
+	"appserver/test/apptest"
+)
+
+// limit changes what the server may have from now on, and gives what it had.
+func limit(c *apptest.Client, resource int, most uint64) (before uint64) {
+	c.T.Helper()
+	var old unix.Rlimit
+	require.NoError(c.T, unix.Prlimit(c.Cmd.Process.Pid, resource, nil, &old))
+	before = old.Cur
+	old.Cur = most
+	require.NoError(c.T, unix.Prlimit(c.Cmd.Process.Pid, resource, &old, nil))
+	return before
+}
+
+// shortage is a lack of something: begin takes it, and end gives it back.
+type shortage struct {
+	begin func(c *apptest.Client) (end func())
+	// says is in each refusal, helps in those of the server's own files; refuses are the requests
+	// of writings that get one.
+	says, helps string
+	refuses     []string
+}
+
+// TestBinaryHealsAfterAShortage takes a running server the room in files, or the descriptors.
+// Each request that writes is refused, in words that tell why, and changes nothing, there or on
+// the disk; once the shortage is over the same request is served, and another server finds what
+// this one has.
+func TestBinaryHealsAfterAShortage(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]shortage{
+		"room": {func(c *apptest.Client) func() {
+			before := limit(c, unix.RLIMIT_FSIZE, 0)
+			return func() { limit(c, unix.RLIMIT_FSIZE, before) }
+		}, "file too large", "raise the limit of file sizes (ulimit -f)", []string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork", "thread/start", "config/value/write", "fs/writeFile"}},
+		"descriptors": {func(c *apptest.Client) func() {
+			before := limit(c, unix.RLIMIT_NOFILE, 0) // those that are open stay
+			return func() { limit(c, unix.RLIMIT_NOFILE, before) }
+		}, "too many open files", "raise the limit of open files (ulimit -n)", []string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			c := apptest.StartOffline(t, home)
+			id := c.StartTrusted()
+			require.Equal(t, "completed", c.Turn(id, "hello").Status)
+			require.Equal(t, "completed", c.Turn(id, "run: echo hello").Status)
+			requests := writings(c, id)
+			for _, method := range s.refuses {
+				before := knows(c, id)
+				end := s.begin(c)
+				refusal := c.Refused(method, requests[method])
+				end()
+				require.Contains(t, strings.ToLower(refusal.Message), s.says, "%s: %v", method, refusal)
+				if method != "fs/writeFile" {
+					require.Contains(t, refusal.Message, s.helps, method)
+					require.Equal(t, "storage", refusal.Data.Kind, method)
+				}
+				c.Call("thread/resume", apptest.Object{"threadId": id}) // it may have been let go
+				require.Equal(t, before, knows(c, id), "%s was refused", method)
+				require.Equal(t, before, knownAnew(t, home, id), "%s was refused: another server", method)
+				c.Call(method, requests[method])
+				if method == "turn/start" {
+					require.Equal(t, "completed", c.AwaitTurn().Status)
+				}
+				require.Equal(t, knows(c, id), knownAnew(t, home, id), "%s was served: another server", method)
+			}
+			c.Close()
+			require.Empty(t, apptest.StartOffline(t, home).Warnings())
+		})
+	}
+}
+
+// writings are requests that each write something, by their methods.
+func writings(c *apptest.Client, id string) map[string]apptest.Object {
+	item := c.ContextList(id).Items[1].ID
+	return map[string]apptest.Object{
+		"thread/name/set":      {"threadId": id, "name": "a name"},
+		"turn/start":           {"threadId": id, "input": apptest.TextInput("more")},
+		"context/setInclusion": {"threadId": id, "ids": []string{item}, "included": false},
+		"thread/context/trim":  {"threadId": id, "keepLastNTurns": 1},
+		"thread/fork":          {"threadId": id},
+		"thread/start":         {"cwd": "/"},
+		"config/value/write":   {"keyPath": "tui.x", "value": 1, "mergeStrategy": "replace"},
+		"fs/writeFile":         {"path": filepath.Join(c.T.TempDir(), "file"), "dataBase64": base64.StdEncoding.EncodeToString([]byte("text"))},
+	}
+}
+
+// knows is what the server knows of a thread, the list of all, and the configuration.
+func knows(c *apptest.Client, id string) []string {
+	c.T.Helper()
+	v := c.ReadThread(id)
+	known := append([]string{v.Name, gjson.GetBytes(c.Call("config/read", apptest.Object{}), "config.tui").Raw}, apptest.ItemsOf(v)...)
+	for _, thread := range gjson.GetBytes(c.Call("thread/list", apptest.Object{}), "data.#.id").Array() {
+		known = append(known, thread.Str)
+	}
+	return known
+}
+
+// knownAnew is what a new server of the home knows.
+func knownAnew(t *testing.T, home, id string) []string {
+	t.Helper()
+	c := apptest.StartOffline(t, home)
+	known := knows(c, id)
+	c.Close()
+	return known
+}
+
+// TestBinaryNeedsFewDescriptorsOnASocket has 32 of them for clients, watches, an index and turns.
+func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
+	t.Parallel()
+	h := apptest.LaunchHost(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), `ulimit -n 32; exec "$@"`), "")
+	a, b := h.Welcome(), h.Welcome()
+	dir := t.TempDir()
+	a.Call("fs/watch", apptest.Object{"watchId": "w", "path": dir})
+	id := a.StartTrusted()
+	b.Call("thread/resume", apptest.Object{"threadId": id})
+	for i := range 3 {
+		a.BeginTurn(id, fmt.Sprintf("run: echo %d > %s", i, filepath.Join(dir, "f")))
+		require.Equal(t, "completed", a.AwaitTurn().Status)
+		require.Equal(t, "completed", b.AwaitTurn().Status)
+	}
+	if !slices.Contains(a.Methods(), "fs/changed") {
+		a.UntilMethod("fs/changed")
+	}
+	a.Call("thread/list", apptest.Object{})
+	b.Call("thread/search", apptest.Object{"searchTerm": "echo"})
+	h.End()
+}
+
+// TestBinaryTellsThatNoMoreCanBeWatched: the system's words for it are those for a full disk, and
+// for too many files.
+func TestBinaryTellsThatNoMoreCanBeWatched(t *testing.T) {
+	t.Parallel()
+	for setting, says := range map[string]string{
+		"watches":   "No space left on device (os error 28): the system watches no more for this user: end other watches, or raise fs.inotify.max_user_watches",
+		"instances": "Too many open files (os error 24): the system watches no more for this user: end other watchers, or raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)",
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			script := fmt.Sprintf(`unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_inotify_%s; exec "$@"' sh "$@"`, setting)
+			c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), script))
+			c.Initialize()
+			dir := t.TempDir()
+			require.Equal(t, dir+": "+says, c.Refused("fs/watch", apptest.Object{"watchId": "w", "path": dir}).Message)
+			c.Call("fs/readDirectory", apptest.Object{"path": dir})
+			c.Close()
+		})
+	}
+}
+
+// TestBinaryFreesDescriptorsOfIdleThreads has ten turns at once under a limit of 32 open files.
+// New threads start afterwards, and the older ones still take turns and edits. A kill loses none of it.
+func TestBinaryFreesDescriptorsOfIdleThreads(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -n 32; exec "$@"`))
+	c.Initialize()
+	var old, ids []string
+	for range 10 {
+		old = append(old, c.StartTrusted())
+	}
+	for _, id := range old {
+		c.BeginTurn(id, "one of ten")
+	}
+	for c.Count("turn/completed") < len(old) {
+		require.Equal(t, "completed", c.AwaitTurn().Status)
+	}
+	for i := range 6 {
+		id := c.StartTrusted()
+		ids = append(ids, id)
+		require.Equal(t, "completed", c.Turn(id, fmt.Sprintf("run: echo new %d", i)).Status)
+	}
+	for _, id := range old {
+		require.Equal(t, "completed", c.Turn(id, "again").Status)
+		item := c.ContextList(id).Items[1].ID
+		c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{item}, "included": false})
+	}
+	require.NotContains(t, c.Methods(), "thread/closed")
+	before := map[string]any{}
+	for _, id := range append(ids, old...) {
+		before[id] = []any{apptest.ItemsOf(c.ReadThread(id)), c.ContextList(id).Items}
+	}
+	c.Kill()
+	after := apptest.StartOffline(t, home)
+	for id, known := range before {
+		after.Call("thread/resume", apptest.Object{"threadId": id})
+		require.Equal(t, known, []any{apptest.ItemsOf(after.ReadThread(id)), after.ContextList(id).Items})
+	}
+	require.Empty(t, after.Warnings())
+}

@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinarySkillsReachTheModel: it is told which there are, and sent those that the user
+// names, by a mention or by an input of their own, in turns and while one runs.
+func TestBinarySkillsReachTheModel(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.Says("One."), apptest.Says("Two."), apptest.Says("Three."))
+	home, work := p.Home(t), t.TempDir()
+	path := apptest.WriteSkill(t, filepath.Join(work, ".agents", "skills", "release"), apptest.ASkill)
+	apptest.WriteSkill(t, filepath.Join(home, "skills", "quiet"), "---\ndescription: Not unasked\n---\nHush.\n")
+	require.NoError(t, os.MkdirAll(filepath.Join(home, "skills", "quiet", "agents"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "skills", "quiet", "agents", "openai.yaml"), []byte("policy: {allow_implicit_invocation: false}\n"), 0o600))
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": work})
+
+	c.Turn(thread, "now $release it, with $HOME and $quiet")
+	c.Call("turn/start", apptest.Object{"threadId": thread, "input": []apptest.Object{
+		{"type": "skill", "name": "release", "path": path}, {"type": "text", "text": "again"}, {"type": "skill", "name": "gone", "path": "/gone/SKILL.md"},
+	}})
+	c.AwaitTurn()
+	require.NoError(t, os.Remove(path))
+	c.Turn(thread, "and $release once more")
+
+	asked := p.Asked()
+	require.Len(t, asked, 3)
+	sent := "<skill>\n<name>release</name>\n<path>" + path + "</path>\n" + apptest.ASkill + "</skill>"
+	first := asked[0].Texts(t)
+	require.Contains(t, first[0], "- release: How to release ("+path+")")
+	require.NotContains(t, first[0], "quiet")
+	require.Equal(t, sent, first[len(first)-2])
+	require.Contains(t, first[len(first)-1], "Hush.")
+	second := asked[1].Texts(t)
+	require.Equal(t, sent, second[len(second)-2])
+	require.Contains(t, second[len(second)-1], "<name>gone</name>")
+	require.Contains(t, second[len(second)-1], "There is no such skill here")
+	third := asked[2].Texts(t)
+	require.Equal(t, "and $release once more", third[len(third)-1], "it is gone")
+	require.NotContains(t, third[0], "How to release")
+
+	shown, err := json.Marshal(c.ReadThread(thread))
+	require.NoError(t, err)
+	require.NotContains(t, string(shown), "Run the tests.", "people are shown what they said")
+	c.Close()
+}
+
+// TestBinaryClientToolsOutliveTheServer: they are the thread's, and the model is offered
+// them after a restart, too.
+func TestBinaryClientToolsOutliveTheServer(t *testing.T) {
+	p := apptest.NewProvider(t, apptest.Says("One."), apptest.CallsTool("c1", "ticket", `{"id":"7"}`), apptest.Says("It is open."))
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}})
+	c.Turn(thread, "hello")
+	c.Close()
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.OnAsk = func(m apptest.Message) any {
+		require.Equal(t, "item/tool/call", m.Method)
+		require.JSONEq(t, `{"id":"7"}`, string(memberOf(t, m.Params, "arguments")))
+		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "open"}}, "success": true}
+	}
+	c.Call("thread/resume", apptest.Object{"threadId": thread})
+	c.Turn(thread, "look it up")
+	asked := p.Asked()
+	require.Len(t, asked, 3)
+	for _, r := range asked {
+		require.Contains(t, r.Body, `"name":"ticket"`)
+	}
+	require.Equal(t, "open", asked[2].Last(t).Content)
+	c.Close()
+}
+
+func memberOf(t *testing.T, raw json.RawMessage, name string) json.RawMessage {
+	t.Helper()
+	var members map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(raw, &members))
+	return members[name]
+}

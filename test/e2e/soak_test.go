@@ -1,0 +1,278 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// soakTime is how long the soak runs: what SOAK says, or a short time.
+func soakTime(t *testing.T) time.Duration {
+	text, ok := os.LookupEnv("SOAK")
+	if !ok {
+		return 20 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	require.NoError(t, err, "SOAK")
+	return d
+}
+
+// TestBinarySoak has clients do whatever clients do, at random, and looks at what the server
+// takes: it does not grow with time, and is given back when all have gone. SOAK is how long;
+// SOAK_DIR a folder that gets the samples, soak.csv, and their picture, soak.svg.
+func TestBinarySoak(t *testing.T) {
+	t.Parallel()
+	const clients = 6
+	h := soakHost(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			_ = h.Cmd.Process.Signal(syscall.SIGQUIT) // it writes what each goroutine does
+			<-h.Exited
+		}
+	})
+	watcher := h.Welcome()
+	watcher.Call("thread/list", apptest.Object{}) // opens the index
+	watcher.Call("memory/search", apptest.Object{"query": "nothing"})
+	before := sample(watcher, h, 0)
+
+	began, lasts := time.Now(), soakTime(t)
+	var all sync.WaitGroup
+	for n := range uint64(clients) {
+		s := &soaker{Guest: h.Welcome(), host: h, dir: t.TempDir(), rng: rand.New(rand.NewPCG(n, 9))}
+		all.Go(func() {
+			defer s.tell()
+			for time.Since(began) < lasts && !t.Failed() {
+				s.act()
+			}
+			s.leave()
+		})
+	}
+	var samples []soakSample
+	every := time.NewTicker(max(lasts/240, 100*time.Millisecond))
+	defer every.Stop()
+	for time.Since(began) < lasts && !t.Failed() {
+		<-every.C
+		samples = append(samples, sample(watcher, h, time.Since(began)))
+		watcher.Seen = nil
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	requireFlat(t, samples)
+	after := sample(watcher, h, time.Since(began))
+	for end := time.Now().Add(apptest.Patience); time.Now().Before(end) && after.exceeds(before); after = sample(watcher, h, time.Since(began)) {
+		watcher.Seen = nil
+	}
+	t.Logf("before %+v, after %+v", before, after)
+	require.False(t, after.exceeds(before), "left behind: before %+v, after %+v\n%s", before, after, openFiles(h))
+	if dir := os.Getenv("SOAK_DIR"); dir != "" {
+		writeSoak(t, dir, append(samples, after))
+	}
+	h.End()
+}
+
+// openFiles are what the server has open.
+func openFiles(h *apptest.Daemon) string {
+	var list []string
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", h.Cmd.Process.Pid))
+	for _, link := range links {
+		target, _ := os.Readlink(link) // of a file that may be closed by now
+		list = append(list, target)
+	}
+	slices.Sort(list)
+	return strings.Join(list, "\n")
+}
+
+// soakHost is a server with a model that does as it is told, and a server of tools.
+func soakHost(t *testing.T) *apptest.Daemon {
+	model := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client has gone
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		if acts := apptest.NextActs(string(body)); len(acts) > 0 {
+			apptest.Calling(w, rand.Int(), acts, "1")
+		} else {
+			apptest.Says("done, as was asked for, in some words")(w)
+		}
+	}))
+	t.Cleanup(model.Close)
+	program, err := apptest.MCPProgram()
+	require.NoError(t, err)
+	home := t.TempDir()
+	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\nthread_unload_delay_secs = 1\n"+
+		"[memory]\nsummarize_on_prune = true\ninject = true\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n[mcp_servers.docs]\ncommand = %q\n", model.URL+"/v1", program))
+	h := apptest.LaunchHost(t, apptest.ServerCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
+	require.NotEmpty(t, h.URL)
+	return h
+}
+
+// soaker is a client with some threads.
+type soaker struct {
+	*apptest.Guest
+	host    *apptest.Daemon
+	dir     string
+	rng     *rand.Rand
+	threads []string
+}
+
+// tell tells what was said last, where the test fails.
+func (s *soaker) tell() {
+	for i := max(len(s.Seen)-6, 0); i < len(s.Seen) && s.T.Failed(); i++ {
+		s.T.Logf("%s: %.300s", s.dir, s.Seen[i].Line)
+	}
+}
+
+// soakThreads is how many threads a client has at most.
+const soakThreads = 4
+
+// act does one thing. Some are refused, as thread states have it; each is answered.
+func (s *soaker) act() {
+	if len(s.threads) == 0 || len(s.threads) < soakThreads && s.rng.IntN(8) == 0 {
+		s.threads = append(s.threads, s.StartThread(apptest.Object{"cwd": s.dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}))
+	}
+	id := s.threads[s.rng.IntN(len(s.threads))]
+	all := []func(id string){s.talk, s.talk, s.talk, s.interrupt, s.edit, s.prune, s.shorten, s.fork, s.look, s.watch, s.unload, s.vanishes, s.remove}
+	all[s.rng.IntN(len(all))](id)
+	s.Seen = nil
+}
+
+// converse runs a turn to its end, unless it is refused, and shows what is said meanwhile.
+func (s *soaker) converse(id, text string, hear func(apptest.Message)) {
+	begun := s.Request("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(text)})
+	if begun.Error != nil {
+		return
+	}
+	turn := gjson.GetBytes(begun.Result, "turn.id").Str
+	s.Until(func(m apptest.Message) bool {
+		hear(m)
+		return m.Method == "turn/completed" && gjson.GetBytes(m.Params, "turn.id").Str == turn
+	})
+}
+
+func (s *soaker) talk(id string) {
+	texts := []string{
+		"For the record: the port of the " + fmt.Sprint(s.rng.IntN(1000)) + "th service is 9137. " + strings.Repeat("More words. ", s.rng.IntN(500)),
+		apptest.Does(apptest.RunsShell("echo one; head -c 20000 /dev/zero | tr '\\0' x; echo")),
+		apptest.Does(apptest.RunsShell(apptest.APatch), apptest.RunsShell("rm -f notes/new")),
+		apptest.Does(apptest.RunsExec("cat", apptest.Object{"tty": true, "yield_time_ms": 250})),
+		apptest.Does(apptest.Call("mcp__docs__echo", apptest.Object{"x": s.rng.IntN(10)})),
+		apptest.Does(append(apptest.RunsShell("true"), apptest.RunsShell("false")...), apptest.RunsShell("ls")),
+	}
+	s.converse(id, texts[s.rng.IntN(len(texts))], func(apptest.Message) {})
+}
+
+// interrupt is for a command that ends by itself, too: the model may make the call again in a
+// later turn, where edits have taken it out of the context.
+func (s *soaker) interrupt(id string) {
+	s.converse(id, apptest.Does(apptest.RunsShell("sleep 5")), func(m apptest.Message) {
+		if m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution" {
+			s.Ask("turn/interrupt", apptest.Object{"threadId": id, "turnId": gjson.GetBytes(m.Params, "turnId").Str})
+		}
+	})
+}
+
+func (s *soaker) edit(id string) {
+	items := gjson.GetBytes(s.Request("context/getItems", apptest.Object{"threadId": id}).Result, "items.#.id").Array()
+	if len(items) == 0 {
+		return
+	}
+	ids := []string{items[s.rng.IntN(len(items))].Str}
+	s.Request("context/setInclusion", apptest.Object{"threadId": id, "ids": ids, "included": false})
+	if s.rng.IntN(2) == 0 {
+		s.Request("context/undo", apptest.Object{"threadId": id})
+	}
+	s.Request("context/getPrompt", apptest.Object{"threadId": id})
+}
+
+func (s *soaker) prune(id string) {
+	s.Request("context/prune", apptest.Object{"threadId": id, "categories": []string{"tool_output"}})
+	s.Request("context/getUsage", apptest.Object{"threadId": id})
+}
+
+func (s *soaker) shorten(id string) {
+	if s.rng.IntN(2) == 0 {
+		s.Request("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2})
+	} else {
+		s.Request("thread/compact/start", apptest.Object{"threadId": id})
+	}
+}
+
+func (s *soaker) fork(id string) {
+	forked := s.Request("thread/fork", apptest.Object{"threadId": id})
+	if forked.Error == nil {
+		s.threads = append(s.threads, gjson.GetBytes(forked.Result, "thread.id").Str)
+	}
+	if len(s.threads) > soakThreads {
+		s.remove(s.threads[0])
+	}
+}
+
+func (s *soaker) look(id string) {
+	s.Request("thread/list", apptest.Object{"limit": 10})
+	s.Request("thread/search", apptest.Object{"searchTerm": "service"})
+	s.Request("memory/search", apptest.Object{"query": "port of a service"})
+	s.Request("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
+	s.Request("fuzzyFileSearch", apptest.Object{"query": "new", "roots": []string{s.dir}})
+}
+
+func (s *soaker) watch(string) {
+	s.Request("fs/watch", apptest.Object{"watchId": "w", "path": s.dir})
+	require.NoError(s.T, os.WriteFile(filepath.Join(s.dir, "watched"), []byte("x"), 0o600))
+	s.Request("fs/unwatch", apptest.Object{"watchId": "w"})
+}
+
+func (s *soaker) unload(id string) {
+	s.Request("thread/unsubscribe", apptest.Object{"threadId": id})
+	s.Request("thread/resume", apptest.Object{"threadId": id})
+}
+
+// vanishes comes back as another connection, and takes up its threads.
+func (s *soaker) vanishes(string) {
+	s.Vanish()
+	s.Guest = s.host.Welcome()
+	for _, id := range s.threads {
+		s.Request("thread/resume", apptest.Object{"threadId": id})
+	}
+}
+
+// remove waits for a compaction that is under way: a thread that nobody knows of any more goes
+// on for as long as its terminals do.
+func (s *soaker) remove(id string) {
+	for {
+		refusal := s.Request("thread/delete", apptest.Object{"threadId": id}).Error
+		if refusal == nil {
+			break
+		}
+		turn := refusal.Data.TurnID
+		require.NotEmpty(s.T, turn, "%s: %s", id, refusal.Message)
+		s.Until(func(m apptest.Message) bool {
+			return m.Method == "turn/completed" && gjson.GetBytes(m.Params, "turn.id").Str == turn
+		})
+	}
+	s.threads = slices.DeleteFunc(s.threads, func(own string) bool { return own == id })
+}
+
+func (s *soaker) leave() {
+	for len(s.threads) > 0 {
+		s.remove(s.threads[0])
+	}
+	s.Vanish()
+}

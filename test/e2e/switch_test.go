@@ -1,0 +1,173 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// switchHome is a home whose providers sealing and plain are one server, by the Responses API and by
+// Chat Completions.
+func switchHome(p *apptest.Provider, t *testing.T) string {
+	home := t.TempDir()
+	table := "[model_providers.%s]\nbase_url = %q\nwire_api = %q\n"
+	apptest.WriteConfig(t, home, "model = \"gpt-5\"\nmodel_provider = \"sealing\"\n"+
+		fmt.Sprintf(table, "sealing", p.Server.URL+"/v1", apptest.ResponsesWire)+fmt.Sprintf(table, "plain", p.Server.URL+"/v1", apptest.ChatWire))
+	return home
+}
+
+// resumeWith starts a server that resumes a thread with a provider and a model.
+func resumeWith(t *testing.T, home, thread, provider, model string, args ...string) *apptest.Client {
+	c := apptest.StartServer(t, home, args...)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": thread, "modelProvider": provider, "model": model})
+	return c
+}
+
+// notSent are the reasons of a thread's items that are not in the prompt, by what they are.
+func notSent(c *apptest.Client, thread string) map[string]string {
+	reasons := map[string]string{}
+	for _, i := range c.Get("context/getItems", apptest.Object{"threadId": thread}).Get("items").Array() {
+		reason := i.Get("notSentReason")
+		require.Equal(c.T, !i.Get("inPrompt").Bool(), reason.Exists(), i.Raw)
+		if reason.Exists() {
+			reasons[i.Get("category").Str] = reason.Str
+		}
+	}
+	return reasons
+}
+
+// inputTypes are the types of the items of a request, those of messages left out.
+func inputTypes(r apptest.ChatRequest) (types []string) {
+	for _, item := range gjson.Get(r.Body, "input").Array() {
+		if kind := item.Get("type").Str; kind != "message" {
+			types = append(types, kind)
+		}
+	}
+	return types
+}
+
+// TestBinaryThreadsChangeProviderAndWire goes on with a thread by another model, by another provider
+// of another API, and back. Items are translated; what cannot be read is named with its reason, and
+// is sent again to the model that made it.
+func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
+	t.Parallel()
+	const (
+		search = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"go"}}`
+		patch  = `{"type":"custom_tool_call","status":"completed","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch"}`
+	)
+	hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
+	p := apptest.NewProvider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(search), apptest.ItemDone(patch))), hello,
+		hello, apptest.CallsShell("call_2", "echo hi"), apptest.Says("fine"), apptest.Says("fine"), hello)
+	home, dir := switchHome(p, t), t.TempDir()
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	c.Turn(thread, "one")
+	require.FileExists(t, dir+"/made.txt")
+	require.Empty(t, notSent(c, thread))
+	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output"}, inputTypes(p.Asked()[1]))
+
+	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("two"), "model": "gpt-5-mini"})
+	c.AwaitTurn()
+	require.Equal(t, map[string]string{"reasoning": "otherModel"}, notSent(c, thread))
+	require.Equal(t, []string{"web_search_call", "custom_tool_call", "custom_tool_call_output"}, inputTypes(p.Asked()[2]))
+	c.Close()
+
+	c = resumeWith(t, home, thread, "plain", "test")
+	require.Equal(t, map[string]string{"reasoning": "otherProvider", "other": "otherProvider"}, notSent(c, thread))
+	c.Turn(thread, "three")
+	call := gjson.Get(p.Asked()[3].Body, `messages.#(tool_calls).tool_calls.0`)
+	require.Equal(t, "apply_patch", call.Get("function.name").Str)
+	require.Contains(t, gjson.Get(call.Get("function.arguments").Str, "input").Str, "*** Add File: made.txt")
+	require.Contains(t, gjson.Get(p.Asked()[3].Body, `messages.#(role=="tool").content`).Str, "made.txt")
+	require.NotContains(t, p.Asked()[3].Body, "SEALED")
+	c.Close()
+
+	c = resumeWith(t, home, thread, "sealing", "gpt-5", "-c", `model_providers.sealing.wire_api="chat"`)
+	require.Equal(t, map[string]string{"reasoning": "otherApi", "other": "otherApi"}, notSent(c, thread))
+	c.Turn(thread, "four")
+	require.NotContains(t, p.Asked()[5].Body, "SEALED")
+	c.Close()
+
+	c = resumeWith(t, home, thread, "sealing", "gpt-5")
+	require.Empty(t, notSent(c, thread))
+	c.Turn(thread, "five")
+	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output", "function_call", "function_call_output"},
+		inputTypes(p.Asked()[6]))
+	require.Equal(t, "SEALED", gjson.Get(p.Asked()[6].Body, `input.#(type=="reasoning").encrypted_content`).Str)
+	c.Close()
+}
+
+// TestBinaryReasonsOfItemsThatAreNotSent has every other reason.
+func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
+	t.Parallel()
+	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))), apptest.CallsShell("call_1", "echo hi"), apptest.Says("done"))
+	c := apptest.StartServer(t, p.Home(t), "-c", `model="gpt-5"`)
+	c.Initialize()
+	thread := c.StartTrusted()
+	c.Turn(thread, "one")
+	c.Turn(thread, "two")
+	items := c.Get("context/getItems", apptest.Object{"threadId": thread}).Get("items")
+	exclude := func(category string) {
+		id := items.Get(`#(category=="` + category + `").id`).Str
+		c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{id}, "included": false})
+	}
+	exclude("assistantMessage")
+	require.Equal(t, map[string]string{"reasoning": "answerNotSent", "assistantMessage": "excluded"}, notSent(c, thread))
+	c.Call("context/undo", apptest.Object{"threadId": thread})
+	exclude("toolCall")
+	require.Equal(t, map[string]string{"toolCall": "excluded", "toolOutput": "callNotSent"}, notSent(c, thread))
+	c.Call("context/undo", apptest.Object{"threadId": thread})
+	c.Call("context/replace", apptest.Object{"threadId": thread, "id": items.Get(`#(category=="reasoning").id`).Str, "text": "short"})
+	require.Equal(t, map[string]string{"reasoning": "replaced"}, notSent(c, thread))
+	c.Call("thread/inject_items", apptest.Object{"threadId": thread, "items": []apptest.Object{
+		{"type": "reasoning", "summary": []apptest.Object{}, "content": []apptest.Object{{"type": "reasoning_text", "text": "raw"}}}, {"type": "mystery"}}})
+	require.Equal(t, map[string]string{"reasoning": "otherApi", "other": "unreadable"}, notSent(c, thread))
+	c.Close()
+	c = apptest.StartServer(t, apptest.ChatWire.Provider(t).Home(t))
+	c.Initialize()
+	thread = c.StartTrusted()
+	c.Call("thread/inject_items", apptest.Object{"threadId": thread, "items": []apptest.Object{
+		{"type": "reasoning", "summary": []apptest.Object{}, "content": []apptest.Object{{"type": "reasoning_text", "text": "raw"}}}}})
+	require.Equal(t, map[string]string{"reasoning": "notTakenBack"}, notSent(c, thread))
+	c.Close()
+}
+
+// TestBinaryTellsTheWholeListAfterAChangeOfProvider follows a thread as a client that keeps the list:
+// after a change of the provider it is told all items, because the reasons of old ones are others.
+func TestBinaryTellsTheWholeListAfterAChangeOfProvider(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))), apptest.Says("fine"), apptest.Says("fine"))
+	home := switchHome(p, t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartTrusted()
+	c.Turn(thread, "one")
+	c.Close()
+
+	c = apptest.StartServer(t, home)
+	c.Call("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"},
+		"capabilities": apptest.Object{"experimentalApi": true, "contextItemsDelta": true}})
+	c.Send(apptest.Object{"method": "initialized"})
+	c.Call("thread/resume", apptest.Object{"threadId": thread, "modelProvider": "plain", "model": "gpt-5"})
+	for _, full := range []bool{true, false} {
+		c.BeginTurn(thread, "again")
+		var told gjson.Result
+		ended := false
+		c.Until(func(m apptest.Message) bool {
+			if m.Method == "ContextItems" {
+				told = gjson.ParseBytes(m.Params)
+			}
+			ended = ended || m.Method == "turn/completed"
+			return ended && told.Exists()
+		})
+		require.Equal(t, full, told.Get("full").Bool())
+		require.Equal(t, full, told.Get(`items.#(notSentReason=="otherProvider")`).Exists())
+	}
+	c.Close()
+}

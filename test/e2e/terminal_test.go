@@ -1,0 +1,196 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// typesTo answers with a call that types on the session that the model was told last.
+func typesTo(p *apptest.Provider, id, chars string) func(io.Writer) {
+	return func(w io.Writer) {
+		asked := p.Asked()
+		found := apptest.SessionLine.FindAllStringSubmatch(asked[len(asked)-1].Body, -1)
+		calls(id, "write_stdin", apptest.Object{"session_id": json.Number(found[len(found)-1][1]), "chars": chars})(w)
+	}
+}
+
+// staysBehind answers with a call that has a command go on in the background.
+func staysBehind(id, script string, tty bool) func(io.Writer) {
+	return calls(id, "exec_command", apptest.Object{"cmd": script, "tty": tty, "yield_time_ms": 250})
+}
+
+// TestBinaryTerminals has a model leave a command running, talk to it in another turn, and
+// the client end it. An interrupted turn does not.
+func TestBinaryTerminals(t *testing.T) {
+	t.Parallel()
+	b := apptest.NewBrood()
+	t.Cleanup(func() { b.End(t) })
+	p := &apptest.Provider{}
+	answerWith(p, t, staysBehind("a", "read line; echo got $line; "+b.Script(), true), apptest.Says("it runs"),
+		typesTo(p, "b", "hello\n"), typesTo(p, "c", ""))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	id := c.StartTrusted()
+	first := c.BeginTurn(id, "serve")
+	c.AwaitTurn()
+	running := c.Terminals(id)
+	require.Len(t, running, 1)
+	require.Equal(t, "a", running[0].ItemID)
+
+	second := c.BeginTurn(id, "talk to it")
+	typed := c.UntilMethod("item/commandExecution/terminalInteraction")
+	require.Equal(t, []any{second, "a", "hello\n"}, []any{gjson.GetBytes(typed.Params, "turnId").Str, gjson.GetBytes(typed.Params, "itemId").Str, gjson.GetBytes(typed.Params, "stdin").Str})
+	c.UntilMethod("item/commandExecution/terminalInteraction")
+	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": second})
+	require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	require.Contains(t, p.Asked()[3].Body, `got hello`)
+	require.Len(t, c.Terminals(id), 1)
+	require.NotEmpty(t, b.Alive(t))
+
+	c.Call("thread/backgroundTerminals/terminate", apptest.Object{"threadId": id, "processId": running[0].ProcessID})
+	done := c.UntilMethod("item/completed")
+	require.Equal(t, []any{first, "a"}, []any{gjson.GetBytes(done.Params, "turnId").Str, gjson.GetBytes(done.Params, "item.id").Str})
+	require.Empty(t, c.Terminals(id))
+	require.Empty(t, b.Alive(t))
+	c.Close()
+}
+
+// answerWith is newProvider for a provider whose answers look at its requests.
+func answerWith(p *apptest.Provider, t *testing.T, answers ...func(io.Writer)) {
+	p.Server = apptest.NewProvider(t, answers...).Server
+	inner := p.Server.Config.Handler
+	p.Server.Config.Handler = apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		p.Keep(apptest.ChatRequest{Body: string(body)})
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		inner.ServeHTTP(w, r)
+	})
+}
+
+// leftRunning has a model leave a brood running in the background.
+func leftRunning(t *testing.T) (c *apptest.Client, thread string, b apptest.Brood) {
+	b = apptest.NewBrood()
+	t.Cleanup(func() { b.End(t) })
+	p := apptest.NewProvider(t, staysBehind("a", b.Script(), true), apptest.Says("it runs"), apptest.Says("and on"))
+	c = apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	thread = c.StartTrusted()
+	c.Turn(thread, "serve")
+	require.Len(t, c.Terminals(thread), 1)
+	require.NotEmpty(t, b.Alive(t))
+	return c, thread, b
+}
+
+// TestBinaryEndsTerminals with whatever they belong to, in time.
+func TestBinaryEndsTerminals(t *testing.T) {
+	t.Parallel()
+	item := func(c *apptest.Client, thread string) {
+		require.Equal(t, "a", apptest.UntilItem[struct{ ID string }](c, "commandExecution").ID)
+	}
+	for name, end := range map[string]func(c *apptest.Client, thread string){
+		"clean": func(c *apptest.Client, thread string) {
+			c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": thread})
+			item(c, thread)
+		},
+		"archive": func(c *apptest.Client, thread string) {
+			c.Ask("thread/archive", apptest.Object{"threadId": thread})
+			item(c, thread)
+			c.UntilMethod("thread/archived")
+		},
+		"delete":       func(c *apptest.Client, thread string) { c.Call("thread/delete", apptest.Object{"threadId": thread}) },
+		"end of stdin": func(c *apptest.Client, thread string) { c.Close() },
+		"kill":         func(c *apptest.Client, thread string) { c.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, thread, b := leftRunning(t)
+			begin := time.Now()
+			end(c, thread)
+			require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Promised, 5*time.Millisecond)
+			require.Less(t, time.Since(begin), apptest.Promised)
+		})
+	}
+}
+
+// TestBinaryTerminalsEndInTheRollout: what the server ended is in the thread that is
+// resumed, and the model is told that the session is gone.
+func TestBinaryTerminalsEndInTheRollout(t *testing.T) {
+	t.Parallel()
+	p := &apptest.Provider{}
+	answerWith(p, t, staysBehind("a", "echo up; sleep 600", false), apptest.Says("it runs"), typesTo(p, "b", ""), apptest.Says("gone"))
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	id := c.StartTrusted()
+	c.Turn(id, "serve")
+	c.Close()
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	shown := c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns[0].Items
+	require.Equal(t, "up\n", gjson.GetBytes(shown[2], "aggregatedOutput").Str)
+	c.Turn(id, "is it up?")
+	c.Close()
+	require.Contains(t, p.Asked()[3].Body, "it ended with the server")
+}
+
+// TestBinaryConfinesTerminals as all other commands.
+func TestBinaryConfinesTerminals(t *testing.T) {
+	t.Parallel()
+	project, home := t.TempDir(), t.TempDir()
+	outside := filepath.Join(home, "made")
+	p := apptest.NewProvider(t, calls("a", "exec_command", apptest.Object{"cmd": "test -t 0 && echo in >in; echo out >" + outside, "tty": true}), apptest.Says("done"))
+	p.Configure(t, home)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "workspace-write", "approvalPolicy": "never"})
+	c.Turn(id, "try")
+	c.Close()
+	require.NoFileExists(t, outside)
+	if _, err := os.Stat(filepath.Join(project, "in")); err != nil {
+		require.Contains(t, p.Asked()[1].Body, "cannot be confined")
+	}
+}
+
+// TestBinaryRunsTheUsersCommands outside of the sandbox, and ends them with their turn.
+func TestBinaryRunsTheUsersCommands(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, apptest.Says("I see"))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	project := t.TempDir()
+	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "read-only", "approvalPolicy": "never"})
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo written >here; cat here"})
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	require.FileExists(t, filepath.Join(project, "here"))
+	c.Turn(id, "what did I do?")
+	require.Contains(t, gjson.Get(p.Asked()[0].Body, "messages.1.content").Str, "echo written >here; cat here\n</command>\n<result>\nExit code: 0")
+
+	b := apptest.NewBrood()
+	t.Cleanup(func() { b.End(t) })
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": b.Script()})
+	c.UntilOutput("hatched\n")
+	begin := time.Now()
+	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": ""})
+	require.Equal(t, "interrupted", c.AwaitTurn().Status)
+	require.Less(t, time.Since(begin), apptest.Promised)
+	require.Empty(t, b.Alive(t))
+
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "sleep 600", "timeoutMs": 100})
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	c.Close()
+}

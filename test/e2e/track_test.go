@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// changed are the paths, in order, that the end of a turn names.
+func changed(end apptest.Message) (paths []string) {
+	for _, f := range gjson.GetBytes(end.Params, "metadata.diff.files.#.path").Array() {
+		paths = append(paths, f.Str)
+	}
+	return paths
+}
+
+// addsFile has a patch add a file.
+func addsFile(name, text string) []apptest.Act {
+	return apptest.Call("apply_patch", apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
+}
+
+// TestBinaryCountsWhatACallLeavesBehind: commands that stay, and calls right behind them in the
+// same answer, change files. Each is told once, and all of it can be taken back.
+func TestBinaryCountsWhatACallLeavesBehind(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	atFirst := p.Files()
+	stays := apptest.RunsExec("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
+	turn := c.BeginTurn(id, apptest.Does(append(append(stays, apptest.RunsShell("echo b > b.txt")...), addsFile("c.txt", "c")...), apptest.RunsShell("echo more >> a.txt")))
+	end := c.UntilMethod("turn/completed")
+	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changed(end))
+	require.Len(t, c.Terminals(id), 1)
+	c.RevertTo(id, turn, "both")
+	require.Equal(t, atFirst, p.Files())
+	c.Close()
+}
+
+// TestBinaryCountsWhatIsTyped on a terminal, in the turn that types it.
+func TestBinaryCountsWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	c, o := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	_, end := p.Changes(c, id, apptest.Does(apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250})))
+	require.Empty(t, changed(end))
+	before := p.Files()
+	turn, end := p.Changes(c, id, apptest.Does(apptest.Types("echo typed > doc.txt; rm gone.txt\n"), apptest.Types("echo more > new.txt\n")))
+	require.Contains(t, o.Outputs()[0], "session ID")
+	require.Equal(t, []string{"doc.txt", "gone.txt", "new.txt"}, changed(end))
+	c.RevertTo(id, turn, "files")
+	require.Equal(t, before, p.Files())
+	turn, end = p.Changes(c, id, apptest.Does(apptest.Types("echo last > last.txt; exit\n")))
+	require.Equal(t, []string{"last.txt"}, changed(end))
+	require.Empty(t, c.Terminals(id))
+	c.RevertTo(id, turn, "files")
+	require.Equal(t, before, p.Files())
+	c.Close()
+}
+
+// TestBinaryTellsChangesInOrder: the diff of a call comes behind the end of its item and before
+// the end of the turn, and holds what the disk does.
+func TestBinaryTellsChangesInOrder(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	p.Changes(c, id, apptest.Does(apptest.RunsShell("echo a > a.txt"), addsFile("b.txt", "b"), apptest.RunsExec("echo c > c.txt", nil), apptest.RunsShell("rm b.txt a.txt c.txt")))
+	var told []string
+	for _, m := range c.Seen {
+		switch m.Method {
+		case "item/completed":
+			if kind := gjson.GetBytes(m.Params, "item.type").Str; kind == "commandExecution" || kind == "fileChange" {
+				told = append(told, kind)
+			}
+		case "turn/diff/updated", "turn/completed":
+			told = append(told, m.Method)
+		}
+	}
+	require.Equal(t, []string{"commandExecution", "turn/diff/updated", "fileChange", "turn/diff/updated",
+		"commandExecution", "turn/diff/updated", "commandExecution", "turn/diff/updated", "turn/completed"}, told)
+	c.Close()
+}
+
+// TestBinaryTracksReviews: what a reviewer's command writes is the review's, and can be taken back.
+func TestBinaryTracksReviews(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
+	before := p.Files()
+	p.Changes(c, id, apptest.Does(apptest.RunsExec("sleep 600", apptest.Object{"yield_time_ms": 250})))
+	instructions := apptest.Does(apptest.RunsShell("echo reviewed > doc.txt"), apptest.RunsExec("echo x > x.txt; echo $$", apptest.Object{"tty": true, "yield_time_ms": 250}), addsFile("never.txt", "n"), apptest.Types("x"))
+	turn := gjson.GetBytes(c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}}), "turn.id").Str
+	end := c.UntilMethod("turn/completed")
+	require.Equal(t, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
+	require.Equal(t, []string{"doc.txt", "x.txt"}, changed(end))
+	require.Len(t, c.Terminals(id), 1, "a reviewer leaves none behind, and ends none")
+	c.RevertTo(id, turn, "files")
+	require.Equal(t, before, p.Files())
+	c.Close()
+}
+
+// TestBinaryTracksBesideTheUser: what the user's own command changes beside a turn that changes
+// nothing is not the turn's.
+func TestBinaryTracksBesideTheUser(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write", "approvalPolicy": "never"})
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo mine >> doc.txt"})
+	end := c.UntilMethod("turn/completed")
+	require.Empty(t, changed(end))
+	mine := p.Files()
+	turn, end := p.Changes(c, id, apptest.Does(apptest.RunsShell("echo theirs > theirs.txt")))
+	require.Equal(t, []string{"theirs.txt"}, changed(end))
+	c.RevertTo(id, turn, "files")
+	require.Equal(t, mine, p.Files())
+	c.Close()
+}
+
+// TestBinaryMeetsACommandThatGoesOn: a patch of a file that a command in the background writes,
+// too, says that it does not fit, or is followed by a conflict: nobody's text is lost by a revert.
+func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
+	t.Parallel()
+	c, o := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	fifo := filepath.Join(t.TempDir(), "go")
+	script := "mkfifo " + fifo + "; while read line < " + fifo + "; do echo $line > doc.txt; echo $line > " + fifo + "; done"
+	c.Done(id, apptest.RunsExec(script, apptest.Object{"yield_time_ms": 250}))
+	tell := func(line string) {
+		require.NoError(t, os.WriteFile(fifo, []byte(line+"\n"), 0))
+		text, err := os.ReadFile(fifo)
+		require.NoError(t, err)
+		require.Equal(t, line+"\n", string(text))
+	}
+	tell("of the command")
+	change := func(from, to string) []apptest.Act {
+		return apptest.Call("apply_patch", apptest.Object{"input": "*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to + "\n*** End Patch\n"})
+	}
+	c.Done(id, change("two", "patched"))
+	require.Contains(t, o.LastOutput(), "no file was changed")
+	turn := c.Done(id, change("of the command", "patched"))
+	tell("once more")
+	require.Equal(t, "checkpointConflict", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Data.Kind)
+	require.Equal(t, "once more\n", p.Files()["doc.txt"])
+	p.Write("doc.txt", "patched\n")
+	c.RevertTo(id, turn, "files")
+	require.Equal(t, "of the command\n", p.Files()["doc.txt"])
+	require.Len(t, c.Terminals(id), 1, "a revert ends no command")
+	c.Close()
+}
+
+// TestBinaryTwoThreadsInOneWorktree: each takes back its own, in any order where they do not
+// meet, and a thread whose file the other has changed since takes nothing back.
+func TestBinaryTwoThreadsInOneWorktree(t *testing.T) {
+	t.Parallel()
+	c, _ := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	params := apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}
+	one, two := c.StartThread(params), c.StartThread(params)
+	atFirst := p.Files()
+	first := c.Done(one, addsFile("one.txt", "1"), apptest.RunsShell("echo one > doc.txt"))
+	second := c.Done(two, addsFile("two.txt", "2"), apptest.RunsShell("echo two > doc.txt"))
+	refused := c.Request("thread/checkpoint/revert", apptest.Object{"threadId": one, "turnId": first, "mode": "files"})
+	require.Equal(t, `["`+filepath.Join(p.Dir, "doc.txt")+`"]`, gjson.Get(refused.Line, "error.data.paths").Raw)
+	require.Equal(t, "1\n", p.Files()["one.txt"])
+	c.RevertTo(two, second, "both")
+	require.Equal(t, "one\n", p.Files()["doc.txt"])
+	c.RevertTo(one, first, "both")
+	require.Equal(t, atFirst, p.Files())
+	c.Close()
+}

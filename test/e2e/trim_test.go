@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// counting are answers "answer 0" and so on.
+func counting(n int) (answers []func(w io.Writer)) {
+	for i := range n {
+		answers = append(answers, apptest.Says(fmt.Sprintf("answer %d", i)))
+	}
+	return answers
+}
+
+// TestBinaryTrimShowsTheBootstrap: the request after a trim holds what the provider session
+// was said to begin with, and nothing else, under a key of its own; undone, it holds what it
+// held before.
+func TestBinaryTrimShowsTheBootstrap(t *testing.T) {
+	apptest.OnBothWires(t, binaryTrimShowsTheBootstrap)
+}
+
+func binaryTrimShowsTheBootstrap(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	const summary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nIt was about numbers."
+	turns := func(from, to int) (texts []string) {
+		for i := from; i < to; i++ {
+			texts = append(texts, fmt.Sprintf("user: question %d", i), fmt.Sprintf("assistant: answer %d", i))
+		}
+		return texts
+	}
+	for name, o := range map[string]struct {
+		trim apptest.Object
+		kind string
+		want []string
+	}{
+		"turns":             {apptest.Object{"keepLastNTurns": 2}, protocol.BootstrapTurns, turns(2, 4)},
+		"summary":           {apptest.Object{"keepLastNTurns": 0, "summary": "It was about numbers."}, protocol.BootstrapSummary, []string{summary}},
+		"summary and turns": {apptest.Object{"keepLastNTurns": 1, "summary": "It was about numbers."}, protocol.BootstrapSummary, append([]string{summary}, turns(3, 4)...)},
+		"none":              {apptest.Object{}, protocol.BootstrapNone, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := on.Provider(t, counting(7)...)
+			home := p.Home(t)
+			c := apptest.StartServer(t, home)
+			c.Initialize()
+			thread := c.StartThread(apptest.Object{"cwd": "/"})
+			c.Turns(thread, 4)
+			before := p.Asked()[3]
+			o.trim["threadId"] = thread
+			c.Ask("thread/context/trim", o.trim)
+			var started protocol.ThreadSessionStartedNotification
+			require.NoError(t, json.Unmarshal(c.UntilMethod("thread/session/started").Params, &started))
+			require.Equal(t, o.kind, started.Bootstrap.Kind)
+
+			got, key := p.Next(c, thread, "and now?")
+			require.Equal(t, append(slices.Clone(o.want), "user: and now?"), got)
+			require.Equal(t, started.SessionID, key)
+			require.NotEqual(t, gjson.Get(before.Body, "prompt_cache_key").Str, key)
+			c.Kill()
+
+			c = apptest.StartServer(t, home)
+			c.Initialize()
+			c.Call("thread/resume", apptest.Object{"threadId": thread})
+			got, again := p.Next(c, thread, "after a crash?")
+			require.Equal(t, append(slices.Clone(o.want), "user: and now?", "assistant: answer 4", "user: after a crash?"), got)
+			require.Equal(t, key, again)
+			c.Call("context/undo", apptest.Object{"threadId": thread})
+			got, _ = p.Next(c, thread, "undone?")
+			require.Equal(t, append(turns(0, 4), "user: and now?", "assistant: answer 4", "user: after a crash?", "assistant: answer 5", "user: undone?"), got)
+			c.Close()
+		})
+	}
+}

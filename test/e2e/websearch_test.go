@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// TestBinarySearchesOfTheProvider are shown as they run, kept, listed, sent back, and can be excluded.
+func TestBinarySearchesOfTheProvider(t *testing.T) {
+	t.Parallel()
+	hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
+	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemAdded(apptest.SearchBegun), apptest.ItemDone(apptest.SearchDone), apptest.ItemDone(apptest.PageOpened),
+		apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.ManyQueries), apptest.ItemDone(apptest.NoAction), apptest.ItemDone(apptest.SaidHello))), hello, hello)
+	home := p.Home(t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartTrusted()
+	want := [][3]string{
+		{"item/started", "", `{"type":"other"}`},
+		{"item/completed", "weather", `{"type":"search","query":"weather","queries":null}`},
+	}
+	for _, s := range [][2]string{
+		{"https://a.org", `{"type":"openPage","url":"https://a.org"}`},
+		{"'rain' in https://a.org", `{"type":"findInPage","url":"https://a.org","pattern":"rain"}`},
+		{"one ...", `{"type":"search","query":null,"queries":["one","two"]}`},
+		{"", `{"type":"other"}`},
+	} {
+		want = append(want, [3]string{"item/started", s[0], s[1]}, [3]string{"item/completed", s[0], s[1]})
+	}
+	require.Equal(t, want, apptest.Searches(c.HeardTurn(thread, "one")))
+	c.Close()
+
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	items := gjson.ParseBytes(c.Call("thread/resume", apptest.Object{"threadId": thread})).Get("thread.turns.0.items")
+	require.Equal(t, `["ws_1","ws_2","ws_3","ws_4","ws_5"]`, items.Get(`#(type=="webSearch")#.id`).Raw)
+	require.Equal(t, want[1][2], items.Get(`#(id=="ws_1").action`).Raw)
+	listed := c.Get("context/getItems", apptest.Object{"threadId": thread}).Get(`items.#(itemId=="ws_1")`)
+	require.True(t, listed.Get("inPrompt").Bool(), listed.Raw)
+	c.Turn(thread, "two")
+	require.JSONEq(t, "["+apptest.SearchDone+","+apptest.PageOpened+","+apptest.PageSearch+","+apptest.ManyQueries+","+apptest.NoAction+"]",
+		gjson.Get(p.Asked()[1].Body, `input.#(type=="web_search_call")#`).Raw)
+	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{listed.Get("id").Str}, "included": false})
+	c.Turn(thread, "three")
+	require.Equal(t, `["ws_2","ws_3","ws_4","ws_5"]`, gjson.Get(p.Asked()[2].Body, `input.#(type=="web_search_call")#.id`).Raw)
+	c.Close()
+}
+
+// TestBinaryWebSearchIsOffered as the configuration and the sandbox say, by the Responses API only.
+func TestBinaryWebSearchIsOffered(t *testing.T) {
+	t.Parallel()
+	readOnly, full := apptest.Object{"type": "readOnly"}, apptest.Object{"type": "dangerFullAccess"}
+	for name, c := range map[string]struct {
+		args    []string
+		sandbox apptest.Object
+		want    string // "" for no tool
+	}{
+		"by default":       {nil, readOnly, `{"type":"web_search","external_web_access":false}`},
+		"with full access": {nil, full, `{"type":"web_search","external_web_access":true}`},
+		"live":             {[]string{`web_search="live"`}, readOnly, `{"type":"web_search","external_web_access":true}`},
+		"indexed":          {[]string{`web_search="indexed"`}, readOnly, `{"type":"web_search","external_web_access":true,"indexed_web_access":true}`},
+		"disabled":         {[]string{`web_search="disabled"`}, full, ""},
+		"a boolean":        {[]string{`tools.web_search=false`}, readOnly, `{"type":"web_search","external_web_access":false}`},
+		"with details": {[]string{`tools.web_search={context_size="high",allowed_domains=["a.org"],location={country="DE",city="Berlin"}}`}, readOnly,
+			`{"type":"web_search","external_web_access":false,"search_context_size":"high","filters":{"allowed_domains":["a.org"]},"user_location":{"type":"approximate","country":"DE","city":"Berlin"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))))
+			var args []string
+			for _, a := range c.args {
+				args = append(args, "-c", a)
+			}
+			server := apptest.StartServer(t, p.Home(t), args...)
+			server.Initialize()
+			thread := server.StartTrusted()
+			server.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("one"), "sandboxPolicy": c.sandbox})
+			server.AwaitTurn()
+			tool := gjson.Get(p.Asked()[0].Body, `tools.#(type=="web_search")`)
+			if c.want == "" {
+				require.Empty(t, tool.Raw)
+			} else {
+				require.JSONEq(t, c.want, tool.Raw)
+			}
+			server.Close()
+		})
+	}
+	t.Run("by chat", func(t *testing.T) {
+		p := apptest.ChatWire.Provider(t, apptest.Says("hello"))
+		server := apptest.StartServer(t, p.Home(t), "-c", `web_search="live"`)
+		server.Initialize()
+		server.Turn(server.StartTrusted(), "one")
+		require.NotContains(t, p.Asked()[0].Body, "web_search")
+		server.Close()
+	})
+}
+
+// TestResponsesWithoutWebSearch sends the request again without the tool, and no later one with it.
+func TestResponsesWithoutWebSearch(t *testing.T) {
+	t.Parallel()
+	hello := apptest.EventStream(apptest.ItemDone(apptest.SaidHello))
+	p := newResponsesProvider(t, hello, hello)
+	p.refuse = func(body []byte) (int, string) {
+		if gjson.GetBytes(body, `tools.#(type=="web_search")`).Exists() {
+			return http.StatusBadRequest, `{"error":{"message":"Invalid value: 'web_search'. Supported values are: 'function'.","param":"tools[6].type"}}`
+		}
+		return 0, ""
+	}
+	c := apptest.StartServer(t, p.home(t, "local"))
+	c.Initialize()
+	thread := c.StartTrusted()
+	require.Equal(t, "completed", c.Turn(thread, "one").Status)
+	require.Equal(t, "completed", c.Turn(thread, "two").Status)
+	require.Equal(t, 1, p.refused)
+	c.Close()
+}

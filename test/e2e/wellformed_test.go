@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryWritesUTF8WhateverAThreadHolds lists, reads and resumes a thread with bytes that are
+// no UTF-8 in all strings of its rollout, on pipes and on WebSockets.
+func TestBinaryWritesUTF8WhateverAThreadHolds(t *testing.T) {
+	t.Parallel()
+	requests := func(t *testing.T, c *apptest.Client) {
+		c.Call("thread/list", apptest.Object{"modelProviders": []string{}})
+		c.Call("thread/read", apptest.Object{"threadId": apptest.StrangerID, "includeTurns": true})
+		c.Call("thread/resume", apptest.Object{"threadId": apptest.StrangerID, "modelProvider": "offline", "cwd": "/"})
+		require.Equal(t, "completed", c.Turn(apptest.StrangerID, "hello").Status)
+		var lines []string
+		for _, m := range c.Seen {
+			lines = append(lines, m.Line)
+		}
+		apptest.RequireWellFormed(t, lines)
+		require.Contains(t, strings.Join(lines, ""), "\uFFFD", "the strings are shown")
+	}
+	put := func(t *testing.T, home string) {
+		path := apptest.RolloutName(home, apptest.StrangerID)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(apptest.BrokenRollout(apptest.StrangerID)), 0o600))
+	}
+	t.Run("pipes", func(t *testing.T) {
+		t.Parallel()
+		home := t.TempDir()
+		put(t, home)
+		c := apptest.Connect(t, apptest.OfflineCommand(t, home), nil) // the rollout has items that no schema knows
+		c.Initialize()
+		requests(t, c)
+		c.Close()
+	})
+	bothTransports(t, func(t *testing.T, listen string) {
+		home := apptest.ShortDir(t)
+		put(t, home)
+		h := apptest.StartHost(t, home, listen)
+		requests(t, h.Welcome().Client)
+		h.End()
+	})
+}

@@ -1,0 +1,130 @@
+package house
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// houseOf is a tree of these files, path and text by turns.
+func houseOf(t *testing.T, files ...string) *houseTree {
+	t.Helper()
+	fsys := fstest.MapFS{".gitignore": {Data: []byte("/bin/\n*.test\n")}}
+	for i := 0; i < len(files); i += 2 {
+		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	tree, err := readHouse(fsys)
+	require.NoError(t, err)
+	return tree
+}
+
+// findingsOf are the findings of one rule.
+func findingsOf(t *testing.T, rule string, tree *houseTree) string {
+	t.Helper()
+	for _, r := range houseRules() {
+		if r.name == rule {
+			return strings.Join(r.find(tree), "\n")
+		}
+	}
+	require.Fail(t, "no such rule", rule)
+	return ""
+}
+
+// TestHouseFindsFaults breaks each rule in a small tree and looks for the finding.
+func TestHouseFindsFaults(t *testing.T) {
+	long := "package core\n\nfunc f() {\n" + strings.Repeat("\tf()\n", 90) + "}\n"
+	for _, c := range []struct{ rule, file, text, want string }{
+		{"imports", "rollout/a.go", "package rollout\nimport \"appserver/core\"", "rollout/a.go imports core; of ours, rollout may import [protocol rollout/disk rollout/home rollout/line rollout/listing] only"},
+		{"imports", "core/engine/a.go", "package engine\nimport \"appserver/server\"", "core/engine/a.go imports server"},
+		{"imports", "attic/a.go", "package attic", "package attic has no import rule"},
+		{"imports", "attic/a.go", "package attic", "package protocol has an import rule but does not exist"},
+		{"libraries", "core/a.go", "package core\nimport \"go.uber.org/zap/zapcore\"", "core/a.go imports go.uber.org/zap/zapcore; its home is cmd/appserver, core/engine, server"},
+		{"libraries", "core/a.go", "package core\nimport \"github.com/stretchr/testify/require\"", "for tests"},
+		{"libraries", "core/a_test.go", "package core\nimport \"example.com/new\"", "example.com/new, which has no home"},
+		{"purity", "core/a.go", "package core\nimport \"os/exec\"", "core/a.go imports os/exec"},
+		{"purity", "core/a.go", "package core\nimport clock \"time\"\nvar f = clock.Now", "core/a.go:3: time.Now"},
+		{"purity", "core/a.go", "package core\nfunc f() { go f() }", "core/a.go:2: a go statement"},
+		{"package docs", "core/a.go", "// A comment.\npackage core", `begins with "Package core "`},
+		{"package docs", "cmd/appserver/a.go", "package main", `begins with "Command "`},
+		{"exported docs", "core/a.go", "package core\ntype T int\n// M is.\nfunc (T) M() {}", "core/a.go:2: T is exported"},
+		{"exported docs", "core/a.go", "package core\n// T is.\ntype T int\nfunc (*T) M() {}", "core/a.go:4: T.M is exported"},
+		{"function size", "core/a.go", long, "core/a.go:3 f has 92 lines, more than 80"},
+		{"function size", "core/a.go", long, "half of the functions have 92 lines"},
+		{"file size", "core/a.go", "package core\n" + strings.Repeat("\n", 600), "core/a.go has 601 lines"},
+		{"test size", "core/a.go", "package core\n", "0 lines of tests for 1 lines of product"},
+		{"names", "core/path_util.go", "package core", `core/path_util.go: the name "util"`},
+		{"names", "core/helpers/a_test.go", "package helpers", `the name "helpers"`},
+		{"decoders", "core/a.go", "package core\nimport \"encoding/json\"\nvar f = json.Unmarshal", "core/a.go:3: json.Unmarshal takes names in any case"},
+		{"init", "core/a.go", "package core\nfunc init() {}", "core/a.go:2: func init"},
+		{"variables", "core/a.go", "package core\nvar n = 1", "core/a.go:2: package variable n"},
+		{"variables", "core/a.go", "package core\nvar mu sync.Mutex", "package variable mu"},
+		{"variables", "core/a.go", "package core\nvar m = make(map[string]int)", "package variable m"},
+		{"goroutines", "core/tool/a.go", "package tool\nfunc f() { go f() }", "core/tool/a.go starts goroutines"},
+		{"goroutines", "core/tool/a.go", "package tool\nfunc f() { group.Go(f) }\n", "500.0 places per 1,000 lines"},
+		{"goroutines", "server/conn.go", "package server\nfunc f() { go f() }", "package server starts goroutines, and its package doc has no census"},
+		{"unclear comments", "other/a.go", "package other\n\n// f is what tells of it.\nfunc f() {}", `other/a.go:4: "f is what" in a comment`},
+		{"unclear comments", "other/a.go", "package other\n\n// T lets the thread go.\ntype T int", "1 of 1 doc comments match"},
+		{"line width", "other/a.go", "package other\n\nvar _ = 1 // " + strings.Repeat("x", 120), "other/a.go:3 has 133 columns"},
+		{"gofmt", "core/a.go", "package  core\n", "core/a.go is not formatted"},
+		{"top level", "notes.txt", "x", "notes.txt does not belong at the top"},
+		{"documents", "README.md", " \n", "README.md is missing or empty"},
+		{"make targets", "README.md", "Run `make tea`.", "README.md names make tea"},
+		{"links", "docs/a.md", "[a](b.md#c)", "docs/a.md links to docs/b.md, which does not exist"},
+		{"workplace", "docs/a.md", "\nsee " + workplaces()[0] + "x", "docs/a.md:2: " + workplaces()[0]},
+	} {
+		t.Run(c.rule+" "+c.file, func(t *testing.T) {
+			require.Contains(t, findingsOf(t, c.rule, houseOf(t, c.file, c.text)), c.want)
+		})
+	}
+}
+
+// TestHouseAllows has what looks like a fault and is none.
+func TestHouseAllows(t *testing.T) {
+	table := "package core\nfunc f() []int { return []int{\n" + strings.Repeat("1,\n", 90) + "} }\n"
+	for _, c := range []struct{ rule, file, text string }{
+		{"libraries", "server/a_test.go", "package server\nimport \"go.uber.org/goleak\""},
+		{"libraries", "schema/conform/a.go", "package conform\nimport \"github.com/santhosh-tekuri/jsonschema/v6\""},
+		{"purity", "core/a.go", "package core\nimport \"time\"\nimport \"net/url\"\nvar d = time.Second"},
+		{"purity", "core/engine/a.go", "package engine\nimport \"os\""},
+		{"exported docs", "core/a.go", "package core\n// The kinds.\nconst (\n\tA = 1\n\tB = 2\n)\ntype t int\nfunc (t) M() {}"},
+		{"function size", "core/a.go", table},
+		{"function size", "core/a_test.go", strings.ReplaceAll(table, "return", "_ =")},
+		{"file size", "core/a.go", "// Code generated by gen. DO NOT EDIT.\n\npackage core\n" + strings.Repeat("\n", 600)},
+		{"test size", "rollout/faultfs/a.go", "package faultfs\n"},
+		{"unclear comments", "other/a.go", "package other\n\n// f returns the size of the queue.\nfunc f() {}"},
+		{"init", "core/a.go", "package core\nfunc (t) init() {}"},
+		{"top level", "bin/appserver", "x"},
+		{"links", "docs/a.md", "[a](../docs/) [b](a.md#c) [c](https://example.com/d.md) [d](#e)"},
+		{"workplace", "docs/a.md", "/home/ann" + workplaces()[0] + "x"},
+	} {
+		t.Run(c.rule+" "+c.file, func(t *testing.T) {
+			require.Empty(t, findingsOf(t, c.rule, houseOf(t, c.file, c.text)))
+		})
+	}
+}
+
+// TestHouseAllowsConstantVariables has each form of a sentinel and of a table.
+func TestHouseAllowsConstantVariables(t *testing.T) {
+	for _, v := range []string{
+		`a = errors.New("x")`, `a = fmt.Errorf("%d", n)`, `a = map[string]bool{"x": true}`, `a = []byte("x")`, `a embed.FS`,
+		`a = regexp.MustCompile("x")`, `a = reflect.TypeFor[error]()`, `a = strings.Fields("x y")`, `a = newVariants[T]("x")`, `_ I = (*T)(nil)`,
+	} {
+		tree := houseOf(t, "core/a.go", fmt.Sprintf("package core\nvar %s", v))
+		require.NotContains(t, findingsOf(t, "variables", tree), "core/a.go", v)
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	var list sizes
+	for i := range 20 {
+		list = append(list, sized{lines: 20 - i})
+	}
+	require.Equal(t, 10, list.percentile(50))
+	require.Equal(t, 19, list.percentile(95))
+	require.Equal(t, 20, list.percentile(100))
+	require.Equal(t, 7, sizes{{lines: 7}}.percentile(50))
+	require.Zero(t, sizes(nil).percentile(95))
+}

@@ -1,0 +1,114 @@
+package house
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"appserver/test/apptest"
+)
+
+// requiredFiles is what a visitor and a build look for first.
+func requiredFiles() []string {
+	return []string{
+		".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
+		"Makefile", "README.md", "go.mod", "go.sum",
+	}
+}
+
+// topFolders hold everything else.
+func topFolders() []string {
+	return []string{".ci", "cmd", "core", "docs", "protocol", "rollout", "schema", "server", "test"}
+}
+
+func findTopLevel(t *houseTree) (findings []string) {
+	for _, name := range topLevel(t) {
+		if !slices.Contains(requiredFiles(), name) && !slices.Contains(topFolders(), name) {
+			findings = append(findings, fmt.Sprintf("%s does not belong at the top: move it, or leave it out by .gitignore", name))
+		}
+	}
+	return findings
+}
+
+func topLevel(t *houseTree) []string {
+	names := map[string]bool{}
+	for file := range t.files {
+		top, _, _ := strings.Cut(file, "/")
+		names[top] = true
+	}
+	return apptest.OrderedKeys(names)
+}
+
+func findDocuments(t *houseTree) (findings []string) {
+	for _, name := range requiredFiles() {
+		if len(bytes.TrimSpace(t.files[name])) == 0 {
+			findings = append(findings, fmt.Sprintf("%s is missing or empty", name))
+		}
+	}
+	return findings
+}
+
+// findMakeTargets looks for targets that a document at the top names and the
+// Makefile lacks.
+func findMakeTargets(t *houseTree) (findings []string) {
+	named := regexp.MustCompile("`make ([a-z-]+)")
+	for _, file := range apptest.OrderedKeys(t.files) {
+		if strings.Contains(file, "/") || !strings.HasSuffix(file, ".md") {
+			continue
+		}
+		for _, match := range named.FindAllSubmatch(t.files[file], -1) {
+			if !regexp.MustCompile(`(?m)^` + string(match[1]) + `:`).Match(t.files["Makefile"]) {
+				findings = append(findings, fmt.Sprintf("%s names make %s, which is no target of the Makefile", file, match[1]))
+			}
+		}
+	}
+	return findings
+}
+
+// findLinks follows the links of documents to files of the repository.
+func findLinks(t *houseTree) (findings []string) {
+	link := regexp.MustCompile(`\]\(([^):#]+)[^)]*\)`)
+	for _, file := range apptest.OrderedKeys(t.files) {
+		if path.Ext(file) != ".md" {
+			continue
+		}
+		for _, match := range link.FindAllSubmatch(t.files[file], -1) {
+			target := path.Join(path.Dir(file), string(match[1]))
+			if !bytes.Contains(match[0], []byte("://")) && !t.has(target) {
+				findings = append(findings, fmt.Sprintf("%s links to %s, which does not exist", file, target))
+			}
+		}
+	}
+	return findings
+}
+
+// has is true for a file, and for a folder with files in it.
+func (t *houseTree) has(name string) bool {
+	if _, ok := t.files[name]; ok {
+		return true
+	}
+	return slices.ContainsFunc(apptest.OrderedKeys(t.files), func(file string) bool { return strings.HasPrefix(file, name+"/") })
+}
+
+// workplaces are folders of machines that the program was written on. Written in
+// two halves, they are not found here.
+func workplaces() []string { return []string{"/wor" + "k/", "/tmp" + "/peer"} }
+
+func findWorkplace(t *houseTree) (findings []string) {
+	words := make([]string, 0, len(workplaces()))
+	for _, w := range workplaces() {
+		words = append(words, regexp.QuoteMeta(w))
+	}
+	// A folder of that name below another one is nobody's workplace.
+	pattern := regexp.MustCompile(`(?m)(?:^|[^\w.~-])(` + strings.Join(words, "|") + `)`)
+	for _, file := range apptest.OrderedKeys(t.files) {
+		for _, at := range pattern.FindAllSubmatchIndex(t.files[file], -1) {
+			line := 1 + bytes.Count(t.files[file][:at[2]], []byte("\n"))
+			findings = append(findings, fmt.Sprintf("%s:%d: %s is a folder of one machine: name another", file, line, t.files[file][at[2]:at[3]]))
+		}
+	}
+	return findings
+}

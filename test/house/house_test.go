@@ -1,0 +1,61 @@
+package house
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// houseRule is one rule of the house: find tells every place that breaks it, one
+// finding a string, each with the place, the fault and the cure.
+type houseRule struct {
+	name string
+	find func(*houseTree) []string
+}
+
+func houseRules() []houseRule {
+	return []houseRule{
+		{"imports", findImports},
+		{"fan-out", findFanOut},
+		{"libraries", findLibraries},
+		{"purity", findImpurity},
+		{"package docs", findPackageDocs},
+		{"exported docs", findExportedDocs},
+		{"function size", findLongFunctions},
+		{"file size", findLongFiles},
+		{"test size", findMissingTests},
+		{"names", findNames},
+		{"init", findInit},
+		{"decoders", findDecoders},
+		{"variables", findVariables},
+		{"goroutines", findGoroutines},
+		{"unclear comments", findUnclearComments},
+		{"line width", findLongLines},
+		{"gofmt", findUnformatted},
+		{"top level", findTopLevel},
+		{"documents", findDocuments},
+		{"make targets", findMakeTargets},
+		{"links", findLinks},
+		{"workplace", findWorkplace},
+	}
+}
+
+// TestHouse holds the tree to the rules of its architecture and its style.
+func TestHouse(t *testing.T) {
+	tree, err := readHouse(os.DirFS(apptest.Root()))
+	require.NoError(t, err)
+	require.Contains(t, tree.files, "go.mod", "no repository")
+	for _, line := range tree.figures() {
+		t.Log(line)
+	}
+	for _, rule := range houseRules() {
+		t.Run(rule.name, func(t *testing.T) {
+			for _, finding := range rule.find(tree) {
+				t.Error(finding)
+			}
+		})
+	}
+}

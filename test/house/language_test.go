@@ -1,0 +1,142 @@
+package house
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxColumns is how many columns a line of hand-written Go may have. A tab counts as one.
+	maxColumns = 120
+	// maxMarkedShare is the share of doc comments that may match a marker of unclear language. Some
+	// matches are correct English, so the limit is not zero.
+	maxMarkedShare = 0.04
+)
+
+// unclearPackages are the packages, tests included, whose comments do not follow the rules yet and
+// whose lines may be longer. The list can only get shorter.
+var unclearPackages = strings.Fields(`
+	cmd/appserver core core/checkpoint core/codeindex core/command core/config core/digest core/engine core/excerpt
+	core/export core/find core/host core/keeper core/mcp core/memory core/model core/model/chat core/model/modeltest
+	core/model/offline core/model/responses core/model/sse core/patch core/redact core/sandbox core/skill core/slash
+	core/token core/tomledit core/tool core/words core/workspace core/worktree docs/demo protocol rollout/index schema
+	schema/conform schema/gen
+	test/apptest test/bench test/crash test/e2e test/house test/interchange test/sandbox
+`)
+
+// inPlainLanguage reports whether the rules of language hold for the package of a file.
+func inPlainLanguage(s *houseSource) bool {
+	return !ast.IsGenerated(s.File) && !slices.Contains(unclearPackages, s.pkg())
+}
+
+// markers match phrases that make a comment hard to read: clauses as subjects, pronouns as
+// subjects, and verbs that are not terms of the field.
+var markers = regexp.MustCompile(`(?i)(?:` + strings.Join([]string{
+	`^(?:\w+ (?:is|are) )?(?:what|who|where|that (?:of|which)|those (?:of|that))\b`,
+	`\b(?:what|who) \w+ (?:is|are|was|were|has|have)\b`,
+	`\b(?:tells?|told|says?|said|telling|saying)\b`,
+	`\b(?:that|those) (?:of|which|that)\b`,
+	`\blets? (?:\w+ ){1,3}go\b|\b(?:goes|went|go|going) on\b|\b(?:comes?|came) to\b|\bstands? (?:for|in)\b`,
+	`\b(?:is|are) (?-i:none)\b|\bnobody\b|\bwhoever\b|\bwhatever\b`,
+	`\bwhere (?:there|it|that|one|none|they|the|a|an|nothing|no) (?:\w+ )?(?:is|are|has|have|was|were|can|cannot|may|must)\b`,
+	`, too\b`,
+	`\b(?:is|are) to be\b`,
+}, "|") + `)`)
+
+// docComment is the doc comment of a declaration, a field or a package.
+type docComment struct{ at, text string }
+
+// docComments are those of the program and its tests.
+func docComments(t *houseTree) (list []docComment) {
+	for _, s := range t.sources {
+		if !inPlainLanguage(s) {
+			continue
+		}
+		add := func(n ast.Node, groups ...*ast.CommentGroup) {
+			for _, g := range groups {
+				if g.Text() != "" {
+					list = append(list, docComment{s.at(n), g.Text()})
+				}
+			}
+		}
+		add(s.Name, s.Doc)
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				add(n, n.Doc)
+			case *ast.GenDecl:
+				if n.Tok != token.IMPORT {
+					add(n, n.Doc)
+				}
+			case *ast.TypeSpec:
+				add(n, n.Doc, n.Comment)
+			case *ast.ValueSpec:
+				add(n, n.Doc, n.Comment)
+			case *ast.Field:
+				add(n, n.Doc, n.Comment)
+			}
+			return true
+		})
+	}
+	return list
+}
+
+// marked are the doc comments that match a marker.
+func marked(list []docComment) (matching []docComment) {
+	for _, c := range list {
+		if markers.MatchString(strings.Join(strings.Fields(c.text), " ")) {
+			matching = append(matching, c)
+		}
+	}
+	return matching
+}
+
+func findUnclearComments(t *houseTree) (findings []string) {
+	all := docComments(t)
+	matching := marked(all)
+	if float64(len(matching)) <= maxMarkedShare*float64(len(all)) {
+		return nil
+	}
+	for _, c := range matching {
+		text := strings.Join(strings.Fields(c.text), " ")
+		findings = append(findings, fmt.Sprintf("%s: %q in a comment: begin with a noun or a verb, and use the terms of docs/glossary.md", c.at, markers.FindString(text)))
+	}
+	return append(findings, fmt.Sprintf("%d of %d doc comments match a marker of unclear language; at most %.0f %% may",
+		len(matching), len(all), 100*maxMarkedShare))
+}
+
+func findLongLines(t *houseTree) (findings []string) {
+	for _, s := range t.sources {
+		if !inPlainLanguage(s) {
+			continue
+		}
+		texts := s.textLines()
+		for i, line := range bytes.Split(s.text, []byte("\n")) {
+			if n := utf8.RuneCount(line); n > maxColumns && !texts[i+1] {
+				findings = append(findings, fmt.Sprintf("%s:%d has %d columns, more than %d", s.path, i+1, n, maxColumns))
+			}
+		}
+	}
+	return findings
+}
+
+// textLines are the lines of string literals that have several lines, such as prompts.
+func (s *houseSource) textLines() map[int]bool {
+	lines := map[int]bool{}
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && s.span(lit) > 1 {
+			first := s.fset.Position(lit.Pos()).Line
+			for i := range s.span(lit) {
+				lines[first+i] = true
+			}
+		}
+		return true
+	})
+	return lines
+}

@@ -1,0 +1,97 @@
+package house
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/licensecheck"
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+var licencesFile = apptest.Root("docs/licences.md")
+
+const licencesHead = `# Licences of what is in the program
+
+Each module that ` + "`appserver`" + ` is linked with, and the licences that its files hold, as licensecheck names them; a file can hold
+those of others whose work it builds upon. Go's own library is under BSD-3-Clause. A test writes this list, and fails when it is
+not up to date or a licence is new.
+
+| module | version | licences | files |
+| --- | --- | --- | --- |
+`
+
+// permissive are the licences that ask for no more than to be named, or, of MPL-2.0, for the
+// source of the files that it is of, which are not changed here.
+func permissive() []string {
+	return []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0", "Unlicense"}
+}
+
+// TestLicencesAreListed with all that the program is linked with, on any system that it is
+// built for. -update writes the list.
+func TestLicencesAreListed(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(licencesHead)
+	for _, m := range linkedModules(t) {
+		path, version, dir := m[0], m[1], m[2]
+		licences, files := licencesIn(t, dir)
+		require.NotEmpty(t, licences, "%s has no licence that is known", path)
+		for _, l := range licences {
+			require.Contains(t, permissive(), l, path)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", path, version, strings.Join(licences, ", "), strings.Join(files, ", "))
+	}
+	if *apptest.Update {
+		require.NoError(t, os.WriteFile(licencesFile, []byte(b.String()), 0o600))
+	}
+	listed, err := os.ReadFile(licencesFile)
+	require.NoError(t, err)
+	require.Equal(t, b.String(), string(listed), "go test ./test/house -run TestLicences -update writes the list")
+}
+
+// linkedModules are the paths, versions and folders of modules.
+func linkedModules(t *testing.T) (modules [][]string) {
+	t.Helper()
+	for _, system := range []string{"linux", "darwin"} {
+		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Version}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "../../cmd/appserver")
+		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		for line := range strings.Lines(string(out)) {
+			if m := strings.Split(strings.TrimSpace(line), "\t"); len(m) == 3 {
+				modules = append(modules, m)
+			}
+		}
+	}
+	slices.SortFunc(modules, slices.Compare)
+	return slices.CompactFunc(modules, slices.Equal)
+}
+
+// licencesIn are the licences in a folder, and the files that they are in.
+func licencesIn(t *testing.T, dir string) (licences, files []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	named := regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)`)
+	for _, e := range entries {
+		if !named.MatchString(e.Name()) || e.IsDir() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		files = append(files, e.Name())
+		for _, m := range licensecheck.Scan(text).Match {
+			licences = append(licences, m.ID)
+		}
+	}
+	slices.Sort(licences)
+	return slices.Compact(licences), files
+}

@@ -1,0 +1,167 @@
+package house
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// houseModule is the path of this module.
+const houseModule = "appserver"
+
+// testSupport are packages that only tests import, each with its reason. They
+// count as test code.
+var testSupport = map[string]string{
+	"core/fieldtest":  "fills and compares the fields of structs",
+	"rollout/faultfs": "a disk that breaks on purpose",
+	"schema/conform":  "checks messages against the schema files",
+}
+
+// houseTree is the repository: its files by their path from the root, and its Go
+// files parsed. Files that .gitignore leaves out, and testdata's Go, are not in it.
+type houseTree struct {
+	fset    *token.FileSet
+	files   map[string][]byte
+	sources []*houseSource
+}
+
+// houseSource is a Go file.
+type houseSource struct {
+	path string
+	text []byte
+	fset *token.FileSet
+	*ast.File
+}
+
+func readHouse(fsys fs.FS) (*houseTree, error) {
+	tree := &houseTree{fset: token.NewFileSet(), files: map[string][]byte{}}
+	ignored, err := readIgnored(fsys)
+	if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == ".git" || ignored(name)):
+			return fs.SkipDir
+		case d.IsDir() || name == ".git" || ignored(name):
+			return nil
+		}
+		return tree.add(fsys, name)
+	})
+	return tree, err
+}
+
+// readIgnored tells which paths .gitignore leaves out. A pattern is a name with *,
+// for any depth, or for the root alone where a slash begins it.
+func readIgnored(fsys fs.FS) (func(name string) bool, error) {
+	text, err := fs.ReadFile(fsys, ".gitignore")
+	if err != nil {
+		return nil, fmt.Errorf("read the patterns of ignored files: %w", err)
+	}
+	patterns := strings.Fields(string(text))
+	return func(name string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool {
+			rooted := strings.HasPrefix(p, "/")
+			match, err := path.Match(strings.Trim(p, "/"), path.Base(name))
+			return err == nil && match && (!rooted || !strings.Contains(name, "/"))
+		})
+	}, nil
+}
+
+func (t *houseTree) add(fsys fs.FS, name string) error {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	t.files[name] = text
+	if path.Ext(name) != ".go" || slices.Contains(strings.Split(name, "/"), "testdata") {
+		return nil
+	}
+	file, err := parser.ParseFile(t.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	t.sources = append(t.sources, &houseSource{name, text, t.fset, file})
+	return nil
+}
+
+// product are the files of the program itself: no tests, nothing generated.
+func (t *houseTree) product() []*houseSource {
+	return slices.DeleteFunc(slices.Clone(t.sources), func(s *houseSource) bool {
+		return s.isTest() || ast.IsGenerated(s.File)
+	})
+}
+
+// packages are the files that are no _test.go files, by the folder of their package.
+func (t *houseTree) packages() map[string][]*houseSource {
+	packages := map[string][]*houseSource{}
+	for _, s := range t.sources {
+		if !s.isTestFile() {
+			packages[s.pkg()] = append(packages[s.pkg()], s)
+		}
+	}
+	return packages
+}
+
+// pkg is the folder of the file's package, from the root.
+func (s *houseSource) pkg() string { return path.Dir(s.path) }
+
+// isTestFile reports whether only tests are built with the file.
+func (s *houseSource) isTestFile() bool {
+	return strings.HasSuffix(s.path, "_test.go") || strings.HasPrefix(s.path, "test/")
+}
+
+func (s *houseSource) isTest() bool { return s.isTestFile() || testSupport[s.pkg()] != "" }
+
+func (s *houseSource) lines() int { return bytes.Count(s.text, []byte("\n")) }
+
+// at is the place of a node, as FILE:LINE.
+func (s *houseSource) at(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", s.path, s.fset.Position(n.Pos()).Line)
+}
+
+// span is how many lines a node takes.
+func (s *houseSource) span(n ast.Node) int {
+	return s.fset.Position(n.End()).Line - s.fset.Position(n.Pos()).Line + 1
+}
+
+// imported are the paths that the file imports.
+func (s *houseSource) imported() []string {
+	var paths []string
+	for _, spec := range s.Imports {
+		if name, err := strconv.Unquote(spec.Path.Value); err == nil {
+			paths = append(paths, name)
+		}
+	}
+	return paths
+}
+
+// ours are the packages of this module that the file imports, by their folder.
+func (s *houseSource) ours() []string {
+	var packages []string
+	for _, name := range s.imported() {
+		if folder, ok := strings.CutPrefix(name, houseModule+"/"); ok {
+			packages = append(packages, folder)
+		}
+	}
+	return packages
+}
+
+func (s *houseSource) functions() []*ast.FuncDecl {
+	var list []*ast.FuncDecl
+	for _, d := range s.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}

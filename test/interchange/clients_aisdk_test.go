@@ -1,0 +1,135 @@
+//go:build reference
+
+package interchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// aisdk is a program that uses a provider of the Vercel AI SDK.
+type aisdk struct{ *apptest.Client }
+
+// aisdkAnswer is what it tells of a turn.
+type aisdkAnswer struct {
+	Text, FinishReason string
+	Kinds              []string
+	Usage              struct{ InputTokens, OutputTokens any }
+	Metadata           map[string]struct{ ThreadID, SessionID string }
+}
+
+func (w *workshop) aisdk(sdk, provider string, settings apptest.Object) aisdk {
+	w.t.Helper()
+	// Node looks for packages beside the program.
+	source, err := os.ReadFile("testdata/clients/aisdk.mjs")
+	require.NoError(w.t, err)
+	folder := w.t.TempDir()
+	program := filepath.Join(folder, "aisdk.mjs")
+	require.NoError(w.t, os.WriteFile(program, source, 0o600))
+	require.NoError(w.t, os.Symlink(filepath.Dir(filepath.Dir(installed(w.t, "ai/package.json"))), filepath.Join(folder, "node_modules")))
+	settings["codexPath"] = filepath.Join(w.bin, "codex") // it would look for the reference's package first
+	given, err := json.Marshal(settings)
+	require.NoError(w.t, err)
+	return aisdk{w.start(program, sdk, provider, "offline", string(given))}
+}
+
+func (a aisdk) turn(method string, params apptest.Object) (r aisdkAnswer) {
+	a.T.Helper()
+	require.NoError(a.T, json.Unmarshal(a.Call(method, params), &r))
+	return r
+}
+
+// sdkScript has answers that are slow, fail, and run a command; everything else is told
+// how many messages the request holds.
+const sdkScript = `{"steps":[
+	{"match":"slow","deltas":["One, ","two, ","three."],"gapMs":20000},
+	{"match":"fail","error":{"status":400,"message":"no such model here"}},
+	{"match":"break","error":{"status":400,"message":"no such model here"}}]}`
+
+func TestReferenceClientAISDK(t *testing.T) {
+	w := scriptedWorkshop(t, sdkScript)
+	a := w.aisdk("ai", "ai-sdk-provider-codex-cli", apptest.Object{"cwd": w.project, "sandboxPolicy": "danger-full-access", "approvalPolicy": "never"})
+	first := a.everything()
+	require.NotZero(t, first.Usage.InputTokens)
+	require.Contains(t, a.Refused("stream", apptest.Object{"prompt": "fail"}).Message, "no such model here")
+	require.Contains(t, a.Refused("generate", apptest.Object{"prompt": "break"}).Message, "no such model here")
+
+	persistent := a.turn("generate", apptest.Object{"prompt": "keep it", "options": apptest.Object{"threadMode": "persistent"}})
+	thread := persistent.Metadata["codex-app-server"].ThreadID
+	again := a.turn("generate", apptest.Object{"prompt": "and more", "options": apptest.Object{"threadId": thread}})
+	require.Equal(t, thread, again.Metadata["codex-app-server"].ThreadID)
+	require.Greater(t, messagesHeld(t, again.Text), messagesHeld(t, persistent.Text), "the history is there")
+	a.Close()
+	w.conforms("ai-sdk-provider-codex-cli 2.2.1")
+}
+
+// TestReferenceClientAISDKApprovals: the provider answers for its caller, one way or the
+// other.
+func TestReferenceClientAISDKApprovals(t *testing.T) {
+	for _, approves := range []bool{true, false} {
+		t.Run(fmt.Sprint(approves), func(t *testing.T) {
+			w := scriptedWorkshop(t, `{"steps":[`+touches("touch it", "touched")+`]}`)
+			a := w.aisdk("ai", "ai-sdk-provider-codex-cli", apptest.Object{"cwd": w.project, "sandboxPolicy": "read-only", "approvalPolicy": "on-request", "autoApprove": approves})
+			require.Contains(t, a.turn("stream", apptest.Object{"prompt": "touch it"}).Kinds, "tool-result")
+			_, err := os.Stat(filepath.Join(w.project, "touched"))
+			require.Equal(t, approves, err == nil)
+			a.Close()
+			w.conforms(fmt.Sprintf("ai-sdk-provider-codex-cli 2.2.1, autoApprove %t", approves))
+		})
+	}
+}
+
+func TestReferenceClientAISDKAppServer(t *testing.T) {
+	w := scriptedWorkshop(t, sdkScript)
+	settings := apptest.Object{"cwd": w.project, "sandboxMode": "danger-full-access", "approvalMode": "never", "threadMode": "persistent"}
+	a := w.aisdk("ai-6", "ai-sdk-provider-codex-app-server", settings)
+	a.everything()
+	session := a.turn("stream", apptest.Object{"prompt": "which thread is it?"}).Metadata["codex"].SessionID
+	require.NotEmpty(t, session)
+	// It takes what went wrong for what the model said.
+	require.Contains(t, a.turn("stream", apptest.Object{"prompt": "fail"}).Text, "no such model here")
+	require.Contains(t, a.turn("generate", apptest.Object{"prompt": "break"}).Text, "no such model here")
+	a.Close()
+
+	settings["resume"] = session
+	a = w.aisdk("ai-6", "ai-sdk-provider-codex-app-server", settings)
+	require.Greater(t, messagesHeld(t, a.turn("generate", apptest.Object{"prompt": "and more"}).Text), 3, "the history is there")
+	a.Close()
+	w.conforms("ai-sdk-provider-codex-app-server 1.1.7")
+}
+
+// everything is what both providers can do. It gives the answer to the first call.
+func (a aisdk) everything() aisdkAnswer {
+	a.T.Helper()
+	first := a.turn("generate", apptest.Object{"prompt": "hello"})
+	require.Contains(a.T, first.Text, "Hello! You said: ")
+	require.Equal(a.T, "stop", first.FinishReason)
+
+	streamed := a.turn("stream", apptest.Object{"prompt": "run: echo $((6*7))"})
+	require.Contains(a.T, streamed.Text, "42")
+	require.Subset(a.T, streamed.Kinds, []string{"tool-call", "tool-result", "text-delta", "finish"})
+
+	require.Contains(a.T, string(a.Call("models", apptest.Object{})), `"id":"offline"`)
+
+	aborted := a.turn("stream", apptest.Object{"prompt": "slow", "abort": true})
+	require.Equal(a.T, "One, ", aborted.Text)
+	require.Equal(a.T, "abort", aborted.Kinds[len(aborted.Kinds)-1])
+	return first
+}
+
+// messagesHeld is how many messages the request had that is answered so.
+func messagesHeld(t *testing.T, text string) (n int) {
+	t.Helper()
+	_, rest, _ := strings.Cut(text, "This request holds ")
+	_, err := fmt.Sscanf(rest, "%d messages", &n)
+	require.NoError(t, err, text)
+	return n
+}

@@ -1,0 +1,307 @@
+//go:build reference
+
+package interchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/schema/conform"
+	"appserver/test/apptest"
+)
+
+// Run with REFERENCE_SCHEMA naming a folder that the reference implementation wrote
+// its stable schema files to:
+//
+//	REFERENCE_SCHEMA=DIR go test -tags reference -run TestReference ./test/interchange
+
+func referenceSchemas(t *testing.T) *conform.Schemas {
+	t.Helper()
+	s, err := apptest.LoadReference()
+	require.NoError(t, err)
+	require.NotNil(t, s, "set REFERENCE_SCHEMA to the folder of the reference's schema files")
+	return s
+}
+
+// conforms checks what the server wrote, and tells how many messages.
+func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) int {
+	t.Helper()
+	report := conform.ValidateTranscript(reference, lines)
+	require.Positive(t, report.Checked)
+	apptest.MustConform(t, report)
+	return report.Checked
+}
+
+func TestReferenceTakesTranscripts(t *testing.T) {
+	reference := referenceSchemas(t)
+	paths, err := filepath.Glob(apptest.Root("cmd/appserver/testdata/*.txtar"))
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			conforms(t, reference, conform.ParseTranscript(string(archive.Files[len(archive.Files)-1].Data)))
+		})
+	}
+}
+
+// TestReferenceTakesDocuments looks at the documents that have whole messages.
+func TestReferenceTakesDocuments(t *testing.T) {
+	reference := referenceSchemas(t)
+	paths, err := filepath.Glob(apptest.Root("docs/transcripts/*"))
+	require.NoError(t, err)
+	seen := 0
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		lines := conform.ParseTranscript(string(text))
+		if len(lines) == 0 { // its messages are cut
+			continue
+		}
+		seen++
+		t.Run(filepath.Base(path), func(t *testing.T) { conforms(t, reference, lines) })
+	}
+	require.Positive(t, seen)
+}
+
+// TestReferenceTakesSessions records a session with the real binary that has every
+// method and the messages that come of it.
+func TestReferenceTakesSessions(t *testing.T) {
+	home := t.TempDir()
+	program, err := apptest.MCPProgram()
+	require.NoError(t, err)
+	apptest.WriteConfig(t, home, "model_provider = \"offline\"\nunknown_key = 1\nfeatures.collab = true\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
+	apptest.WriteSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
+	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
+		{"match":"use the server","toolCalls":[{"name":"mcp__docs__progress"},{"name":"mcp__docs__ask"},{"name":"mcp__docs__write"},{"name":"mcp__docs__mixed"},{"name":"mcp__docs__structured"},{"name":"mcp__docs__fail"},{"name":"mcp__docs__refuse"}]},
+		{"match":"ticket","toolCalls":[{"name":"ticket","arguments":{"id":"7"}}]},
+		{"match":"choose","toolCalls":[{"name":"request_user_input","arguments":{"questions":[{"id":"q","header":"h","question":"Which?","options":[{"label":"A","description":"a"}]}]}}]},
+		{"match":"plan","toolCalls":[{"name":"update_plan","arguments":{"plan":[{"step":"one","status":"in_progress"}]}},{"name":"no_tool"}]},
+		{"match":"background","toolCalls":[{"name":"exec_command","arguments":{"cmd":"sleep 600","tty":true,"yield_time_ms":250}}]},
+		{"match":"background","toolCalls":[{"name":"write_stdin","arguments":{"session_id":10,"chars":"x"}}]},
+		{"match":"background","toolCalls":[{"name":"view_image","arguments":{"path":"a.png"}}]},
+		{"match":"propose","text":"<proposed_plan>\nOne step.\n</proposed_plan>\n"},
+		{"match":"fail","error":{"status":401,"message":"no"}},
+		{"match":"fail","error":{"status":429,"message":"slow down","retryAfterMs":1}}]}`), 0o600))
+	var lines []conform.Line
+	dialRecorded := func() *apptest.Client {
+		c := apptest.StartServer(t, home)
+		c.OnLine = func(direction, line string) {
+			lines = append(lines, conform.Line{Number: len(lines) + 1, FromServer: direction == "<-", Message: []byte(line)})
+		}
+		c.Initialize()
+		return c
+	}
+	c := dialRecorded()
+	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
+	project := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.APNG), 0o600))
+	id := c.StartThread(apptest.Object{"cwd": project})
+	c.Turn(id, "background")
+	c.Call("thread/backgroundTerminals/list", apptest.Object{"threadId": id})
+	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
+	c.UntilCommand()
+	c.Turn(id, "think, then run: ls -l; cat /etc/hostname; grep -r x .; touch file; echo done")
+	for _, text := range []string{"run: exit 3", "plan", "fail", "fail"} {
+		c.Turn(id, text)
+	}
+	c.Turn(id, apptest.Runs(apptest.APatch))
+	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "decline"} }
+	c.Turn(id, apptest.Runs(apptest.APatch))
+	c.Turn(id, "run: touch other")
+	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} } // declined, the turn would end by itself
+	for _, end := range []string{"turn/interrupt", "turn/steer"} {
+		turn := c.BeginTurn(id, "run: cat; sleep 600")
+		c.Call("turn/steer", apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput("wait")})
+		c.Refused(end, apptest.Object{"threadId": id, "turnId": apptest.StrangerID, "expectedTurnId": apptest.StrangerID, "input": []apptest.Object{}})
+		c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
+		c.AwaitTurn()
+	}
+	useServer(c, id)
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine; exit 3"})
+	c.AwaitTurn()
+	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "Named"})
+	c.Call("thread/list", apptest.Object{})
+	c.Call("thread/loaded/list", apptest.Object{})
+	c.Call("thread/turns/list", apptest.Object{"threadId": id, "limit": 2})
+	c.Call("thread/items/list", apptest.Object{"threadId": id, "limit": 2})
+	readLists(c, home)
+	actOnTheMachine(c, project)
+	askTheClient(c)
+	c.Call("config/read", apptest.Object{"includeLayers": true})
+	c.Call("config/value/write", apptest.Object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
+	c.Call("config/batchWrite", apptest.Object{"edits": []apptest.Object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
+	proposing := c.StartThread(apptest.Object{"ephemeral": true})
+	c.Call("turn/start", apptest.Object{"threadId": proposing, "input": apptest.TextInput("propose"),
+		"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "offline"}}})
+	c.AwaitTurn()
+	c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
+	c.Refused("thread/read", apptest.Object{"threadId": apptest.StrangerID})
+	c.Refused("no/such", apptest.Object{})
+	c.Close()
+	damageLine(t, home)
+
+	c = dialRecorded()
+	c.ReadThread(id)
+	c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	c.Call("thread/resume", apptest.Object{"threadId": id, "excludeTurns": true})
+	c.Turn(id, "hello")
+	forkAndRevert(c, id)
+	cutAndArchive(c, id)
+	c.Close()
+	conforms(t, referenceSchemas(t), lines)
+	require.Empty(t, neverWritten(lines), "the session lacks methods")
+}
+
+// useServer has the model and the client call an MCP server, and the server ask.
+func useServer(c *apptest.Client, id string) {
+	c.OnAsk = func(apptest.Message) any {
+		return apptest.Object{"action": "accept", "content": apptest.Object{"name": "Ada"}, "_meta": nil}
+	}
+	c.Turn(id, "use the server")
+	c.Call("mcpServerStatus/list", apptest.Object{})
+	c.Call("mcpServerStatus/list", apptest.Object{"threadId": id, "detail": "toolsAndAuthOnly", "serverName": "docs"})
+	c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "mixed"})
+	c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "structured", "arguments": apptest.Object{}})
+	c.Refused("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "refuse"})
+	c.Call("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://a"})
+	c.Call("config/mcpServer/reload", nil)
+}
+
+// askTheClient has the model call a tool of the client's, and ask the user.
+func askTheClient(c *apptest.Client) {
+	c.OnAsk = func(m apptest.Message) any {
+		if m.Method == "item/tool/call" {
+			return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "It is open."}, {"type": "inputImage", "imageUrl": "data:image/png;base64,AAAA"}}, "success": true}
+		}
+		return apptest.Object{"answers": apptest.Object{"q": apptest.Object{"answers": []string{"A"}}}}
+	}
+	id := c.StartThread(apptest.Object{"ephemeral": true, "dynamicTools": []apptest.Object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}})
+	c.Turn(id, "ticket")
+	c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("choose"),
+		"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "offline", "reasoning_effort": nil, "developer_instructions": nil}}})
+	c.AwaitTurn()
+}
+
+// readLists asks for all that clients choose from.
+func readLists(c *apptest.Client, home string) {
+	for _, method := range []string{
+		"model/list", "modelProvider/list", "modelProvider/capabilities/read", "account/read", "getAuthStatus", "experimentalFeature/list",
+		"collaborationMode/list", "permissionProfile/list", "configRequirements/read", "hooks/list",
+	} {
+		c.Call(method, apptest.Object{})
+	}
+	c.Call("skills/extraRoots/set", apptest.Object{"extraRoots": []string{filepath.Join(home, "more")}})
+	c.Call("skills/list", apptest.Object{"cwds": []string{home}})
+}
+
+// actOnTheMachine works with files and commands without a thread.
+func actOnTheMachine(c *apptest.Client, dir string) {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	c.Call("fs/createDirectory", apptest.Object{"path": at("machine"), "recursive": true})
+	c.Call("fs/watch", apptest.Object{"watchId": "w", "path": at("machine")})
+	c.Call("fs/writeFile", apptest.Object{"path": at("machine/file"), "dataBase64": "aGk="})
+	c.Heard("fs/changed")
+	c.Call("fs/unwatch", apptest.Object{"watchId": "w"})
+	c.Call("fs/readFile", apptest.Object{"path": at("machine/file")})
+	c.Refused("fs/readFile", apptest.Object{"path": at("none")})
+	c.Call("fs/getMetadata", apptest.Object{"path": at("machine")})
+	c.Call("fs/readDirectory", apptest.Object{"path": at("machine")})
+	c.Call("fs/copy", apptest.Object{"sourcePath": at("machine"), "destinationPath": at("copied"), "recursive": true})
+	c.Call("fs/remove", apptest.Object{"path": at("copied"), "recursive": true, "force": false})
+	c.Call("fuzzyFileSearch", apptest.Object{"query": "file", "roots": []string{dir}, "cancellationToken": "t"})
+	c.Call("fuzzyFileSearch/sessionStart", apptest.Object{"sessionId": "s", "roots": []string{dir}})
+	c.Call("fuzzyFileSearch/sessionUpdate", apptest.Object{"sessionId": "s", "query": "file"})
+	c.Heard("fuzzyFileSearch/sessionCompleted")
+	c.Call("fuzzyFileSearch/sessionStop", apptest.Object{"sessionId": "s"})
+	full := apptest.Object{"type": "dangerFullAccess"}
+	c.Call("command/exec", apptest.Object{"command": []string{"echo", "hi"}, "sandboxPolicy": full, "env": apptest.Object{"A": "1", "B": nil}, "outputBytesCap": 10, "timeoutMs": 20_000})
+	shell := c.Ask("command/exec", apptest.Object{"command": []string{"cat"}, "processId": "p", "tty": true, "size": apptest.Object{"rows": 5, "cols": 50}, "sandboxPolicy": full})
+	c.Call("command/exec/resize", apptest.Object{"processId": "p", "size": apptest.Object{"rows": 6, "cols": 60}})
+	c.Call("command/exec/write", apptest.Object{"processId": "p", "deltaBase64": "aGkK"})
+	c.Heard("command/exec/outputDelta")
+	c.Call("command/exec/terminate", apptest.Object{"processId": "p"})
+	c.UntilAnswer(shell)
+}
+
+// forkAndRevert has a thread go two ways, one of them back.
+func forkAndRevert(c *apptest.Client, id string) {
+	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
+	turn := c.BeginTurn(fork, "another way")
+	c.AwaitTurn()
+	c.Call("thread/revert", apptest.Object{"threadId": fork, "beforeTurnId": turn})
+	c.Call("thread/metadata/update", apptest.Object{"threadId": fork, "gitInfo": apptest.Object{"branch": "other"}})
+	c.Call("thread/inject_items", apptest.Object{"threadId": fork, "items": []apptest.Object{{"type": "message", "role": "user",
+		"content": []apptest.Object{{"type": "input_text", "text": "By the way."}}}}})
+	c.Call("thread/delete", apptest.Object{"threadId": fork})
+}
+
+// cutAndArchive takes turns out of a thread's context in every way, and puts it away.
+func cutAndArchive(c *apptest.Client, id string) {
+	c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2})
+	c.Call("thread/context/summarize", apptest.Object{"threadId": id, "summary": "Much was tried."})
+	c.Call("context/undo", apptest.Object{"threadId": id})
+	c.Call("context/undo", apptest.Object{"threadId": id})
+	c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "uncommittedChanges"}})
+	c.AwaitTurn()
+	c.Call("thread/compact/start", apptest.Object{"threadId": id})
+	c.AwaitTurn()
+	c.Call("thread/archive", apptest.Object{"threadId": id})
+	c.Call("thread/unarchive", apptest.Object{"threadId": id})
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	c.Call("thread/archiveAndNew", apptest.Object{"threadId": id})
+	c.UntilMethod("thread/archivedAndNewCreated")
+}
+
+// neverWritten are the methods of the tables that no line has, but for those that no
+// session brings about: thread/closed is said of a thread whose rollout could neither
+// be written nor be read again, Chat Completions know no summaries of reasoning, and only
+// the reading of very many rollouts tells its progress.
+func neverWritten(lines []conform.Line) (methods []string) {
+	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true, "item/reasoning/summaryPartAdded": true,
+		"thread/index/progress": true,
+		"memory/updated":        true, "memory/index/progress": true}
+	for _, line := range lines {
+		var m apptest.Message
+		if json.Unmarshal(line.Message, &m) == nil {
+			seen[m.Method] = true
+		}
+	}
+	for _, m := range protocol.Methods() {
+		if !m.Own { // the reference says nothing of these
+			methods = append(methods, m.Name)
+		}
+	}
+	for _, n := range protocol.Notifications() {
+		methods = append(methods, n.Method)
+	}
+	for _, r := range protocol.ServerRequests() {
+		methods = append(methods, r.Name)
+	}
+	return slices.DeleteFunc(methods, func(method string) bool { return seen[method] })
+}
+
+// damageLine makes the second line of the only rollout unreadable.
+func damageLine(t *testing.T, home string) {
+	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, paths, 1)
+	text, err := os.ReadFile(paths[0])
+	require.NoError(t, err)
+	for i, b := range text {
+		if b == '\n' {
+			text[i+1] = 'x'
+			break
+		}
+	}
+	require.NoError(t, os.WriteFile(paths[0], text, 0o600))
+}

@@ -1,0 +1,139 @@
+//go:build reference
+
+package interchange
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// forked is the thread that a server answers thread/fork with.
+func forked(c *apptest.Client, params apptest.Object) apptest.SameThread {
+	c.T.Helper()
+	var a apptest.SameAnswer
+	require.NoError(c.T, json.Unmarshal(c.Call("thread/fork", params), &a))
+	return a.Thread
+}
+
+// TestReferenceInterchangeForks has each server go on with the forks, and with what the other
+// has taken back.
+func TestReferenceInterchangeForks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(*interchange)
+	}{
+		{"ours", (*interchange).ourFork},
+		{"ours up to a turn", (*interchange).ourForkOfAPart},
+		{"of the reference", (*interchange).itsFork},
+		{"reverted", func(x *interchange) { x.reverted((*apptest.Client).Close) }},
+		{"reverted, killed", func(x *interchange) { x.reverted((*apptest.Client).Kill) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(newInterchange(t))
+		})
+	}
+}
+
+var twoTold = []string{
+	"user: first", "assistant: answer to first",
+	"user: run: echo hi", "call call_1: echo hi", "output call_1: hi\n", "assistant: done",
+}
+
+func (x *interchange) twoTurns(c *apptest.Client) (id string) {
+	id = x.begin(c)
+	c.Turn(id, "first")
+	c.Turn(id, "run: echo hi")
+	return id
+}
+
+// ourFork is listed, read and gone on with, and so is its origin.
+func (x *interchange) ourFork() {
+	c := x.ours()
+	id := x.twoTurns(c)
+	next := forked(c, apptest.Object{"threadId": id})
+	c.Close()
+
+	c = x.reference()
+	require.Equal(x.t, "first", inList(c, next.ID).Preview)
+	require.Equal(x.t, next, c.Answer("thread/resume", next.ID).Thread)
+	c.Turn(next.ID, "third")
+	require.Equal(x.t, append(twoTold, "user: third"), x.model.told(theirRequests))
+	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 2)
+	require.Len(x.t, forked(c, apptest.Object{"threadId": next.ID}).Turns, 3)
+	c.Close()
+
+	c = x.ours()
+	require.Len(x.t, c.Answer("thread/resume", next.ID).Thread.Turns, 3)
+	c.Turn(next.ID, "fourth")
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
+	c.Close()
+}
+
+// ourForkOfAPart lacks the last turn.
+func (x *interchange) ourForkOfAPart() {
+	c := x.ours()
+	id := x.twoTurns(c)
+	c.Turn(id, "third")
+	next := forked(c, apptest.Object{"threadId": id, "lastTurnId": c.Answer("thread/read", id).Thread.Turns[1].ID})
+	require.Len(x.t, next.Turns, 2)
+	c.Close()
+
+	c = x.reference()
+	require.Equal(x.t, next, c.Answer("thread/resume", next.ID).Thread)
+	c.Turn(next.ID, "other")
+	require.Equal(x.t, append(twoTold, "user: other"), x.model.told(theirRequests))
+	c.Close()
+}
+
+// itsFork has no lines but its own.
+func (x *interchange) itsFork() {
+	c := x.reference()
+	id := x.twoTurns(c)
+	first := c.Answer("thread/resume", id).Thread.Turns[0].ID
+	whole, part := forked(c, apptest.Object{"threadId": id}), forked(c, apptest.Object{"threadId": id, "lastTurnId": first})
+	c.Turn(whole.ID, "third")
+	c.Close()
+
+	c = x.ours()
+	require.Equal(x.t, whole.Turns, c.Answer("thread/resume", whole.ID).Thread.Turns[:2])
+	c.Turn(whole.ID, "fourth")
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
+	require.Equal(x.t, part.Turns, c.Answer("thread/resume", part.ID).Thread.Turns)
+	c.Turn(part.ID, "other")
+	require.Equal(x.t, append(twoTold[:2:2], "user: other"), x.model.told(ourRequests))
+	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message, "forked history still references it")
+	c.Close()
+
+	c = x.reference()
+	c.Call("thread/resume", apptest.Object{"threadId": whole.ID})
+	c.Turn(whole.ID, "fifth")
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth", "assistant: answer to fourth", "user: fifth"), x.model.told(theirRequests))
+	c.Close()
+}
+
+// reverted has a turn taken back here, and another one there.
+func (x *interchange) reverted(end func(*apptest.Client)) {
+	c := x.ours()
+	id := x.twoTurns(c)
+	c.Turn(id, "third")
+	c.Call("thread/rollback", apptest.Object{"threadId": id, "numTurns": 1})
+	end(c)
+
+	c = x.reference()
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	c.Turn(id, "other")
+	require.Equal(x.t, append(twoTold, "user: other"), x.model.told(theirRequests))
+	c.Close()
+
+	c = x.ours()
+	shown := c.Answer("thread/resume", id).Thread
+	require.Len(x.t, shown.Turns, 3)
+	c.Turn(id, "last")
+	require.Equal(x.t, append(twoTold, "user: other", "assistant: answer to other", "user: last"), x.model.told(ourRequests))
+	c.Close()
+}

@@ -1,0 +1,9 @@
+package interchange
+
+import (
+	"testing"
+
+	"appserver/test/apptest"
+)
+
+func TestMain(m *testing.M) { apptest.Main(m) }

@@ -1,0 +1,53 @@
+//go:build reference
+
+package interchange
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/test/apptest"
+)
+
+// serverTools has tools of an MCP server called, and shows that by the other server, which
+// goes on with it.
+func (x *interchange) serverTools(from, to func() *apptest.Client, path string) {
+	program, err := apptest.MCPProgram()
+	require.NoError(x.t, err)
+	file := filepath.Join(x.home, "config.toml")
+	text, err := os.ReadFile(file)
+	require.NoError(x.t, err)
+	apptest.WriteConfig(x.t, x.home, string(text)+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n", program))
+
+	c := from()
+	id := x.begin(c)
+	untilServer(c, "docs")
+	for _, tool := range []string{"echo", "structured", "fail", "mixed", "write"} {
+		c.Turn(id, "tool: mcp__docs/"+tool+" {}")
+	}
+	told := c.Answer("thread/resume", id)
+	c.Close()
+	require.Len(x.t, told.Thread.Turns, 5)
+	for i, status := range []string{"completed", "completed", "failed", "completed", "completed"} {
+		require.Equal(x.t, "mcpToolCall", told.Thread.Turns[i].Items[1]["type"])
+		require.Equal(x.t, status, told.Thread.Turns[i].Items[1]["status"])
+	}
+
+	c = to()
+	require.Equal(x.t, told, c.Answer("thread/resume", id))
+	require.Equal(x.t, told.Thread, c.Answer("thread/read", id).Thread)
+	c.Turn(id, "tool: mcp__docs/append {}")
+	require.Contains(x.t, x.model.told(path), `output call_2: {"n":1}`)
+	c.Close()
+}
+
+// untilServer waits until a server is ready.
+func untilServer(c *apptest.Client, name string) {
+	c.Until(func(m apptest.Message) bool {
+		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == name && gjson.GetBytes(m.Params, "status").Str == "ready"
+	})
+}

@@ -1,0 +1,269 @@
+//go:build reference
+
+package interchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"appserver/test/apptest"
+)
+
+// The paths of the two APIs, below the address of each server.
+const (
+	chatPath      = "/v1/chat/completions"
+	responsesPath = "/v1/responses"
+
+	ourRequests   = "/ours"
+	theirRequests = "/theirs"
+)
+
+// bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
+// what it was told. "run: COMMAND" is answered with a call of the shell and, after its
+// output, "done", where ⏎ is a newline; "outside: COMMAND" with one that asks to run it outside of the sandbox; "tool: NAME ARGUMENTS" with a call of that tool, NAMESPACE/NAME
+// where it is in a namespace; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
+type bilingual struct {
+	server *httptest.Server
+
+	mu    sync.Mutex
+	calls int
+	heard map[string]modelRequest // the last one, by ourRequests or theirRequests
+}
+
+func newBilingual(t *testing.T) *bilingual {
+	m := &bilingual{heard: map[string]modelRequest{}}
+	mux := http.NewServeMux()
+	for _, by := range []string{ourRequests, theirRequests} {
+		mux.Handle("POST "+by+chatPath, m.serve(by, chatEvents))
+		mux.Handle("POST "+by+responsesPath, m.serve(by, responsesEvents))
+	}
+	m.server = httptest.NewServer(mux)
+	t.Cleanup(m.server.Close)
+	return m
+}
+
+// serve answers requests of one server with the events that write makes of the answer.
+func (m *bilingual) serve(by string, write func(io.Writer, modelAnswer)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request modelRequest
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer, err := m.answer(by, request)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		if by == ourRequests && answer.namespace != "" { // our tools are offered without namespaces
+			answer.namespace, answer.tool = "", answer.namespace+"__"+answer.tool
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		write(w, answer)
+	})
+}
+
+// modelAnswer is a text, or a call of a tool where it has a call id.
+type modelAnswer struct{ text, callID, namespace, tool, arguments string }
+
+func (m *bilingual) answer(by string, r modelRequest) (modelAnswer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.heard[by] = r
+	told := r.told()
+	if len(told) == 0 {
+		return modelAnswer{}, fmt.Errorf("the request to %s says nothing", by)
+	}
+	last := told[len(told)-1]
+	if strings.HasPrefix(last, "output ") {
+		return modelAnswer{text: "done"}, nil
+	}
+	text := strings.TrimPrefix(last, "user: ")
+	if script, stays := strings.CutPrefix(text, "stay: "); stays {
+		m.calls++
+		arguments, err := json.Marshal(apptest.Object{"cmd": script, "yield_time_ms": 250})
+		return modelAnswer{callID: fmt.Sprintf("call_%d", m.calls), tool: "exec_command", arguments: string(arguments)}, err
+	}
+	if call, ok := strings.CutPrefix(text, "tool: "); ok {
+		m.calls++
+		return toolAnswer(fmt.Sprintf("call_%d", m.calls), call), nil
+	}
+	script, isCommand := strings.CutPrefix(text, "run: ")
+	outside, escalates := strings.CutPrefix(text, "outside: ")
+	if !isCommand && !escalates {
+		return modelAnswer{text: "answer to " + text}, nil
+	}
+	m.calls++
+	id := fmt.Sprintf("call_%d", m.calls)
+	if escalates {
+		return r.shellCall(id, outside, "sandbox_permissions", "require_escalated")
+	}
+	return r.shellCall(id, strings.ReplaceAll(script, "⏎", "\n"))
+}
+
+func toolAnswer(id, call string) modelAnswer {
+	name, arguments, _ := strings.Cut(call, " ")
+	a := modelAnswer{callID: id, tool: name, arguments: arguments}
+	if namespace, tool, ok := strings.Cut(name, "/"); ok {
+		a.namespace, a.tool = namespace, tool
+	}
+	return a
+}
+
+// told is what the last request on a path told the model.
+func (m *bilingual) told(path string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.heard[path].told()
+}
+
+// chatEvents is an answer in Chat Completions; calls come signed, so that what the
+// rollout keeps of that is there for the reference implementation to pass over.
+func chatEvents(w io.Writer, a modelAnswer) {
+	if a.callID == "" {
+		apptest.Says(a.text)(w)
+		return
+	}
+	call := apptest.Object{"index": 0, "id": a.callID, "type": "function", "function": apptest.Object{"name": a.tool, "arguments": a.arguments},
+		"extra_content": apptest.Object{"google": apptest.Object{"thought_signature": "AA"}}}
+	fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil), apptest.Streamed(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
+}
+
+// responsesEvents is an answer in Responses.
+func responsesEvents(w io.Writer, a modelAnswer) {
+	item := apptest.Object{"type": "message", "role": "assistant", "content": []apptest.Object{{"type": "output_text", "text": a.text}}}
+	if a.callID != "" {
+		item = apptest.Object{"type": "function_call", "call_id": a.callID, "name": a.tool, "arguments": a.arguments}
+		if a.namespace != "" {
+			item["namespace"] = a.namespace
+		}
+	}
+	item["id"] = "item"
+	event := func(kind, member string, value apptest.Object) {
+		text, err := json.Marshal(apptest.Object{"type": kind, "output_index": 0, member: value})
+		if err != nil {
+			panic(err) // of maps and strings
+		}
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, text)
+	}
+	event("response.created", "response", apptest.Object{"id": "response"})
+	event("response.output_item.done", "item", item)
+	event("response.completed", "response", apptest.Object{"id": "response", "usage": apptest.Object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}})
+}
+
+// modelRequest is what matters of a request in either protocol.
+type modelRequest struct {
+	Messages []modelEntry // of Chat Completions
+	Input    []modelEntry // of Responses
+	Tools    []struct {
+		Name     string
+		Function struct{ Name string }
+	}
+}
+
+// modelEntry is a message of Chat Completions, or an item of Responses.
+type modelEntry struct {
+	Type, Role      string
+	Content, Output modelText
+	Arguments       string
+	CallID          string `json:"call_id"`
+	ToolCallID      string `json:"tool_call_id"`
+	ToolCalls       []struct {
+		ID       string
+		Function struct{ Arguments string }
+	} `json:"tool_calls"`
+}
+
+// modelText is a text, written as a string or in parts.
+type modelText string
+
+// UnmarshalJSON joins the parts.
+func (m *modelText) UnmarshalJSON(b []byte) error {
+	var text *string
+	if json.Unmarshal(b, &text) == nil {
+		if text != nil {
+			*m = modelText(*text)
+		}
+		return nil
+	}
+	var parts []struct{ Text string }
+	err := json.Unmarshal(b, &parts)
+	for _, p := range parts {
+		*m += modelText(p.Text)
+	}
+	return err
+}
+
+// shellWords are the names of shell tools, and of the member with the command.
+var shellWords = map[string]string{"shell": "command", "exec_command": "cmd", "shell_command": "command"}
+
+// shellCall calls the shell that the request offers. More are names and values of other
+// arguments.
+func (r modelRequest) shellCall(id, script string, more ...string) (modelAnswer, error) {
+	for _, tool := range r.Tools {
+		name := tool.Name + tool.Function.Name
+		if word, ok := shellWords[name]; ok {
+			given := map[string]string{word: script}
+			for i := 0; i+1 < len(more); i += 2 {
+				given[more[i]] = more[i+1]
+			}
+			arguments, err := json.Marshal(given)
+			return modelAnswer{callID: id, tool: name, arguments: string(arguments)}, err
+		}
+	}
+	return modelAnswer{}, fmt.Errorf("the request offers no shell to run %q", script)
+}
+
+// told is the conversation of a request, a line for each thing said, called and put out.
+// It leaves out instructions and the description of the environment, which are each
+// server's own.
+func (r modelRequest) told() (lines []string) {
+	for _, e := range append(r.Messages, r.Input...) {
+		lines = append(lines, e.told()...)
+	}
+	return lines
+}
+
+func (e modelEntry) told() (lines []string) {
+	text, _, _ := strings.Cut(string(e.Content), "\n")
+	switch {
+	case e.Type == "function_call":
+		return []string{calledLine(e.CallID, e.Arguments)}
+	case e.Type == "function_call_output":
+		return []string{outputLine(e.CallID, string(e.Output))}
+	case e.Role == "tool":
+		return []string{outputLine(e.ToolCallID, string(e.Content))}
+	case e.Role != "user" && e.Role != "assistant" || text == "<environment_context>":
+		return nil
+	case text != "":
+		lines = append(lines, e.Role+": "+text)
+	}
+	for _, call := range e.ToolCalls {
+		lines = append(lines, calledLine(call.ID, call.Function.Arguments))
+	}
+	return lines
+}
+
+func calledLine(id, arguments string) string {
+	var a struct{ Command, Cmd string }
+	if err := json.Unmarshal([]byte(arguments), &a); err != nil {
+		return "call " + id + ": " + err.Error()
+	}
+	return "call " + id + ": " + a.Command + a.Cmd
+}
+
+// outputLine has the output without what the servers put before it: how long the
+// command ran, and how it ended.
+func outputLine(id, output string) string {
+	_, text, found := strings.Cut(output, "Output:\n")
+	if !found {
+		text = output[strings.LastIndex(output, "\n")+1:]
+	}
+	return "output " + id + ": " + text
+}

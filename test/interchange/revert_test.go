@@ -1,0 +1,172 @@
+//go:build reference
+
+package interchange
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestReferenceInterchangeReverts has us go on with what the reference implementation has
+// reverted, which begins another file each time, and that with what we went on with.
+func TestReferenceInterchangeReverts(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(*interchange)
+	}{
+		{"there and here", (*interchange).revertedThere},
+		{"put away", (*interchange).revertedPutAway},
+		{"forked", (*interchange).revertedForked},
+		{"taken back again", (*interchange).revertedTwice},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(newInterchange(t))
+		})
+	}
+}
+
+// begun is a thread of three turns, of which the reference implementation has reverted the
+// last, then a new one.
+func (x *interchange) begun() (id string) {
+	c := x.reference()
+	id = x.twoTurns(c)
+	for _, text := range []string{"third", "fourth"} {
+		c.Turn(id, text)
+		turns := c.Answer("thread/resume", id).Thread.Turns
+		c.Call("thread/revert", apptest.Object{"threadId": id, "beforeTurnId": turns[2].ID})
+	}
+	c.Turn(id, "fifth")
+	c.Close()
+	require.Len(x.t, x.files(), 3)
+	return id
+}
+
+// files are the paths of all rollouts.
+func (x *interchange) files() (paths []string) {
+	x.t.Helper()
+	for _, pattern := range []string{"sessions/*/*/*/*.jsonl", "archived_sessions/*.jsonl"} {
+		found, err := filepath.Glob(filepath.Join(x.home, pattern))
+		require.NoError(x.t, err)
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
+// times is how often a thread is listed.
+func times(c *apptest.Client, id string, params apptest.Object) (n int) {
+	c.T.Helper()
+	var page struct{ Data []apptest.SameThread }
+	require.NoError(c.T, json.Unmarshal(c.Call("thread/list", params), &page))
+	for _, thread := range page.Data {
+		if thread.ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+func (x *interchange) revertedThere() {
+	id := x.begun()
+	c := x.ours()
+	require.Equal(x.t, 1, times(c, id, apptest.Object{}))
+	require.Equal(x.t, "first", inList(c, id).Preview)
+	shown := c.Answer("thread/resume", id).Thread
+	require.Len(x.t, shown.Turns, 3)
+	require.Equal(x.t, 1, times(c, id, apptest.Object{"sortKey": "updated_at"}))
+	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "named"})
+	c.Turn(id, "sixth")
+	told := append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth")
+	require.Equal(x.t, told, x.model.told(ourRequests))
+	c.Close()
+
+	c = x.reference()
+	there := c.Answer("thread/resume", id).Thread
+	require.Len(x.t, there.Turns, 4)
+	require.Equal(x.t, shown.Path, there.Path)
+	require.Equal(x.t, shown.Turns, there.Turns[:3])
+	c.Turn(id, "seventh")
+	told = append(told, "assistant: answer to sixth", "user: seventh")
+	require.Equal(x.t, told, x.model.told(theirRequests))
+	c.Close()
+
+	c = x.ours()
+	require.Equal(x.t, "named", inList(c, id).Name)
+	require.Len(x.t, c.Answer("thread/read", id).Thread.Turns, 5)
+	c.Close()
+}
+
+// revertedPutAway has us bring back what the reference implementation has archived. It does
+// not do so with what we have archived, since its database tells it where a thread is.
+func (x *interchange) revertedPutAway() {
+	id := x.begun()
+	files := x.files()
+	c := x.ours()
+	c.Call("thread/archive", apptest.Object{"threadId": id})
+	require.Equal(x.t, 0, times(c, id, apptest.Object{}))
+	require.Equal(x.t, 1, times(c, id, apptest.Object{"archived": true}))
+	c.Call("thread/unarchive", apptest.Object{"threadId": id})
+	c.Close()
+
+	c = x.reference()
+	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 3)
+	c.Call("thread/archive", apptest.Object{"threadId": id})
+	c.Close()
+
+	c = x.ours()
+	require.Equal(x.t, 1, times(c, id, apptest.Object{"archived": true}))
+	c.Call("thread/unarchive", apptest.Object{"threadId": id})
+	require.Equal(x.t, files, x.files())
+	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 3)
+	c.Turn(id, "sixth")
+	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(ourRequests))
+	c.Call("thread/delete", apptest.Object{"threadId": id})
+	c.Close()
+	require.Empty(x.t, x.files())
+}
+
+// revertedForked has both servers fork the thread, and neither delete what a fork goes on from.
+func (x *interchange) revertedForked() {
+	id := x.begun()
+	c := x.reference()
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	theirs := forked(c, apptest.Object{"threadId": id})
+	c.Close()
+
+	c = x.ours()
+	next := forked(c, apptest.Object{"threadId": id})
+	require.Len(x.t, next.Turns, 3)
+	require.Equal(x.t, next.Turns, c.Answer("thread/resume", theirs.ID).Thread.Turns)
+	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message, "forked history still references it")
+	c.Close()
+
+	c = x.reference()
+	require.Equal(x.t, next, c.Answer("thread/resume", next.ID).Thread)
+	c.Turn(next.ID, "sixth")
+	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(theirRequests))
+	c.Close()
+}
+
+// revertedTwice has us take back a turn of the last file. Of one that reaches into the files
+// before, the reference implementation would take back only what is in the last.
+func (x *interchange) revertedTwice() {
+	id := x.begun()
+	c := x.ours()
+	c.Call("thread/rollback", apptest.Object{"threadId": id, "numTurns": 1})
+	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 2)
+	c.Turn(id, "sixth")
+	told := append(twoTold[:len(twoTold):len(twoTold)], "user: sixth")
+	require.Equal(x.t, told, x.model.told(ourRequests))
+	c.Close()
+
+	c = x.reference()
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	c.Turn(id, "seventh")
+	require.Equal(x.t, append(told, "assistant: answer to sixth", "user: seventh"), x.model.told(theirRequests))
+	c.Close()
+}

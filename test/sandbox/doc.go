@@ -1,0 +1,2 @@
+// Package sandbox tests what confined commands can reach.
+package sandbox

@@ -1,0 +1,121 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestBinaryTakesAnyArguments of a model for commands that stay: each call gets an answer that
+// says what was wrong, nothing runs that was not understood, and the thread goes on.
+func TestBinaryTakesAnyArguments(t *testing.T) {
+	t.Parallel()
+	c, o := apptest.StartObedient(t)
+	p := apptest.NewRepository(t)
+	id := p.Trusting(c)
+	c.Done(id, apptest.RunsExec("cat", apptest.Object{"tty": true, "yield_time_ms": 250}))
+	number := json.Number(c.Terminals(id)[0].ProcessID)
+	for _, one := range []struct {
+		act  apptest.Act
+		want string
+	}{
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{}}, "command is missing"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": ""}}, "command is missing"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": 7}}, "could not be read"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "tty": "yes"}}, "could not be read"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "yield_time_ms": "soon"}}, "could not be read"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": "nowhere"}}, "does not exist"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": p.Dir + "/doc.txt"}}, "not a directory"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "shell": "/no/such/shell"}}, "cannot start"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "sandbox_permissions": "all"}}, "neither use_default nor require_escalated"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad\x00x"}}, "NUL"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "echo ok", "yield_time_ms": -5, "max_output_tokens": -1}}, "Wall time"}, // it need not have ended by then
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "seq 100000", "max_output_tokens": 1}}, "exited with code 0"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{}}, "There is no session"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": 1e300}}, "There is no session"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": -1}}, "There is no session"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": []int{1}}}, "There is no session"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": nil, "chars": "x"}}, "There is no session"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": 5}}, "could not be read"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": "typed\n", "yield_time_ms": -1}}, "typed\r\ntyped"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": string(number), "chars": "again\n"}}, "again\r\nagain"},
+		{apptest.Act{Tool: "view_image", Arguments: apptest.Object{"path": 5}}, "could not be read"},
+	} {
+		c.Done(id, []apptest.Act{one.act})
+		require.Contains(t, o.LastOutput(), one.want, "%v", one.act)
+		require.Less(t, len(o.LastOutput()), 50_000)
+	}
+	require.NoFileExists(t, filepath.Join(p.Dir, "bad"))
+	require.Len(t, c.Terminals(id), 1)
+	c.Close()
+}
+
+// TestBinaryTypesMoreThanIsRead: a program that reads nothing holds up neither the turn nor the
+// server, and can be ended.
+func TestBinaryTypesMoreThanIsRead(t *testing.T) {
+	t.Parallel()
+	c, o := apptest.StartObedient(t)
+	id := c.StartTrusted()
+	c.Done(id, apptest.RunsExec("stty raw -echo; echo ready; sleep 600", apptest.Object{"tty": true, "yield_time_ms": 1000}))
+	begin := time.Now()
+	for range 6 {
+		c.Done(id, apptest.Types(strings.Repeat("0123456789abcde\n", 1<<15)))
+	}
+	require.Less(t, time.Since(begin), 2*apptest.Patience)
+	require.Contains(t, o.LastOutput(), "session ID")
+	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
+	c.UntilCommand()
+	require.Empty(t, c.Terminals(id))
+	c.Close()
+}
+
+// TestBinaryFloodsStayCut: what floods in the background is cut for the model, ends when it is
+// told to, and leaves a thread that can be read.
+func TestBinaryFloodsStayCut(t *testing.T) {
+	t.Parallel()
+	c, o := apptest.StartObedient(t)
+	id := c.StartTrusted()
+	c.Done(id, apptest.RunsExec("yes 'a line that comes again and again'", apptest.Object{"yield_time_ms": 250}), apptest.Call("write_stdin", apptest.Object{"session_id": apptest.LastSession, "chars": ""}))
+	require.Less(t, len(o.LastOutput()), 50_000)
+	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
+	item := c.UntilCommand()
+	require.Less(t, len(item.AggregatedOutput), 2<<20)
+	require.Len(t, c.ReadThread(id).Turns, 1)
+	c.Close()
+}
+
+// TestSandboxOfLinkedDirectories: a workspace that is named by a link can be written, and a link in
+// it leads nowhere, nor does one that takes its place while a session runs.
+func TestSandboxOfLinkedDirectories(t *testing.T) {
+	cells(t, func(t *testing.T, c cell) {
+		dir := t.TempDir()
+		if c.plain {
+			apptest.Give(t, dir)
+		}
+		link := filepath.Join(dir, "link")
+		require.NoError(t, os.Symlink(c.project, link))
+		id := c.StartThread(apptest.Object{"cwd": link, "sandbox": "workspace-write", "approvalPolicy": "never"})
+		c.execs(id, "echo x > made && cat "+c.project+"/made && mkdir -p d && ln -sfn "+c.outside+" out", "completed")
+		c.execs(id, "echo x > out/made", "failed")
+		c.execs(id, "cd .. && echo x > made", "failed")
+		if c.enforced {
+			c.Done(id, apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
+			require.NoError(t, os.Rename(filepath.Join(c.project, "d"), filepath.Join(c.project, "e")))
+			require.NoError(t, os.Symlink(c.outside, filepath.Join(c.project, "d")))
+			c.Done(id, apptest.Types("echo x > d/made; echo tried | tr a-z A-Z\n"), apptest.Types(""))
+			require.Contains(t, strings.Join(c.model.Outputs(), "\n"), "TRIED")
+			require.NoError(t, os.Remove(link))
+			require.NoError(t, os.Symlink(c.outside, link))
+			c.Done(id, apptest.Types("cd "+link+"; echo x > made; echo tried | tr a-z A-Z\n"), apptest.Types(""))
+		}
+		require.NoFileExists(t, filepath.Join(c.outside, "made"))
+		c.Close()
+	})
+}
