@@ -37,7 +37,7 @@ var exampleBlocks = regexp.MustCompile("(<!-- example: (\\S+)(?: in (\\S+))? -->
 // them.
 func TestDocsShowTheirMethods(t *testing.T) {
 	for _, d := range shownDocs {
-		path := apptest.Root("docs/") + d.name
+		path := apptest.Root("docs", d.name)
 		doc, err := os.ReadFile(path)
 		require.NoError(t, err)
 		shown := map[string]bool{}

@@ -162,7 +162,7 @@ func requireClose(t *testing.T, counted, reported int64, text string) {
 
 // bigFile is a file of code, the longest text of the conversation.
 func bigFile(t *testing.T) string {
-	text, err := os.ReadFile("main.go")
+	text, err := os.ReadFile(apptest.Root("cmd/appserver/main.go"))
 	require.NoError(t, err)
 	path := t.TempDir() + "/main.go"
 	require.NoError(t, os.WriteFile(path, text, 0o600))
