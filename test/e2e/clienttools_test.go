@@ -99,10 +99,10 @@ func TestBinaryAsksTheUser(t *testing.T) {
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "no questions")
-	require.NotContains(t, p.Asked()[2].Body, "Puts one to three short questions")
+	require.NotContains(t, p.Asked()[2].Body, "Asks the user one to three short questions")
 	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("plan it"), "collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "test"}}})
 	c.AwaitTurn()
-	require.Contains(t, p.Asked()[3].Body, "Puts one to three short questions")
+	require.Contains(t, p.Asked()[3].Body, "Asks the user one to three short questions")
 	require.Contains(t, p.Asked()[3].Texts(t)[0], "Plan mode")
 	c.Close()
 
@@ -110,7 +110,7 @@ func TestBinaryAsksTheUser(t *testing.T) {
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "go on planning")
-	require.Contains(t, p.Asked()[4].Body, "Puts one to three short questions", "the mode is the thread's")
+	require.Contains(t, p.Asked()[4].Body, "Asks the user one to three short questions", "the mode is the thread's")
 	c.Close()
 }
 

@@ -34,7 +34,7 @@ func TestBinaryTakesAnyArguments(t *testing.T) {
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": "nowhere"}}, "does not exist"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": p.Dir + "/doc.txt"}}, "not a directory"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "shell": "/no/such/shell"}}, "cannot start"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "sandbox_permissions": "all"}}, "neither use_default nor require_escalated"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "sandbox_permissions": "all"}}, "expected use_default or require_escalated"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad\x00x"}}, "NUL"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "echo ok", "yield_time_ms": -5, "max_output_tokens": -1}}, "Wall time"}, // it need not have ended by then
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "seq 100000", "max_output_tokens": 1}}, "exited with code 0"},
