@@ -6,8 +6,8 @@ import (
 	"appserver/protocol"
 )
 
-// TurnUnderWay is the refusal of what is not done while a turn is under way, nil without
-// one.
+// TurnUnderWay returns the error for requests that need the turn to be over, or nil if no turn is
+// active.
 func (t *Thread) TurnUnderWay() *protocol.Error {
 	if t.active == nil {
 		return nil
@@ -18,8 +18,8 @@ func (t *Thread) TurnUnderWay() *protocol.Error {
 	return err
 }
 
-// rejectInTurn refuses what is not done while a turn is under way, and is true then. A turn
-// that only waits for the time of its turn/completed is completed first.
+// rejectInTurn rejects a request that needs the turn to be over, and reports whether it did. A turn
+// whose turn/completed is delayed is completed first.
 func (s *step) rejectInTurn(to protocol.Caller) bool {
 	s.completePendingTurn()
 	err := s.TurnUnderWay()
@@ -51,8 +51,8 @@ func (s *step) archive(in Archive) {
 	}
 }
 
-// Successor is the first line of a thread that takes this one's place at a time: it has its
-// surroundings and its instructions, those of the client that resumed it included.
+// Successor returns the first line of a new thread that replaces this one. It has the same
+// environment and instructions, also those of the client that resumed the thread.
 func (t *Thread) Successor(id string, at time.Time) protocol.SessionMeta {
 	m := t.meta
 	m.ID, m.SessionID, m.Timestamp, m.ForkedFromID = id, id, Timestamp(at), nil

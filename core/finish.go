@@ -9,8 +9,8 @@ import (
 	"appserver/protocol"
 )
 
-// finishTurn says that the turn has nothing more to do. It is finished once its
-// effects have ended and slow clients had their time.
+// finishTurn sets the outcome of the turn. It completes once its effects have ended and the delay
+// of turn/completed is over.
 func (s *step) finishTurn(status protocol.TurnStatus, err *protocol.TurnError) {
 	s.active.outcome = &outcome{status, err}
 	s.completeWhenIdle()
@@ -28,24 +28,24 @@ func (s *step) completeWhenIdle() {
 		}
 		return
 	}
-	s.stopTimer() // of an end that a command of the user's own came before
+	s.stopTimer() // the timer of an earlier end
 	s.completeTurn()
 }
 
-// completionPending reports whether the turn has ended and only its turn/completed is delayed.
+// completionPending reports whether the turn is finished and only turn/completed is delayed.
 func (t *turn) completionPending() bool {
 	return t != nil && t.outcome != nil && len(t.modelEffects)+len(t.toolEffects) == 0
 }
 
-// completePendingTurn completes a turn whose turn/completed is held back. A request that needs the
-// turn to be over calls it first.
+// completePendingTurn completes a turn whose turn/completed is delayed. Requests call it first if
+// they need the turn to be over.
 func (s *step) completePendingTurn() {
 	if s.active.completionPending() {
 		s.endTurn()
 	}
 }
 
-// endTurn interrupts the turn under way. Its turn/completed is not held back.
+// endTurn interrupts the active turn and does not delay turn/completed.
 func (s *step) endTurn() {
 	if s.active == nil {
 		return
@@ -70,7 +70,7 @@ func (s *step) timerFired(in TimerFired) {
 	}
 }
 
-// completeTurn writes and tells the end of the turn. Nothing of the turn follows.
+// completeTurn records and sends the end of the turn.
 func (s *step) completeTurn() {
 	t := s.active
 	s.endReview()
@@ -92,8 +92,7 @@ func (s *step) completeTurn() {
 	s.startWaiting()
 }
 
-// endedTurn is the turn as turn/completed shows it: with the agent's last message
-// only.
+// endedTurn returns the turn for turn/completed. Its items are only the last message of the agent.
 func (s *step) endedTurn(t *turn) protocol.Turn {
 	v := s.lastTurn().head()
 	v.Error = t.outcome.err
@@ -107,7 +106,7 @@ func (s *step) recordEnd(t *turn) {
 	started, now := t.startedAt.Unix(), s.Now.Unix()
 	duration := s.Now.Sub(t.startedAt).Milliseconds()
 	if t.outcome.status == protocol.TurnInterrupted {
-		if t.kind() == "" { // of others the model does not hear, or has heard
+		if t.kind() == "" { // the model does not know of turns of other kinds
 			s.item(history.UserMessage(s.abortedNote()))
 		}
 		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",
@@ -127,12 +126,10 @@ func (s *step) recordEnd(t *turn) {
 	s.event(end)
 }
 
-// history.AbortedTag begins abortedText.
-
-// abortedText tells the model that the turn before was not finished.
+// abortedText is added to the context after an interrupt.
 const abortedText = history.AbortedTag + "\nThe user interrupted the previous turn. Commands that were running were ended; they may have taken effect in part.\n</turn_aborted>"
 
-// abortedNote is abortedText, with what goes on.
+// abortedNote returns abortedText, and mentions commands in the background.
 func (s *step) abortedNote() string {
 	if !s.HasTerminals() {
 		return abortedText
@@ -140,8 +137,7 @@ func (s *step) abortedNote() string {
 	return strings.Replace(abortedText, "\n</", " Commands in the background go on.\n</", 1)
 }
 
-// startWaiting begins the turn that a client asked for while the last one was
-// ending; further inputs join it.
+// startWaiting applies the inputs that waited for the end of the turn.
 func (s *step) startWaiting() {
 	waiting := s.waiting
 	s.waiting = nil
@@ -150,9 +146,8 @@ func (s *step) startWaiting() {
 	}
 }
 
-// closeDanglingTurn writes the end of a turn that no line ends: of one that a crash cut
-// off, or of one that failed because the disk took no lines. It comes before the
-// first line outside of a turn.
+// closeDanglingTurn records the end of a turn without one: after a crash, or after a failed append.
+// It precedes the first line outside of a turn.
 func (s *step) closeDanglingTurn() {
 	last := s.lastTurn()
 	if last == nil || last.status != protocol.TurnInProgress || s.active != nil {
@@ -164,13 +159,13 @@ func (s *step) closeDanglingTurn() {
 		s.event(protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: storedError(&s.announcedEnd.err)})
 		return
 	}
-	if s.context.HasTurn(last.id) { // the model heard of it
+	if s.context.HasTurn(last.id) { // the model knows the turn
 		s.item(history.UserMessage(abortedText))
 	}
 	s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: last.id, Reason: "interrupted", StartedAt: last.startedAt})
 }
 
-// storageFailed tells that the turn which the lost lines belonged to has failed.
+// storageFailed fails the turn whose lines were lost.
 func (s *step) storageFailed(in StorageFailed) {
 	s.settings, s.active, s.waiting = in.Settings, nil, nil
 	s.failed = in.Turn != "" || s.lastTurnFailed()
@@ -199,7 +194,7 @@ func (s *step) storageFailed(in StorageFailed) {
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: ended})
 }
 
-// lastTurnFailed tells whether the last turn is one that clients know to have failed.
+// lastTurnFailed reports whether clients know the last turn as failed.
 func (s *step) lastTurnFailed() bool {
 	last := s.lastTurn()
 	return last != nil && (last.status == protocol.TurnFailed || s.announcedEnd != nil && s.announcedEnd.turnID == last.id)

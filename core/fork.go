@@ -6,18 +6,17 @@ import (
 	"appserver/protocol"
 )
 
-// Fork is the first input of a thread that was loaded from lines of another. The other
-// members are as those of Resume.
+// Fork begins a thread from lines of another one. The other members have the meaning of Resume.
 type Fork struct {
 	To       protocol.Caller
 	Env      TurnEnv
 	Settings Settings
 	Options  Options
-	// Name is what the other thread is called.
+	// Name is the name of the other thread.
 	Name         string
 	ExcludeTurns bool
 	Warnings     []string
-	// Answered is set where another input answers the caller.
+	// Answered is set if another input replies to the caller.
 	Answered bool
 }
 
@@ -50,19 +49,17 @@ func (s *step) fork(in Fork) {
 	}
 }
 
-// ForkMeta is the first line of a thread that begins with this one's lines. It tells of
-// the same surroundings, and of items in the same form.
+// ForkMeta returns the first line of a fork: the same environment, and items in the same form.
 func (t *Thread) ForkMeta(id string, at time.Time) protocol.SessionMeta {
 	m := t.Successor(id, at)
 	m.ForkedFromID, m.HistoryMode = new(t.id), t.meta.HistoryMode
 	return m
 }
 
-// Name is what the thread is called, "" without a name.
+// Name returns the name of the thread, or "".
 func (t *Thread) Name() string { return t.name }
 
-// ForkAt is the ordinal of the first line that a fork up to a turn, or before one, does
-// not have.
+// ForkAt returns the ordinal of the first line that a fork up to or before a turn does not have.
 func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
 	switch {
 	case last != nil && before != nil:
@@ -88,7 +85,7 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	return t.next, err
 }
 
-// findTurn is the place of a turn.
+// findTurn returns the position of a turn.
 func (t *Thread) findTurn(id string) (int, *protocol.Error) {
 	turn, found := t.turnAt[id]
 	if !found {
@@ -97,8 +94,8 @@ func (t *Thread) findTurn(id string) (int, *protocol.Error) {
 	return turn, nil
 }
 
-// startOf is the ordinal of a turn's first line. Where no line begins turns, that of the
-// user's message is before the one by which the turn is known.
+// startOf returns the ordinal of a turn's first line. If no line begins turns, the user's message
+// precedes the line that identifies the turn.
 func (l *log) startOf(turn int) int64 {
 	if turn >= len(l.turns) {
 		return l.next
@@ -112,8 +109,8 @@ func (l *log) startOf(turn int) int64 {
 	return begin
 }
 
-// ForkLines are the lines before an ordinal as a fork has them: ordinals, by which edits
-// of the context name items, are what they were.
+// ForkLines returns the lines of a fork: those before an ordinal, with their ordinals, since edits
+// name items by them.
 func ForkLines(lines []protocol.RolloutLine, before int64, meta protocol.SessionMeta) ([]protocol.RolloutLine, error) {
 	raw, err := protocol.Marshal(meta)
 	if err != nil {

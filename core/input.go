@@ -8,93 +8,90 @@ import (
 	"appserver/protocol"
 )
 
-// Stamp is what an input brings along because the machine may not fetch it: the
-// time, and sources of ids.
+// Stamp has the time and sources of ids of an input. The core has neither clock nor randomness.
 type Stamp struct {
 	Now time.Time
-	// NewID gives a new UUIDv7.
+	// NewID returns a new UUIDv7.
 	NewID func() string
-	// NextRequest numbers requests of the server, unique over all threads.
+	// NextRequest returns the id of the server's next request, unique over all threads.
 	NextRequest func() uint64
 }
 
-// Input is anything that can happen to a thread.
+// Input is one event for a thread.
 type Input interface {
 	// apply changes the thread, and adds lines, messages and effects to the step.
 	apply(s *step)
 }
 
-// Start is the first input of a new thread.
+// Start begins a new thread.
 type Start struct {
 	To       protocol.Caller
 	Meta     protocol.SessionMeta
 	Settings Settings
 	Options  Options
 	Env      TurnEnv
-	// Warnings are told to the client: what it asked for and does not get.
+	// Warnings are sent to the client, such as settings that have no effect.
 	Warnings []string
-	// Replaces is the id of the thread that is archived for this one, "" for none.
+	// Replaces is the id of the archived thread that this one succeeds, or "".
 	Replaces string
-	// History has the first context items of a thread that begins with a thread/resume, and
-	// Resumes the params of that; nil for others.
+	// History has the context items of a thread that begins with thread/resume, and Resumes the
+	// params. Both are nil for others.
 	History []protocol.ResponseItem
 	Resumes *protocol.ThreadResumeParams
 }
 
-// Resume joins a client to a thread. Where Fresh is set the thread was loaded for
-// this, and takes Settings and the instructions; a loaded thread keeps its own.
+// Resume subscribes a client to a thread. Fresh is set if the thread was loaded for this request.
+// It takes the Settings and instructions then; a thread that was loaded before keeps its own.
 type Resume struct {
 	To     protocol.Caller
 	Params *protocol.ThreadResumeParams
 	Env    TurnEnv
 	Fresh  bool
-	// Settings are the stored ones with the client's overrides.
+	// Settings are the stored settings with the client's overrides.
 	Settings Settings
-	// BaseInstructions and DeveloperInstructions are the client's, nil where it gave
-	// none.
+	// BaseInstructions and DeveloperInstructions are the client's, or nil.
 	BaseInstructions, DeveloperInstructions *string
-	// Warnings are told to the client: what of the rollout could not be read.
+	// Warnings are sent to the client: problems of the rollout.
 	Warnings []string
 }
 
-// Read asks for the thread's view.
+// Read requests the thread's view.
 type Read struct {
 	To           protocol.Caller
 	IncludeTurns bool
 }
 
-// SetName names the thread.
+// SetName changes the name of the thread.
 type SetName struct {
 	To   protocol.Caller
 	Name string
 }
 
-// Archive takes the thread out of use, unless a turn is under way: EndTurn or ReleaseTurn come
-// first.
+// Archive archives the thread, unless a turn is active. The engine posts EndTurn or ReleaseTurn
+// before it.
 type Archive struct {
 	To protocol.Caller
-	// Stored is set where the thread was loaded for this alone.
+	// Stored is set if the thread was loaded for this request only.
 	Stored bool
-	// Successor is the id of the thread that takes its place, and whose first step answers
-	// the caller; "" for none.
+	// Successor is the id of the new thread whose first step replies to the caller, or "".
 	Successor string
 }
 
-// TurnStart is the user's input: a new turn, or more for the one under way.
+// TurnStart is input of the user: for a new turn, or for the active one.
 type TurnStart struct {
 	To     protocol.Caller
 	Params *protocol.TurnStartParams
-	// Images are the local images in the input, by path.
+	// Images are the local images of the input, by path.
 	Images map[string]LocalImage
-	// Skills are those that the input names.
+	// Skills are the skills that the input names.
 	Skills []SkillText
 	Env    TurnEnv
 }
 
-// LocalImage is an image file of the user's: its data: URL, or why it cannot be sent.
+// LocalImage is a local image file: its data: URL, or the reason why it cannot be sent.
 type LocalImage struct{ URL, Problem string }
 
-// TurnSteer is more input for the turn under way.
+// TurnSteer is input for the active turn.
 type TurnSteer struct {
 	To     protocol.Caller
 	Params *protocol.TurnSteerParams
@@ -102,40 +99,40 @@ type TurnSteer struct {
 	Skills []SkillText
 }
 
-// TurnInterrupt ends the turn under way.
+// TurnInterrupt interrupts the active turn.
 type TurnInterrupt struct {
 	To     protocol.Caller
 	TurnID string
 }
 
-// EndTurn interrupts the turn under way for a request that ends the thread. A turn that has
-// ended already completes as it ended. Its turn/completed is not held back.
+// EndTurn interrupts the active turn before the thread is archived, deleted or replaced. A finished
+// turn keeps its outcome. turn/completed is not delayed.
 type EndTurn struct{}
 
-// ReleaseTurn completes a turn that has ended and whose turn/completed is held back.
+// ReleaseTurn completes a finished turn whose turn/completed is delayed.
 type ReleaseTurn struct{}
 
-// Shutdown ends the turn under way without an answer to anyone.
+// Shutdown ends the active turn. There is no response.
 type Shutdown struct{}
 
-// StorageFailed tells a thread, loaded anew from its rollout, that lines could not
-// be appended to it. Requests are those that the client had not answered.
+// StorageFailed reports a failed append to a thread that was loaded again from its rollout.
+// Requests are those that the client had not answered.
 type StorageFailed struct {
 	Err      error
 	Requests []uint64
-	// Turn is the one that clients know to be under way, "" for none.
+	// Turn is the id of the turn that clients know as active, or "".
 	Turn string
-	// Settings are those before the step whose lines were lost.
+	// Settings are the settings before the step whose lines were lost.
 	Settings Settings
 }
 
-// ModelPiece is a part of a model's answer as it streams in.
+// ModelPiece is a streamed part of a model's answer.
 type ModelPiece struct {
 	Effect EffectID
 	Piece  Piece
 }
 
-// Piece is text, reasoning, or an item that is whole.
+// Piece is text, reasoning, or a complete item.
 type Piece struct {
 	Kind PieceKind
 	Text string
@@ -143,7 +140,7 @@ type Piece struct {
 	Item *protocol.ResponseItem
 }
 
-// PieceKind tells the kinds of pieces apart.
+// PieceKind is the kind of a piece.
 type PieceKind int
 
 // The kinds of pieces.
@@ -151,52 +148,50 @@ const (
 	PieceText PieceKind = iota
 	PieceReasoning
 	PieceReasoningSummary
-	// PieceSummaryPart begins a further part of the summary. It has no text.
+	// PieceSummaryPart begins the next part of a summary. It has no text.
 	PieceSummaryPart
-	// PieceItem ends the item of the pieces before it, and has it as the provider gave it. Providers
-	// that know no items send none.
+	// PieceItem completes the item of the pieces before it, with the provider's form of it.
+	// Providers without items send none.
 	PieceItem
-	// PieceItemBegun begins an item that the provider fills by itself, such as a search of the web. It
-	// has the item as far as it is known.
+	// PieceItemBegun begins an item that the provider completes itself, such as a search of the
+	// web. It has the members that are known.
 	PieceItemBegun
 )
 
-// ModelDone ends a Sample with the model's whole answer.
+// ModelDone ends a ModelRequest with the rest of the answer.
 type ModelDone struct {
 	Effect EffectID
 	Answer Answer
 }
 
-// Answer is what a model's answer holds beside its pieces. Usage is nil where the
-// provider gives none.
+// Answer is the rest of a model's answer, beside its pieces. Usage is nil if the provider reports
+// none.
 type Answer struct {
 	Calls []ToolCall
 	Usage *protocol.TokenUsageBreakdown
-	// Echo is what the provider wants back with an answer that calls nothing.
+	// Echo is what the provider needs back with an answer without calls, or nil.
 	Echo *protocol.ProviderEcho
-	// Cut says why the provider ended the answer before the model did, "" where it did
-	// not.
+	// Cut is the reason if the provider ended the answer early, or "".
 	Cut string
 }
 
-// echoes tells whether something of the answer goes back to its provider.
+// echoes reports whether the provider needs a part of the answer back.
 func (a *Answer) echoes() bool {
 	return a.Echo != nil || len(a.Calls) > 0 && a.Calls[0].Echo != nil
 }
 
-// ToolCall is a tool call of the model. Arguments is the JSON text that it wrote,
-// which need not be valid.
+// ToolCall is a tool call of the model. Arguments is JSON text of the model, and may be invalid.
 type ToolCall struct {
 	ID        string
 	Name      string
 	Arguments string
 	// Custom is set if Arguments is the free text of a custom tool.
 	Custom bool
-	// Echo is what the provider wants back with the call.
+	// Echo is what the provider needs back with the call, or nil.
 	Echo *protocol.ProviderEcho
 }
 
-// ModelFailed ends a Sample without an answer.
+// ModelFailed ends a ModelRequest with an error.
 type ModelFailed struct {
 	Effect EffectID
 	Err    *ModelError
@@ -206,20 +201,20 @@ type ModelFailed struct {
 type ModelError struct {
 	Message string
 	Info    protocol.CodexErrorInfo
-	// Details are for the curious, in addition to Message.
+	// Details has more than Message, for people who debug.
 	Details string
-	// Retry is set where the same request may succeed later.
+	// Retry is set if the same request can succeed later.
 	Retry bool
-	// Streaming is set where the answer had begun.
+	// Streaming is set if the answer had begun.
 	Streaming bool
-	// RetryAfter is how long the provider asks to wait; 0 where it does not say.
+	// RetryAfter is the delay that the provider asks for, or 0.
 	RetryAfter time.Duration
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *ModelError) Error() string { return e.Message }
 
-// ToolStarted tells that a command runs.
+// ToolStarted reports that a command runs.
 type ToolStarted struct {
 	Effect    EffectID
 	ProcessID string
@@ -238,35 +233,34 @@ type ToolDone struct {
 	Tracked *Tracked
 }
 
-// ToolResult is how a command ended. Output is bounded; what was left out of its
-// middle is marked. Exactly one of ExitCode and Failure is set.
+// ToolResult is the result of a command. Output is bounded, with a mark for what is left out of its
+// middle. Exactly one of ExitCode and Failure is set.
 type ToolResult struct {
 	Output   string
 	ExitCode *int
-	// Failure says why there is no exit code: it could not be started, or it was
-	// ended by a signal.
+	// Failure is the reason if there is no exit code: the command did not start, or a signal ended
+	// it.
 	Failure  string
 	TimedOut bool
 	Duration time.Duration
 }
 
-// PatchPlanned ends a PlanPatch: with what the patch does, or with why it cannot be
-// applied.
+// PatchPlanned ends a PlanPatch, with the result of the patch or an error.
 type PatchPlanned struct {
 	Effect EffectID
 	Result *patch.Result
 	Err    error
 }
 
-// PatchWritten ends a WritePatch. Err says why no file was changed.
+// PatchWritten ends a WritePatch. With Err no file changed.
 type PatchWritten struct {
 	Effect  EffectID
 	Err     error
 	Tracked *Tracked
 }
 
-// ClientAnswer is the client's answer to a request of the server. Err is set where
-// the client refused.
+// ClientAnswer is the client's response to a request of the server. Err is set if the response is
+// an error.
 type ClientAnswer struct {
 	Request uint64
 	Result  json.RawMessage

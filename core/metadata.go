@@ -6,18 +6,18 @@ import (
 	"appserver/protocol"
 )
 
-// SetMetadata changes what is told of the thread.
+// SetMetadata changes the metadata of the thread.
 type SetMetadata struct {
 	To  protocol.Caller
 	Git protocol.ThreadMetadataGitInfoUpdateParams
 }
 
-// InjectItems adds entries to the history, in a turn or between turns.
+// InjectItems adds context items, in a turn or between turns.
 type InjectItems struct {
 	To    protocol.Caller
 	Items []protocol.ResponseItem
-	// Env is described before the items if the model was not told of any, or nil if it
-	// could not be found out.
+	// Env is described before the items if the context has no description yet. It is nil if it is
+	// not known.
 	Env *TurnEnv
 }
 
@@ -34,7 +34,7 @@ func (s *step) setMetadata(in SetMetadata) {
 	s.reply(in.To, protocol.ThreadMetadataUpdateResponse{Thread: s.View(false)})
 }
 
-// rejectEphemeral refuses to change what is told of a thread that keeps nothing.
+// rejectEphemeral rejects changes of metadata of an ephemeral thread, and reports whether it did.
 func (s *step) rejectEphemeral(to protocol.Caller) bool {
 	if s.options.Ephemeral {
 		s.reject(to, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
@@ -42,7 +42,7 @@ func (s *step) rejectEphemeral(to protocol.Caller) bool {
 	return s.options.Ephemeral
 }
 
-// changedGit is nil where nothing is left.
+// changedGit returns the new git metadata, or nil if it is empty.
 func changedGit(was *protocol.StoredGitInfo, p protocol.ThreadMetadataGitInfoUpdateParams) *protocol.StoredGitInfo {
 	var git protocol.StoredGitInfo
 	if was != nil {
@@ -66,8 +66,8 @@ func (l *log) applyMetadata(payload json.RawMessage) {
 	}
 }
 
-// injectItems adds items. Those before the first turn come after the environment, as in the
-// prompts of the reference implementation.
+// injectItems adds items. Those before the first turn follow the environment, as in prompts of the
+// reference implementation.
 func (s *step) injectItems(in InjectItems) {
 	s.closeDanglingTurn()
 	if in.Env != nil && s.context.Environment() == "" {
@@ -79,8 +79,7 @@ func (s *step) injectItems(in InjectItems) {
 	s.contextChanged(nil)
 }
 
-// addItems gives messages ids, so that they are not taken for what this server tells of
-// the world.
+// addItems adds ids to messages, so that they are not taken for the server's own notices.
 func (s *step) addItems(items []protocol.ResponseItem) {
 	for _, item := range items {
 		if m, ok := item.ResponseItemVariant.(*protocol.Message); ok && m.ID == "" {

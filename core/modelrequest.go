@@ -8,31 +8,30 @@ import (
 	"appserver/protocol"
 )
 
-// modelRequest is a model request under way, and the items its answer has begun.
+// modelRequest is an active model request, with the open items of its answer.
 type modelRequest struct {
 	effect EffectID
-	// revision and items are the context's when the request was made.
+	// revision and items are those of the context when the request was built.
 	revision  int64
 	items     int
 	message   *openMessage
 	reasoning *openReasoning
-	searches  []openSearch // of the provider, that have begun
-	// summary is set for a request for a summary, answer is its text.
+	searches  []openSearch // started searches of the provider
+	// summary is set for a request for a summary. answer is its text.
 	summary bool
 	answer  strings.Builder
 }
 
-// openMessage is an item whose text is still coming.
+// openMessage is a message whose text streams in.
 type openMessage struct {
 	id        string
 	startedAt time.Time
 	text      strings.Builder
-	// proposal is set of an answer in plan mode.
+	// proposal is set in plan mode, or nil.
 	proposal *proposal
 }
 
-// openReasoning is a reasoning item whose text is still coming: the parts of its summary, and the raw
-// text.
+// openReasoning is a reasoning item that streams in: the parts of its summary, and its raw text.
 type openReasoning struct {
 	id        string
 	startedAt time.Time
@@ -40,10 +39,10 @@ type openReasoning struct {
 	content   strings.Builder
 }
 
-// requestModel asks the model for the next answer, once there is room for the request.
+// requestModel sends the next model request, after an automatic compaction if one is due.
 func (s *step) requestModel() {
 	t := s.active
-	if t.compaction != nil { // the next try
+	if t.compaction != nil { // a retry of its request
 		s.askSummary()
 		return
 	}
@@ -62,8 +61,7 @@ func (s *step) requestModel() {
 	s.effect(ModelRequest{ID: id, TurnID: t.id, Prompt: s.Prompt(), Answered: answered})
 }
 
-// activeRequest is the model request that the effect belongs to, nil when it is not
-// waited for any more.
+// activeRequest returns the model request of the effect, or nil if it was cancelled.
 func (s *step) activeRequest(id EffectID) *modelRequest {
 	if s.active == nil || s.active.request == nil || s.active.request.effect != id {
 		return nil
@@ -71,8 +69,8 @@ func (s *step) activeRequest(id EffectID) *modelRequest {
 	return s.active.request
 }
 
-// endRequest is the request that an effect has ended; nil where nobody waits for its answer any
-// more, which may end the turn.
+// endRequest removes the effect and returns its model request, or nil if it was cancelled. It can
+// complete the turn.
 func (s *step) endRequest(id EffectID) *modelRequest {
 	m := s.activeRequest(id)
 	if s.active == nil || !removeEffect(&s.active.modelEffects, id) {
@@ -84,11 +82,10 @@ func (s *step) endRequest(id EffectID) *modelRequest {
 	return m
 }
 
-// isDraftRequest tells whether the draft of a compaction waits for the model request.
+// isDraftRequest reports whether the effect summarises for a draft of a compaction.
 func (s *step) isDraftRequest(id EffectID) bool { return s.draft.waits() && s.draft.request == id }
 
-// removeEffect notes the terminal input of an effect. It is false where the effect is none
-// of those.
+// removeEffect removes an effect that ended. It returns false for an unknown effect.
 func removeEffect(effects *[]EffectID, id EffectID) bool {
 	i := slices.Index(*effects, id)
 	if i < 0 {
@@ -126,7 +123,7 @@ func (s *step) modelPiece(in ModelPiece) {
 	}
 }
 
-// itemPiece takes an item that is whole, as the provider gave it.
+// itemPiece adds a complete item of the provider.
 func (s *step) itemPiece(m *modelRequest, item protocol.ResponseItemVariant) {
 	switch i := item.(type) {
 	case *protocol.Reasoning:
@@ -147,9 +144,9 @@ func (s *step) itemPiece(m *modelRequest, item protocol.ResponseItemVariant) {
 	}
 }
 
-// replaceText replaces a text that came in pieces by that of the whole message, which the provider knows
-// from then on. A proposal stays, since its parts are shown already, and so does a text with a
-// refusal, which is no text of the whole message.
+// replaceText replaces the streamed text by the text of the complete message, which the provider
+// knows from now on. A proposal stays, since its parts were sent already. A text with a refusal
+// stays, since the message has only a part of it.
 func (o *openMessage) replaceText(whole []protocol.ContentItem) {
 	if o == nil || len(whole) == 0 || o.proposal != nil {
 		return
@@ -166,7 +163,7 @@ func (o *openMessage) replaceText(whole []protocol.ContentItem) {
 	}
 }
 
-// replaceText replaces texts that came in pieces by those of the whole item.
+// replaceText replaces the streamed texts by those of the complete item.
 func (o *openReasoning) replaceText(given *protocol.Reasoning) {
 	if len(given.Summary) > 0 {
 		o.summary = o.summary[:0]
@@ -199,7 +196,7 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 		}
 	}
 	m.message.text.WriteString(text)
-	if s.reviewing() != nil { // the result is shown when it is whole
+	if s.reviewing() != nil { // clients get the result when it is complete
 		return
 	}
 	if p := m.message.proposal; p != nil {
@@ -209,7 +206,7 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
-// reasoningPiece takes a piece of reasoning. Each part of a summary is announced before its text.
+// reasoningPiece adds a piece of reasoning. Each part of a summary is announced before its text.
 func (s *step) reasoningPiece(m *modelRequest, p Piece) {
 	if p.Text == "" && p.Kind != PieceSummaryPart {
 		return
@@ -231,7 +228,7 @@ func (s *step) reasoningPiece(m *modelRequest, p Piece) {
 	}
 }
 
-// currentReasoning is the reasoning item under way, which begins now if there is none.
+// currentReasoning returns the open reasoning item. It begins one if there is none.
 func (s *step) currentReasoning(m *modelRequest) *openReasoning {
 	if m.reasoning == nil {
 		m.reasoning = &openReasoning{id: "rs_" + s.NewID(), startedAt: s.Now}
@@ -240,8 +237,8 @@ func (s *step) currentReasoning(m *modelRequest) *openReasoning {
 	return m.reasoning
 }
 
-// completeReasoning ends the reasoning item under way, if any. given is the item of the provider, nil
-// if it gave text only.
+// completeReasoning completes the open reasoning item, if any. given is the provider's item, or nil
+// if it sent text only.
 func (s *step) completeReasoning(m *modelRequest, given *protocol.Reasoning) {
 	o := m.reasoning
 	if o == nil {
@@ -271,8 +268,8 @@ func (s *step) completeReasoning(m *modelRequest, given *protocol.Reasoning) {
 	}
 }
 
-// completeMessage ends the message under way, if any. echo is what its provider wants back with it,
-// phase is the message's, "" if the provider gives none.
+// completeMessage completes the open message, if any. echo is what the provider needs back with it,
+// or nil. phase is the phase of the message, or "".
 func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, phase string) {
 	o := m.message
 	if o == nil {
@@ -318,7 +315,7 @@ func (s *step) modelDone(in ModelDone) {
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
 	}
-	if in.Answer.echoes() && s.context.WasAnnounced(m.items) { // reasoning of this answer may be told as not sent
+	if in.Answer.echoes() && s.context.WasAnnounced(m.items) { // reasoning of this answer may be announced as not sent
 		s.context.MarkStale()
 	}
 	s.completeReasoning(m, nil)
@@ -341,12 +338,12 @@ func (s *step) modelDone(in ModelDone) {
 	s.addCalls(in.Answer.Calls)
 }
 
-// uncountedLimit is how many bytes of items may be counted within a turn: some
-// milliseconds' worth.
+// uncountedLimit bounds the bytes of items that are counted within a turn. They take some
+// milliseconds.
 const uncountedLimit = 256 << 10
 
-// countedInput is our own count of a request whose answer has come: 0 where the context
-// has changed since, and where counting would hold up the turn's end.
+// countedInput returns the server's own count of a request that was answered. It is 0 if the
+// context changed, or if counting would delay the turn's end.
 func (s *step) countedInput(m *modelRequest) int64 {
 	if s.active.review != nil || m.revision != s.context.Revision() || s.context.Uncounted() > uncountedLimit {
 		return 0
@@ -364,7 +361,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 		ModelContextWindow: window, CountedInputTokens: counted,
 		CountedByModel: counted > 0 && s.context.Tokenizer().Known(s.settings.Model),
 	}
-	if s.active != nil && s.active.review != nil { // the last request of the thread itself stays its last
+	if s.active != nil && s.active.review != nil { // a review does not change the last request of the thread
 		info.LastTokenUsage = s.usage.Last.Stored()
 	}
 	scale, reasoning := s.context.Scale(), s.context.FirstEstimated()
@@ -378,8 +375,7 @@ func (s *step) notifyUsage(turnID string) {
 	s.notify(protocol.ThreadTokenUsageUpdatedNotification{ThreadID: s.id, TurnID: turnID, TokenUsage: s.usage})
 }
 
-// modelFailed tries again where that makes sense, and fails the turn otherwise.
-// What had streamed in of the answer is dropped.
+// modelFailed retries the request or fails the turn. The partial answer is dropped.
 func (s *step) modelFailed(in ModelFailed) {
 	if s.isDraftRequest(in.Effect) {
 		s.draftWithoutModel(in.Err.Message)
@@ -395,8 +391,8 @@ func (s *step) modelFailed(in ModelFailed) {
 	}
 }
 
-// failRequest ends the turn, but for a compaction, which goes on without the model, and for a
-// request that was too long for the model, which is tried again after a compaction.
+// failRequest fails the turn. A compaction continues without the model. A request that was too long
+// is sent again after a compaction.
 func (s *step) failRequest(err *ModelError) {
 	switch {
 	case s.active.compaction != nil:
@@ -412,7 +408,7 @@ func turnError(message string, err *ModelError) *protocol.TurnError {
 	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: optional(err.Details)}
 }
 
-// newItem is an item that began at the given time.
+// newItem returns an item that started at the time.
 func (s *step) newItem(v protocol.ThreadItemVariant, at time.Time) *protocol.ThreadItem {
 	return &protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: new(at.UnixMilli())}
 }
@@ -421,17 +417,17 @@ func (s *step) notifyStarted(item *protocol.ThreadItem) {
 	s.notify(protocol.ItemStartedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, StartedAtMs: *item.StartedAtMs})
 }
 
-// completeItem records and tells the final state of an item.
+// completeItem records and sends the final state of an item.
 func (s *step) completeItem(item *protocol.ThreadItem, argv []string) {
 	s.completeItemIn(s.active.id, item, argv)
 }
 
-// completeItemIn is completed for an item of a turn that may be over.
+// completeItemIn is completeItem for a turn that can be completed.
 func (s *step) completeItemIn(turnID string, item *protocol.ThreadItem, argv []string) {
 	s.completeItemAs(turnID, item, storeItem(*item, argv))
 }
 
-// completeItemAs does so with what the rollout keeps of the item.
+// completeItemAs is completeItemIn with the rollout's form of the item.
 func (s *step) completeItemAs(turnID string, item *protocol.ThreadItem, stored any) {
 	now := s.Now.UnixMilli()
 	item.CompletedAtMs = &now

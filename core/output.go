@@ -9,45 +9,45 @@ import (
 	"appserver/protocol"
 )
 
-// Output is what a step asks for.
+// Output has the lines, messages and effects of a step, in the order of their execution.
 type Output struct {
-	// Lines are to be appended, in order, before anything else.
+	// Lines are appended before anything else.
 	Lines []protocol.RolloutLine
-	// Sync is set where the lines must be on disk before the messages leave.
+	// Sync is set if the lines must be on disk before the messages leave.
 	Sync bool
-	// Archive is set where the thread is to be unloaded and its rollout archived before the
-	// messages leave. Such a step has no lines and no effects.
+	// Archive is set if the thread is unloaded and its rollout archived before the messages leave.
+	// Such a step has no lines and no effects.
 	Archive bool
-	// Messages are to be said, in order, after that.
+	// Messages are sent after the lines are durable.
 	Messages []Message
-	// Effects are to be started, in order, last.
+	// Effects are started last.
 	Effects []Effect
 }
 
 // Message is Reply, Refusal, Notice or Request.
 type Message interface{ message() }
 
-// Reply answers a caller.
+// Reply is a successful response.
 type Reply struct {
 	To     protocol.Caller
 	Result any
 }
 
-// Refusal answers a caller with an error.
+// Refusal is an error response.
 type Refusal struct {
 	To  protocol.Caller
 	Err *protocol.Error
 }
 
-// Notice tells every subscriber.
+// Notice is a notification for all subscribers.
 type Notice struct{ protocol.Notification }
 
-// Request asks every subscriber; the first ClientAnswer with its id counts.
+// Request is a request to all subscribers. The first ClientAnswer with its id counts.
 type Request struct {
 	ID     uint64
 	Method string
 	Params any
-	// Only is the one connection to ask, 0 for all.
+	// Only is the id of the single connection to ask, or 0 for all.
 	Only uint64
 }
 
@@ -56,19 +56,19 @@ func (Refusal) message() {}
 func (Notice) message()  {}
 func (Request) message() {}
 
-// EffectID tells the effects of a thread apart.
+// EffectID identifies an effect within its thread.
 type EffectID uint64
 
-// Effect is something to start outside the machine.
+// Effect is work outside of the core.
 type Effect interface{ effect() }
 
-// ModelRequest is a model request.
+// ModelRequest sends a request to a model.
 type ModelRequest struct {
 	ID     EffectID
 	TurnID string
 	Prompt *Prompt
-	// Answered is when the client was last answered that the turn has its input. It may
-	// listen to what the turn says from a moment later only.
+	// Answered is the time of the last response that accepted input for the turn. Clients may
+	// process notifications of the turn only some time later.
 	Answered time.Time
 }
 
@@ -77,105 +77,104 @@ type RunTool struct {
 	ID      EffectID
 	TurnID  string
 	Command Command
-	// Track is nil where nothing of what it changes is kept. Of a command that stays it is
-	// what it changes within Watch: beyond, nobody could tell its changes from others'.
+	// Track is nil if changes are not recorded. For a background command it covers the changes
+	// within Watch, since later ones cannot be attributed.
 	Track *Track
 	Watch time.Duration
 }
 
-// Command is a command to run: Argv[0] is found by PATH.
+// Command is a command to run. PATH is searched for Argv[0].
 type Command struct {
 	Argv []string
 	Cwd  string
-	// Timeout ends the command; 0 means none.
+	// Timeout ends the command, or is 0.
 	Timeout time.Duration
 	Sandbox protocol.SandboxPolicy
-	// Workspace is the thread's working directory, which Sandbox speaks of.
+	// Workspace is the thread's working directory. Sandbox refers to it.
 	Workspace   string
 	Environment EnvironmentPolicy
-	// Stays is set where the command can outlive its turn: all of its output comes back, since the
-	// model may read it later.
+	// Stays is set if the command can outlive its turn. All of its output is returned, since the
+	// model can read it later.
 	Stays bool
-	// TTY is set where it runs on a terminal, and takes Typing.
+	// TTY is set if the command runs on a terminal and takes input.
 	TTY bool
 }
 
-// EnvironmentPolicy says which variables commands get, beside those that keep their output
-// plain. The zero value is the server's, without secrets.
+// EnvironmentPolicy selects the environment variables of commands, beside those for plain output.
+// The zero value selects the server's variables without secrets.
 type EnvironmentPolicy struct {
-	// Inherit is one of the Inherit constants, "" for InheritAll.
+	// Inherit is one of the Inherit constants. "" is InheritAll.
 	Inherit string
-	// KeepSecrets keeps variables whose names are those of secrets. The keys of model
-	// providers, and what is the server's own, never stay.
+	// KeepSecrets keeps variables with names of secrets. The keys of model providers and the
+	// server's own variables are never passed.
 	KeepSecrets bool
-	// Exclude are patterns of names that are left out of what is inherited; of that and
-	// of what is set IncludeOnly, unless it is empty, has the names that stay.
+	// Exclude has patterns of names to remove from the inherited variables. If IncludeOnly is not
+	// empty, only names that match it remain, inherited or set.
 	Exclude, IncludeOnly []string
-	// Set are variables and their values.
+	// Set has additional variables.
 	Set map[string]string
 }
 
-// What commands inherit: everything, what programs need to find the user, or nothing.
+// The inherited variables: all, those that programs need to find the user, or none.
 const (
 	InheritAll  = "all"
 	InheritCore = "core"
 	InheritNone = "none"
 )
 
-// PlanPatch reads the files that a patch names, and changes none. Names are relative to Dir, or
-// absolute. It fails if Dir leads out of Root by a link, or an absolute name out of the one of
-// Roots that it is below. An empty Root holds nothing. With Protect it fails if a link leads into a
-// protected folder of Roots.
+// PlanPatch computes the result of a patch and changes no file. Names are absolute or relative to
+// Dir. It fails if a link leads from Dir out of Root, or from an absolute name out of its root in
+// Roots. An empty Root permits every path. With Protect it fails if a link leads into a protected
+// folder of Roots.
 type PlanPatch struct {
 	ID     EffectID
 	TurnID string
 	Root   string
 	Dir    string
 	Roots  []string
-	// Protect is set unless the sandbox policy lets everything be written.
+	// Protect is set if the sandbox policy restricts writes.
 	Protect bool
 	Text    string
 }
 
-// WritePatch makes files what they are to be, all or none. It fails where
-// one is not what it was when the patch was planned, and as PlanPatch does.
+// WritePatch writes all files of a planned patch, or none. It fails if a file changed since it was
+// planned, and in the cases of PlanPatch.
 type WritePatch struct {
 	ID     EffectID
 	TurnID string
 	Root   string
 	Dir    string
 	Roots  []string
-	// Protect is as that of PlanPatch.
+	// Protect has the meaning of PlanPatch.
 	Protect bool
 	Files   []patch.File
-	// Track is as that of RunTool.
+	// Track has the meaning of RunTool.
 	Track *Track
 }
 
-// MaxOutputPieces and MaxOutputBytes bound what is sent to clients of the output of one command. The
-// item of the command has the head and the tail of all of it.
+// MaxOutputPieces and MaxOutputBytes bound the output of one command that is sent to clients. Its
+// item has the head and the tail of all output.
 const (
 	MaxOutputPieces = 10_000
 	MaxOutputBytes  = 32 << 20
 )
 
-// MoreOutput is the last piece of a command with more output than is sent.
+// MoreOutput replaces the output of a command above the limit.
 const MoreOutput = "\n[... this is all that is shown while the command runs: its item has the end of the output ...]\n"
 
 // Timer fires once, after Delay.
 type Timer struct {
 	ID    EffectID
 	Delay time.Duration
-	// Spread is set where the delay may differ a little, so that clients which failed at the
-	// same time do not come back at the same time.
+	// Spread is set if the delay may vary a little, so that clients that failed together do not
+	// retry together.
 	Spread bool
 }
 
 // Cancel ends an effect early.
 type Cancel struct{ ID EffectID }
 
-// RecordName puts the thread's name where other programs look for it. Nothing
-// waits for it.
+// RecordName stores the thread's name for other programs. It has no terminal input.
 type RecordName struct{ Name string }
 
 // Paths returns the absolute paths of the files.
@@ -194,33 +193,32 @@ func (Timer) effect()        {}
 func (Cancel) effect()       {}
 func (RecordName) effect()   {}
 
-// Prompt is a model request, whole.
+// Prompt is the content of a model request.
 type Prompt struct {
 	ThreadID string
-	// SessionID names what the request shares a beginning with.
+	// SessionID is the prompt cache key. Requests with the same id begin alike.
 	SessionID string
 	Provider  string
 	Model     string
 	// Instructions are the system prompt and the developer's instructions.
 	Instructions string
-	// Items are the history, in order. Each call is followed by its output before
-	// any other message.
+	// Items is the context, in order. The output of a call follows it before any other message.
 	Items []protocol.ResponseItem
 	Tools []ToolSpec
-	// WebSearch is the provider's own search of the web, nil if the model is not offered it.
+	// WebSearch is the provider's search of the web, or nil if it is not offered.
 	WebSearch *WebSearchTool
 	Effort    string
-	// Summary is which summary of its reasoning the model is to give: auto, concise, detailed or none.
+	// Summary selects the summary of reasoning: auto, concise, detailed or none.
 	Summary string
-	// Verbosity is how long the text is to be: low, medium, high; "" leaves it to the model.
+	// Verbosity is the length of the text: low, medium or high. "" is the model's default.
 	Verbosity    string
 	ServiceTier  string
 	OutputSchema json.RawMessage
-	// Summarises is set where the request is for a summary of the conversation in it.
+	// Summarises is set for a request that summarises the conversation.
 	Summarises bool
 }
 
-// The types of package toolspec that other packages use with the core. They import the core only.
+// Types of package toolspec that packages use which import the core only.
 type (
 	// ToolSpec offers a tool to the model.
 	ToolSpec = toolspec.Spec

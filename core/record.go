@@ -7,8 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// changeSettings makes settings those of a turn, "" before the first one: it writes
-// them, and the lines change the state.
+// changeSettings records the settings of a turn, or of a thread before its first turn ("").
 func (s *step) changeSettings(next Settings, turnID string) {
 	s.record(protocol.LineTurnContext, turnContext(next, turnID))
 	applied := protocol.SettingsApplied{Type: protocol.EventSettings, ThreadID: s.id, ThreadSettings: next.stored()}
@@ -18,21 +17,21 @@ func (s *step) changeSettings(next Settings, turnID string) {
 	s.out.Sync = true
 }
 
-// adjustSettings does so only where they differ from those in force.
+// adjustSettings records settings that differ from the current ones.
 func (s *step) adjustSettings(next Settings, turnID string) {
 	if !equalJSON(turnContext(s.settings, turnID), turnContext(next, turnID)) || !equalJSON(s.settings.stored(), next.stored()) {
 		s.changeSettings(next, turnID)
 	}
 }
 
-// equalJSON tells whether payloads of lines say the same.
+// equalJSON reports whether two values have the same encoding.
 func equalJSON(a, b any) bool {
 	left, errLeft := protocol.Marshal(a)
 	right, errRight := protocol.Marshal(b)
 	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
 }
 
-// stored is the form of the event that keeps settings.
+// stored returns the form of the event.
 func (s Settings) stored() protocol.StoredSettings {
 	return protocol.StoredSettings{
 		Model: s.Model, ModelProviderID: s.Provider, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
@@ -41,7 +40,7 @@ func (s Settings) stored() protocol.StoredSettings {
 	}
 }
 
-// storedMode is the form that keeps the mode.
+// storedMode returns the form of the mode.
 func (s Settings) storedMode() protocol.StoredMode {
 	return protocol.StoredMode{
 		Mode:     cmp.Or(s.Mode, protocol.ModeDefault),

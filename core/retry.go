@@ -7,12 +7,12 @@ import (
 	"appserver/protocol"
 )
 
-// retry makes a failed model request again after a delay, and reports whether it does.
+// retry schedules a retry of a failed model request, and reports whether it does.
 //
-// A request that got no answer, or a server's error for one, is made again RequestMaxRetries
-// times without a word. After that, and where an answer broke off, the client is told, and the
-// next attempt has all of its silent retries again: StreamMaxRetries times. Where the provider
-// names the time to wait the client is told at once.
+// A request without an answer, or with a server error, is retried RequestMaxRetries times silently.
+// After that, or if an answer broke off, the retry is announced, and the silent retries start
+// again. There are at most StreamMaxRetries announced retries. If the provider names a delay, the
+// retry is announced at once.
 func (s *step) retry(err *ModelError) bool {
 	t := s.active
 	rules := t.env.Provider
@@ -51,13 +51,13 @@ func (s *step) retryAfter(wait Timer) {
 	s.effect(wait)
 }
 
-// isLimit reports whether the provider asks to wait: by its status, or by a time.
+// isLimit reports whether the provider asks to wait: by its status, or by a delay.
 func (e *ModelError) isLimit() bool {
 	return e.RetryAfter > 0 || e.Info.HTTPStatus != nil && *e.Info.HTTPStatus == tooManyRequests
 }
 
-// limitRetries bounds retries of requests that the provider asked to wait with. A server's error
-// is retried if either kind of retries is allowed.
+// limitRetries bounds retries of requests that the provider delayed. A server error is retried if
+// either kind of retries is allowed.
 func (p *ProviderInfo) limitRetries(err *ModelError) int {
 	if err.Info.HTTPStatus != nil && *err.Info.HTTPStatus == tooManyRequests {
 		return p.RequestMaxRetries

@@ -8,7 +8,7 @@ import (
 	"appserver/protocol"
 )
 
-// Settings are what a turn runs with. They stick until a client changes them.
+// Settings are the settings of turns. They hold until a client changes them.
 type Settings struct {
 	Model          string
 	Provider       string
@@ -19,106 +19,106 @@ type Settings struct {
 	Effort         *string
 	Summary        string
 	ServiceTier    *string
-	// Mode is plan, or "" for the default; ModeText is what the client has the model told
-	// of it, nil for our own words.
+	// Mode is plan, or "" for the default. ModeText has the client's instructions for the mode, or
+	// nil for the built-in ones.
 	Mode     string
 	ModeText *string
 }
 
-// Options are fixed for the life of a loaded thread.
+// Options do not change while a thread is loaded.
 type Options struct {
 	// Ephemeral threads keep no rollout.
 	Ephemeral bool
-	// Visited is set where the thread is loaded for one input only.
+	// Visited is set if the thread is loaded for one input only.
 	Visited bool
-	// Path is the rollout's, "" for ephemeral threads.
+	// Path is the path of the rollout, or "" for ephemeral threads.
 	Path string
-	// Began is when the thread began as the file's name tells, for rollouts that have
-	// lost their first line.
+	// Began is the time in the rollout's file name, for rollouts without a first line.
 	Began time.Time
-	// Written is the time of the file, for rollouts without a readable time in their lines.
+	// Written is the modification time of the file, for rollouts without a readable time.
 	Written time.Time
-	// Name is the thread's where other programs keep names, "" where they keep none,
-	// and NamedAt when it got it. The newer of it and the rollout's counts.
+	// Name is the name that other programs have stored, or "". NamedAt is its time. The newer of it
+	// and the rollout's name counts.
 	Name    string
 	NamedAt time.Time
-	// Next is the least ordinal of the next line: damaged lines have ordinals too.
+	// Next is the lowest ordinal of the next line. Damaged lines have ordinals as well.
 	Next int64
-	// CompletedFloor is the least time between the answer of turn/start or
-	// turn/interrupt and the turn's turn/completed.
+	// CompletedFloor is the minimum time between the response to turn/start or turn/interrupt and
+	// turn/completed.
 	CompletedFloor time.Duration
-	// Tokens counts tokens; nil counts one for every four bytes.
+	// Tokens counts tokens. A nil counter counts one for four bytes.
 	Tokens history.Tokenizer
-	// Capabilities are the tools for a model until a world tells them; nil are none.
+	// Capabilities returns the capabilities of a model until a turn brings its own. It can be nil.
 	Capabilities func(provider, model string) Capabilities
-	// Memory says what is remembered until a world tells it.
+	// Memory has the rules of memory until a turn brings its own.
 	Memory MemoryRules
 }
 
-// TurnEnv is what the machine is to know of the world outside when a turn starts.
+// TurnEnv has the facts outside of the core that a turn needs.
 type TurnEnv struct {
 	// Shell is the path of the user's shell.
 	Shell string
 	// Date is the local date, YYYY-MM-DD, and Timezone its zone.
 	Date, Timezone string
-	// Instructions are the AGENTS.md files that apply, from the repository's root
-	// down to the working directory.
+	// Instructions are the AGENTS.md files that apply, from the root of the repository down to the
+	// working directory.
 	Instructions []InstructionFile
-	// Enforced is set where the kernel can confine commands to the sandbox policy.
+	// Enforced is set if the kernel can confine commands to the sandbox policy.
 	Enforced bool
-	// Environment is what commands get of the server's.
+	// Environment selects the environment variables of commands.
 	Environment EnvironmentPolicy
-	// Provider describes the provider of the turn's settings.
+	// Provider describes the model provider.
 	Provider ProviderInfo
-	// Capabilities are the tools beside those that all models have.
+	// Capabilities select the tools that depend on model and configuration.
 	Capabilities Capabilities
-	// Compaction says when and how the context is compacted.
+	// Compaction has the rules of automatic compaction.
 	Compaction compaction.Rules
-	// Tools are those of MCP servers, ToolsPending is set while more may come soon.
+	// Tools are the tools of MCP servers. ToolsPending is set while servers connect.
 	Tools        []ServerTool
 	ToolsPending bool
-	// MaxTurns bounds the turns in the context; 0 is no bound.
+	// MaxTurns bounds the turns in the context. 0 is no bound.
 	MaxTurns int
-	// Announces is set if completed turns are announced to a program of the user's.
+	// Announces is set if a program of the user is notified of completed turns.
 	Announces bool
-	// Tracking says what is kept of the files that turns change.
+	// Tracking selects which file changes are recorded.
 	Tracking Tracking
-	// Memory says what is remembered, and what the model is reminded of.
+	// Memory has the rules of memory.
 	Memory MemoryRules
 }
 
-// Capabilities are what a model is offered only where it makes sense.
+// Capabilities are the parts of a prompt that depend on the model, the provider and the
+// configuration.
 type Capabilities struct {
-	// Images is set where the model takes images.
+	// Images is set if the model takes images.
 	Images bool
-	// Terminals is set where commands may go on in the background.
+	// Terminals is set if commands may run in the background.
 	Terminals bool
-	// Skills is what the model is told of the skills that there are, "" without any.
+	// Skills is the list of skills for the model, or "".
 	Skills string
-	// Questions is set where the model may ask the user in every mode.
+	// Questions is set if the model may ask the user in every mode.
 	Questions bool
-	// Responses is set if the provider speaks the Responses API, which takes back encrypted reasoning
-	// and items of its own.
+	// Responses is set if the provider speaks the Responses API. It takes back encrypted reasoning
+	// and its own items.
 	Responses bool
-	// Verbosity is how long the model's text is to be: low, medium or high; "" leaves it to the model.
+	// Verbosity is the length of the model's text: low, medium or high. "" is the model's default.
 	Verbosity string
-	// WebSearch is how the provider may search the web for the model.
+	// WebSearch configures the provider's search of the web.
 	WebSearch WebSearch
 }
 
 // InstructionFile is an AGENTS.md file.
 type InstructionFile struct{ Path, Text string }
 
-// ProviderInfo is what the machine needs to know of a model provider.
+// ProviderInfo describes a model provider.
 type ProviderInfo struct {
-	// RequestMaxRetries counts silent retries of requests that got no answer, or a server's
-	// error, StreamMaxRetries those that the client is told of.
+	// RequestMaxRetries bounds the silent retries of requests without an answer, or with a server
+	// error. StreamMaxRetries bounds the announced retries.
 	RequestMaxRetries, StreamMaxRetries int
-	// ContextWindow is the model's, in tokens; nil where it is not known.
+	// ContextWindow is the model's context window in tokens, or nil if it is not known.
 	ContextWindow *int64
 }
 
-// WithTurn are the settings with the overrides of a turn/start.
+// WithTurn returns the settings with the overrides of a turn/start.
 func (s Settings) WithTurn(p *protocol.TurnStartParams) Settings {
 	set(&s.Cwd, p.Cwd)
 	set(&s.Model, p.Model)
@@ -131,7 +131,8 @@ func (s Settings) WithTurn(p *protocol.TurnStartParams) Settings {
 	return s.withMode(p.CollaborationMode)
 }
 
-// withMode are the settings with those of a mode, which are stronger; nil is no change.
+// withMode returns the settings with those of a mode, which take precedence. A nil mode changes
+// nothing.
 func (s Settings) withMode(m *protocol.CollaborationMode) Settings {
 	if m == nil {
 		return s
@@ -145,7 +146,7 @@ func (s Settings) withMode(m *protocol.CollaborationMode) Settings {
 	return s
 }
 
-// WithResume are the settings with the overrides of a thread/resume.
+// WithResume returns the settings with the overrides of a thread/resume.
 func (s Settings) WithResume(p *protocol.ThreadResumeParams) Settings {
 	set(&s.Cwd, p.Cwd)
 	set(&s.Model, p.Model)

@@ -6,22 +6,21 @@ import (
 	"appserver/core/history"
 )
 
-// Skill is a skill that the model is told of.
+// Skill is a skill in the list for the model.
 type Skill struct{ Name, Description, Path string }
 
-// SkillText is a skill that the user's input names, with what its file says, or with why it
-// cannot be read.
+// SkillText is a skill that the user's input names. Text is its file, or the reason why it cannot
+// be read.
 type SkillText struct{ Name, Path, Text string }
 
 const (
-	// maxSkillsText bounds what the model is told of all skills, and maxSkillLine of one, in
-	// bytes.
+	// maxSkillsText bounds the list of all skills, and maxSkillLine one entry, in bytes.
 	maxSkillsText, maxSkillLine = 16 << 10, 600
-	// SkillTag begins the message that holds a skill.
+	// SkillTag begins a message with a skill.
 	SkillTag = "<skill>"
 )
 
-// SkillsText tells the model which skills there are; "" without any.
+// SkillsText returns the list of skills for the model, or "".
 func SkillsText(skills []Skill) string {
 	if len(skills) == 0 {
 		return ""
@@ -44,7 +43,7 @@ func SkillsText(skills []Skill) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// addSkills puts the skills that the user named into the history, behind the user's words.
+// addSkills adds the skills that the user named, after the user's message.
 func (s *step) addSkills(skills []SkillText) {
 	for _, skill := range skills {
 		s.item(history.UserMessage(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))

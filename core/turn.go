@@ -9,57 +9,54 @@ import (
 	"appserver/protocol"
 )
 
-// turn is the turn under way. Nothing of it survives a restart but its lines.
+// turn is the active turn. Only its lines survive a restart.
 type turn struct {
 	id        string
 	startedAt time.Time
 	env       TurnEnv
 	schema    json.RawMessage
-	// modelEffects and commands are the effects whose terminal input has not come, oldest
-	// first.
+	// modelEffects and toolEffects are the effects without a terminal input yet, oldest first.
 	modelEffects, toolEffects []EffectID
-	// userCommands are the user's own commands that run, quiet is set while the turn does nothing
-	// else. owed is set while the model is to be asked once they have ended.
+	// userCommands are the running commands of the user. shellOnly is set while the turn has no
+	// other work. requestPending is set if a model request waits for their end.
 	userCommands              []*userCommand
 	shellOnly, requestPending bool
-	// request is the model request under way, nil while tools run.
+	// request is the active model request, or nil while tools run.
 	request *modelRequest
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
-	// retries counts the failed requests since the last answer that the client was told of,
-	// silent those since then. retry is the effect that waits for the next try, whose prompt
-	// is that of its time.
+	// retries counts the announced retries since the last answer; silent counts the silent ones
+	// since then. retry is the timer of the next attempt, or 0. The prompt is built when it fires.
 	retries, silent int
 	retry           EffectID
-	// compacts is set for a turn that compacts the context and does nothing else.
+	// compacts is set for a turn that only compacts the context.
 	compacts bool
-	// review is that of a turn that reviews and does nothing else, nil for others.
+	// review is set for a turn that only reviews, or nil.
 	review *review
-	// compaction is the one under way, nil without one; compactions counts those since
-	// the model's last answer.
+	// compaction is the active compaction, or nil. compactions counts those since the last answer
+	// of the model.
 	compaction  *runningCompaction
 	compactions int
-	// hasUsage is set once the provider told what an answer cost.
+	// hasUsage is set once the provider reported the usage of an answer.
 	hasUsage bool
-	// plans counts the items of plans that the turn has begun.
+	// plans counts the plan items of the turn.
 	plans int
 	// last is the agent's last message.
 	last *protocol.ThreadItem
-	// uncaptured is set where the worktree could not be captured before the turn; diff is
-	// what the turn has changed so far, nil where that is nothing.
+	// uncaptured is set if the capture of the worktree before the turn failed. diff is the turn's
+	// diff so far, or nil without changes.
 	uncaptured bool
 	diff       *FileDiff
-	// query is what the model is to be reminded of.
+	// query is the text to search memories for.
 	query string
-	// outcome is set once the turn has nothing more to do.
+	// outcome is set once the turn has no more work.
 	outcome *outcome
-	// notBefore is the earliest time of turn/completed, timer the effect that waits
-	// for it.
+	// notBefore is the earliest time of turn/completed. timer is the timer for it, or 0.
 	notBefore time.Time
 	timer     EffectID
 }
 
-// outcome is how a turn ends.
+// outcome is the status of a finished turn.
 type outcome struct {
 	status protocol.TurnStatus
 	err    *protocol.TurnError
@@ -91,7 +88,7 @@ func (s *step) turnStart(in TurnStart) {
 	}
 }
 
-// kind is what a turn does that takes no input: compact or review, "" for others.
+// kind returns the kind of a turn that takes no input: compact or review. It returns "" for others.
 func (t *turn) kind() string {
 	switch {
 	case t.compacts:
@@ -102,7 +99,7 @@ func (t *turn) kind() string {
 	return ""
 }
 
-// errNotSteerable refuses input to a turn that takes none.
+// errNotSteerable rejects input to a turn that takes none.
 func (t *turn) errNotSteerable(what string) *protocol.Error {
 	err := protocol.Refuse(protocol.KindTurnActive, "%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
 	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: t.kind()}
@@ -118,7 +115,7 @@ func (t *turn) interrupted() bool {
 	return t.outcome != nil && t.outcome.status == protocol.TurnInterrupted
 }
 
-// newTurn makes a turn the active one. No line tells of it yet.
+// newTurn creates the active turn. It adds no line.
 func (s *step) newTurn(world TurnEnv) *turn {
 	s.closeDanglingTurn()
 	s.discardDraft(errDraftExpired())
@@ -157,14 +154,14 @@ func (s *step) recordBegin(root *string) {
 		ModelContextWindow: s.active.env.Provider.ContextWindow})
 }
 
-// activeTurnView is the turn under way as answers and turn/started show it.
+// activeTurnView returns the active turn as responses and turn/started show it.
 func (s *step) activeTurnView() protocol.Turn { return s.lastTurn().head() }
 
 func (s *step) notifyStatus() {
 	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
 }
 
-// addUserInput puts the user's input into the history and shows it.
+// addUserInput adds the user's input to the context and shows it.
 func (s *step) addUserInput(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
 	if len(input) == 0 {
 		return
@@ -178,7 +175,7 @@ func (s *step) addUserInput(input []protocol.UserInput, clientID *string, images
 	s.out.Sync = true
 }
 
-// contentOf is the input as the model sees it.
+// contentOf converts input to content for the model.
 func contentOf(input []protocol.UserInput, images map[string]LocalImage) []protocol.ContentItem {
 	content := []protocol.ContentItem{}
 	text := func(t string) {
@@ -210,14 +207,14 @@ func contentOf(input []protocol.UserInput, images map[string]LocalImage) []proto
 	return content
 }
 
-// steerTurn adds input to the turn under way. A running model request is dropped: its
-// half message never completes, and the next request holds the new input. A next try that
-// waits goes on waiting, and so does a compaction: what came meanwhile stays behind it.
+// steerTurn adds input to the active turn. An active model request is cancelled and its partial
+// message dropped; the next request has the new input. A pending retry and a compaction continue,
+// and the input follows them.
 func (s *step) steerTurn(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
 	s.addUserInput(input, clientID, images, skills)
-	if t.outcome != nil { // finished, but not yet told
+	if t.outcome != nil { // finished, but turn/completed is delayed
 		t.outcome = nil
 		s.stopTimer()
 		if !t.requestPending {
@@ -277,9 +274,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// interrupt ends all that the turn has under way. The turn itself ends when the
-// last effect has. One that has ended but was not told yet stays as it ended, without the
-// user's commands that it waits for.
+// interrupt cancels all work of the turn. The turn ends with its last effect. A turn that has
+// finished keeps its outcome; only the commands of the user that it waits for end.
 func (s *step) interrupt() {
 	t := s.active
 	if t.outcome != nil {
