@@ -33,20 +33,29 @@ func (s *step) requestFor(c *toolCall) Request {
 		return s.clientRequest(c)
 	}
 	if c.patch != nil {
-		return Request{ID: c.request, Method: protocol.MethodFileChangeApproval, Params: protocol.FileChangeRequestApprovalParams{
-			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-		}}
+		return Request{
+			ID:     c.request,
+			Method: protocol.MethodFileChangeApproval,
+			Params: protocol.FileChangeRequestApprovalParams{
+				ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+			},
+		}
 	}
 	item := c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
-	return Request{ID: c.request, Method: protocol.MethodCommandApproval, Params: protocol.CommandExecutionRequestApprovalParams{
-		Kind: "command", ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-		Reason: optional(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
-		AvailableDecisions: offeredDecisions,
-	}}
+	return Request{
+		ID:     c.request,
+		Method: protocol.MethodCommandApproval,
+		Params: protocol.CommandExecutionRequestApprovalParams{
+			Kind: "command", ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+			Reason: optional(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
+			AvailableDecisions: offeredDecisions,
+		},
+	}
 }
 
 var offeredDecisions = []json.RawMessage{
-	json.RawMessage(`"accept"`), json.RawMessage(`"acceptForSession"`), json.RawMessage(`"decline"`), json.RawMessage(`"cancel"`),
+	json.RawMessage(`"accept"`), json.RawMessage(`"acceptForSession"`),
+	json.RawMessage(`"decline"`), json.RawMessage(`"cancel"`),
 }
 
 // resendRequests sends the open requests to a client that subscribes.
@@ -113,7 +122,7 @@ func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
 	var answer protocol.CommandExecutionRequestApprovalResponse
 	err := in.Err
 	if err != nil {
-		err = fmt.Errorf("it is an error, %w", err)
+		err = fmt.Errorf("it is an error response, %w", err)
 	} else {
 		err = protocol.Unmarshal(in.Result, &answer)
 	}
@@ -129,7 +138,8 @@ func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
 		return protocol.DecisionDecline, fmt.Sprintf("The answer to the approval request for %s counts as decline: %v. "+
 			"Answer with the decision accept, acceptForSession, decline or cancel.", c.call.ID, err)
 	case word == protocol.DecisionAcceptWithAmendment:
-		return protocol.DecisionAcceptForSession, fmt.Sprintf("No rules are kept for commands: %s is accepted for this session, exactly as it was asked for.", c.call.ID)
+		return protocol.DecisionAcceptForSession, fmt.Sprintf(
+			"Rules for commands are not supported: %s is accepted for this session, for exactly this command.", c.call.ID)
 	}
 	return word, ""
 }
@@ -223,10 +233,12 @@ func (s *step) warnUnconfined() {
 		return
 	}
 	s.warned = true
-	text := "This system cannot confine commands to the sandbox policy: those that may do more than read are asked for, and then run unconfined."
+	text := "This system cannot confine commands to the sandbox policy. You are asked about each command " +
+		"that may do more than read. Accepted commands run unconfined."
 	if !s.asksOutside() {
-		text = "A command was not run: this system cannot confine commands to the sandbox policy, and the approval policy does not ask. " +
-			"Use approval policy \"on-request\" to be asked, or sandbox \"danger-full-access\" to run commands unconfined."
+		text = "A command was not run: this system cannot confine commands to the sandbox policy, " +
+			"and the approval policy does not permit to ask you. Use approval policy \"on-request\" to be asked, " +
+			"or sandbox \"danger-full-access\" to run commands unconfined."
 	}
 	s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: text})
 }

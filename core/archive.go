@@ -13,7 +13,7 @@ func (t *Thread) TurnUnderWay() *protocol.Error {
 		return nil
 	}
 	err := protocol.Refuse(protocol.KindTurnActive,
-		"turn %s is under way: wait for its end, or interrupt it with turn/interrupt, and try again", t.active.id)
+		"turn %s is active: wait for its end, or interrupt it with turn/interrupt, and retry", t.active.id)
 	err.Data.TurnID = t.active.id
 	return err
 }
@@ -31,7 +31,8 @@ func (s *step) rejectInTurn(to protocol.Caller) bool {
 
 func (s *step) archive(in Archive) {
 	if s.options.Ephemeral {
-		s.reject(in.To, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only", s.id))
+		s.reject(in.To,
+			protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only", s.id))
 		return
 	}
 	if err := s.TurnUnderWay(); err != nil {
@@ -40,7 +41,10 @@ func (s *step) archive(in Archive) {
 	}
 	s.out.Archive = true
 	if !in.Stored {
-		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}})
+		s.notify(protocol.ThreadStatusChangedNotification{
+			ThreadID: s.id,
+			Status:   protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
+		})
 	}
 	if in.Successor == "" {
 		s.reply(in.To, protocol.Empty{})

@@ -72,7 +72,8 @@ func (s *step) treeCaptured(in TreeCaptured) {
 	s.captures = slices.Delete(s.captures, 0, 1)
 	if in.Err == nil {
 		s.closeDanglingTurn()
-		s.recordCheckpoint(protocol.StoredCheckpoint{ID: c.turn, Kind: protocol.CheckpointTurn, Trees: []protocol.StoredTree{in.Tree}}, c.keep)
+		s.recordCheckpoint(
+			protocol.StoredCheckpoint{ID: c.turn, Kind: protocol.CheckpointTurn, Trees: []protocol.StoredTree{in.Tree}}, c.keep)
 	} else {
 		s.skipCheckpoint(c, in.Err)
 	}

@@ -36,7 +36,8 @@ func (s *step) listCheckpoints(in ListCheckpoints) {
 		}
 		first = at - 1
 	}
-	places, more := walk(first, -1, len(s.points), pageSize(in.Limit, checkpointsPage, checkpointsMost), func(int) bool { return true })
+	size := pageSize(in.Limit, checkpointsPage, checkpointsMost)
+	places, more := walk(first, -1, len(s.points), size, func(int) bool { return true })
 	page := protocol.ThreadCheckpointListResponse{Data: []protocol.Checkpoint{}}
 	for _, at := range places {
 		page.Data = append(page.Data, s.checkpointView(at))
@@ -110,7 +111,8 @@ func (t *Thread) CheckpointTrees(id string) ([]protocol.StoredTree, *protocol.Er
 }
 
 func errNoCheckpoint(id string) *protocol.Error {
-	return protocol.Refuse(protocol.KindCheckpointNotFound, "checkpoint not found: %s: thread/checkpoint/list tells which there are", id)
+	return protocol.Refuse(protocol.KindCheckpointNotFound,
+		"checkpoint not found: %s: thread/checkpoint/list returns the checkpoints", id)
 }
 
 // RevertPlan describes a revert to a checkpoint.
@@ -158,8 +160,9 @@ func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
 
 // ErrConflict rejects a revert of files that something else changed.
 func ErrConflict(paths []string) *protocol.Error {
-	err := protocol.Refuse(protocol.KindCheckpointConflict, "nothing was reverted: %d of the files that the thread has changed since were changed by something else, too, %s first; "+
-		"data.paths has all: revert to a later checkpoint, or bring these files back by hand", len(paths), paths[0])
+	err := protocol.Refuse(protocol.KindCheckpointConflict, "nothing was reverted: "+
+		"something else changed %d of the files that the thread changed, %s first; "+
+		"data.paths lists all: revert to a later checkpoint, or restore these files by hand", len(paths), paths[0])
 	err.Data.Paths = paths
 	return err
 }

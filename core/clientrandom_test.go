@@ -167,7 +167,7 @@ func TestEveryClientCallIsToldToTheModel(t *testing.T) {
 		m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 		told := encode(m.thread.Prompt().Items)
 		item := gjson.Get(encode(m.thread.View(true)), `turns.0.items.#(id=="c")`)
-		succeeded := json.Valid(answer) && gjson.GetBytes(answer, "success").Bool() && !strings.Contains(told, "could not be read")
+		succeeded := json.Valid(answer) && gjson.GetBytes(answer, "success").Bool() && !strings.Contains(told, "is invalid")
 		if got := item.Get("status").String(); (got == protocol.DynamicToolCompleted) != succeeded || item.Get("success").Bool() != succeeded || !item.Get("contentItems").IsArray() {
 			t.Fatalf("%s is shown as %s", answer, item.Raw)
 		}

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"appserver/core/toolspec"
@@ -58,12 +59,13 @@ func (t *Thread) clientTool(name string) *toolspec.ClientTool {
 func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 	arguments := json.RawMessage(cmp.Or(c.call.Arguments, "{}"))
 	if !protocol.Valid(arguments) {
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: they are not JSON, or nested too deeply", c.call.Name))
+		s.rejectArguments(c, errors.New("they are not JSON, or nested too deeply"))
 		return
 	}
 	c.client = &clientCall{namespace: tool.Namespace, tool: tool.Tool, arguments: arguments}
 	c.item = s.newItem(&protocol.DynamicToolCallItem{
-		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments, Status: protocol.DynamicToolInProgress,
+		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments,
+		Status: protocol.DynamicToolInProgress,
 	}, s.Now)
 	s.notifyStarted(c.item)
 	c.state, c.request = callAsking, s.NextRequest()
@@ -74,11 +76,13 @@ func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 func (s *step) clientRequest(c *toolCall) Request {
 	if c.client.questions != nil {
 		return Request{ID: c.request, Method: protocol.MethodUserInput, Params: protocol.ToolRequestUserInputParams{
-			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Questions: c.client.questions, IsBlocking: s.settings.Mode == protocol.ModePlan,
+			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Questions: c.client.questions,
+			IsBlocking: s.settings.Mode == protocol.ModePlan,
 		}}
 	}
 	return Request{ID: c.request, Method: protocol.MethodToolCall, Params: protocol.DynamicToolCallParams{
-		ThreadID: s.id, TurnID: s.active.id, CallID: c.call.ID, Namespace: c.client.namespace, Tool: c.client.tool, Arguments: c.client.arguments,
+		ThreadID: s.id, TurnID: s.active.id, CallID: c.call.ID, Namespace: c.client.namespace, Tool: c.client.tool,
+		Arguments: c.client.arguments,
 	}}
 }
 
@@ -101,11 +105,13 @@ func (s *step) clientToolAnswered(c *toolCall, in ClientAnswer) {
 	if in.Err != nil {
 		problem = fmt.Sprintf("The client could not run %s: %v", c.client.tool, in.Err)
 	} else if err := protocol.DecodeParams(in.Result, &answer); err != nil {
-		problem = fmt.Sprintf("The client's answer for %s could not be read: %v", c.client.tool, err)
+		problem = fmt.Sprintf("The client's answer for %s is invalid: %v", c.client.tool, err)
 	}
 	if problem != "" {
 		s.warn([]string{problem})
-		answer = protocol.DynamicToolCallResponse{ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}}}
+		answer = protocol.DynamicToolCallResponse{
+			ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}},
+		}
 	}
 	s.endClientTool(c, answer)
 	s.completeCallWith(c, toolspec.ClientOutput(answer.ContentItems))

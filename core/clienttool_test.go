@@ -45,7 +45,7 @@ func TestSkillsTextIsBounded(t *testing.T) {
 	text := core.SkillsText(many)
 	require.Less(t, len(text), 17<<10)
 	require.Contains(t, text, "- s0: ")
-	require.True(t, strings.HasSuffix(text, "\n- There are more, which are not listed."))
+	require.True(t, strings.HasSuffix(text, "\n- More skills exist and are not listed."))
 }
 
 // TestClientToolsArePricedAndSent: what the model is offered is what the next request has,

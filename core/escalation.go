@@ -27,8 +27,9 @@ func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 // well. A command that the user accepted is not asked about again, since clients answer one
 // question per command.
 func (s *step) isSandboxDenial(c *shellCommand, r ToolResult) bool {
-	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted && s.active.outcome == nil &&
-		s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 && containsDenial(r.Output)
+	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted &&
+		s.active.outcome == nil && s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 &&
+		containsDenial(r.Output)
 }
 
 // escalatesIfAccepted reports whether a command runs outside of the sandbox once the user accepts
@@ -50,7 +51,12 @@ func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy
 
 // rules returns the rules that decide on the calls of the active turn.
 func (s *step) rules() toolspec.Rules {
-	return toolspec.Rules{Policy: s.approvalPolicy(), Sandbox: s.settings.Sandbox, Cwd: s.settings.Cwd, Enforced: s.active.env.Enforced}
+	return toolspec.Rules{
+		Policy:   s.approvalPolicy(),
+		Sandbox:  s.settings.Sandbox,
+		Cwd:      s.settings.Cwd,
+		Enforced: s.active.env.Enforced,
+	}
 }
 
 // verdict decides on a command. An approval for the session comes first.
@@ -66,14 +72,16 @@ func (c *shellCommand) key() string { return c.Key(c.outside || c.denied != nil 
 
 // refusalText is the output of a refused command: the reason and the next action.
 func (s *step) refusalText(c *shellCommand) string {
+	const never = ", and the approval policy does not permit to ask the user. "
 	switch {
 	case c.Escalates:
-		return "This command was not run: it asks to run outside of the sandbox, and the approval policy never asks the user for that. " +
-			"Call the tool without sandbox_permissions, or do without the command."
+		return "This command was not run: it asks to run outside of the sandbox" + never +
+			"Call the tool without sandbox_permissions, or continue without the command."
 	case c.Dangerous:
-		return "This command was not run: it removes files by force (rm -f), and the approval policy never asks the user. Remove them without -f."
+		return "This command was not run: it removes files by force (rm -f)" + never + "Remove the files without -f."
 	}
-	return "This command was not run: commands cannot be confined to the sandbox here, and the approval policy never asks the user."
+	return "This command was not run: this system cannot confine commands to the sandbox" + never +
+		"Continue without the command."
 }
 
 // dangerReason returns the reason to show to the user for a dangerous command, or "".
@@ -92,14 +100,14 @@ func containsDenial(output string) bool {
 // askToEscalate asks the client whether a denied command may run again outside of the sandbox.
 func (s *step) askToEscalate(c *toolCall, r ToolResult) {
 	c.command.denied = &r
-	c.command.Reason = "The sandbox seems to have kept this command from its work. Run it again outside of the sandbox?"
+	c.command.Reason = "The command failed, probably because of the sandbox. Run it again outside of the sandbox?"
 	s.requestApproval(c)
 }
 
 // declinedText begins the output of a declined command.
 func (c *shellCommand) declinedText() string {
 	if c.denied != nil {
-		return "The sandbox seems to have kept this command from its work. The user declined to run it outside of the sandbox"
+		return "The command failed, probably because of the sandbox. The user declined to run it outside of the sandbox"
 	}
 	return "The user declined this command"
 }

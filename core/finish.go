@@ -127,14 +127,16 @@ func (s *step) recordEnd(t *turn) {
 }
 
 // abortedText is added to the context after an interrupt.
-const abortedText = history.AbortedTag + "\nThe user interrupted the previous turn. Commands that were running were ended; they may have taken effect in part.\n</turn_aborted>"
+const abortedText = history.AbortedTag + "\nThe user interrupted the previous turn. " +
+	"Running commands were ended and may have partially executed. " +
+	"Verify the current state before retrying.\n</turn_aborted>"
 
 // abortedNote returns abortedText, and mentions commands in the background.
 func (s *step) abortedNote() string {
 	if !s.HasTerminals() {
 		return abortedText
 	}
-	return strings.Replace(abortedText, "\n</", " Commands in the background go on.\n</", 1)
+	return strings.Replace(abortedText, "\n</", " Commands in the background continue.\n</", 1)
 }
 
 // startWaiting applies the inputs that waited for the end of the turn.
@@ -156,13 +158,23 @@ func (s *step) closeDanglingTurn() {
 	s.completeOpenCalls()
 	s.out.Sync = true
 	if s.announcedEnd != nil && s.announcedEnd.turnID == last.id {
-		s.event(protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: last.id, StartedAt: last.startedAt, Error: storedError(&s.announcedEnd.err)})
+		s.event(protocol.TaskComplete{
+			Type:      protocol.EventTaskComplete,
+			TurnID:    last.id,
+			StartedAt: last.startedAt,
+			Error:     storedError(&s.announcedEnd.err),
+		})
 		return
 	}
 	if s.context.HasTurn(last.id) { // the model knows the turn
 		s.item(history.UserMessage(abortedText))
 	}
-	s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: last.id, Reason: "interrupted", StartedAt: last.startedAt})
+	s.event(protocol.TurnAborted{
+		Type:      protocol.EventTurnAborted,
+		TurnID:    last.id,
+		Reason:    "interrupted",
+		StartedAt: last.startedAt,
+	})
 }
 
 // storageFailed fails the turn whose lines were lost.

@@ -31,7 +31,8 @@ func (s *step) fork(in Fork) {
 		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
 	}
 	if !in.Answered {
-		s.reply(in.To, protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.Env)})
+		s.reply(in.To,
+			protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.Env)})
 	}
 	if s.usage.Total.TotalTokens > 0 {
 		s.notifyUsage(s.currentTurn())
@@ -117,7 +118,12 @@ func ForkLines(lines []protocol.RolloutLine, before int64, meta protocol.Session
 		return nil, err
 	}
 	forked := make([]protocol.RolloutLine, 1, len(lines)+1)
-	forked[0] = protocol.RolloutLine{Timestamp: meta.Timestamp, Ordinal: new(int64(0)), Type: protocol.LineSessionMeta, Payload: raw}
+	forked[0] = protocol.RolloutLine{
+		Timestamp: meta.Timestamp,
+		Ordinal:   new(int64(0)),
+		Type:      protocol.LineSessionMeta,
+		Payload:   raw,
+	}
 	for _, line := range lines {
 		switch {
 		case *line.Ordinal >= before:

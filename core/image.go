@@ -29,13 +29,14 @@ func (in ImageRead) apply(s *step) { s.imageRead(in) }
 func (s *step) startViewImage(c *toolCall) {
 	path, err := toolspec.ParseImage(c.call.Arguments, s.settings.Cwd)
 	if err != nil {
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.rejectArguments(c, err)
 		return
 	}
 	c.image = path
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
-	s.effect(ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !toolspec.Unconfined(s.settings.Sandbox)})
+	s.effect(
+		ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !toolspec.Unconfined(s.settings.Sandbox)})
 }
 
 func (s *step) imageRead(in ImageRead) {
@@ -62,5 +63,6 @@ func (s *step) showImage(c *toolCall, url string) {
 	c.item = s.newItem(&protocol.ImageViewItem{ID: c.call.ID, Path: c.image}, s.Now)
 	s.notifyStarted(c.item)
 	s.completeItem(c.item, nil)
-	s.completeCallWith(c, protocol.ToolOutput{Parts: []protocol.ContentItem{{Type: protocol.ContentInputImage, ImageURL: url, Detail: "high"}}})
+	s.completeCallWith(c,
+		protocol.ToolOutput{Parts: []protocol.ContentItem{{Type: protocol.ContentInputImage, ImageURL: url, Detail: "high"}}})
 }

@@ -37,7 +37,8 @@ func (s *step) setMetadata(in SetMetadata) {
 // rejectEphemeral rejects changes of metadata of an ephemeral thread, and reports whether it did.
 func (s *step) rejectEphemeral(to protocol.Caller) bool {
 	if s.options.Ephemeral {
-		s.reject(to, protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
+		s.reject(to,
+			protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
 	}
 	return s.options.Ephemeral
 }
@@ -48,7 +49,9 @@ func changedGit(was *protocol.StoredGitInfo, p protocol.ThreadMetadataGitInfoUpd
 	if was != nil {
 		git = *was
 	}
-	for _, c := range []struct{ to, from **string }{{&git.CommitHash, &p.Sha}, {&git.Branch, &p.Branch}, {&git.RepositoryURL, &p.OriginURL}} {
+	for _, c := range []struct{ to, from **string }{
+		{&git.CommitHash, &p.Sha}, {&git.Branch, &p.Branch}, {&git.RepositoryURL, &p.OriginURL},
+	} {
 		if *c.from != nil {
 			*c.to = optional(**c.from)
 		}

@@ -203,7 +203,8 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 		s.addParts(m.message, p.parser.write(text))
 		return
 	}
-	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
+	s.notify(
+		&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
 // reasoningPiece adds a piece of reasoning. Each part of a summary is announced before its text.
@@ -218,13 +219,24 @@ func (s *step) reasoningPiece(m *modelRequest, p Piece) {
 		return
 	}
 	if p.Kind == PieceSummaryPart || len(o.summary) == 0 {
-		s.notify(protocol.ReasoningSummaryPartAddedNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, SummaryIndex: len(o.summary)})
+		s.notify(protocol.ReasoningSummaryPartAddedNotification{
+			ThreadID:     s.id,
+			TurnID:       s.active.id,
+			ItemID:       o.id,
+			SummaryIndex: len(o.summary),
+		})
 		o.summary = append(o.summary, &strings.Builder{})
 	}
 	if p.Text != "" {
 		last := len(o.summary) - 1
 		o.summary[last].WriteString(p.Text)
-		s.notify(&protocol.ReasoningSummaryTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, SummaryIndex: last, Delta: p.Text})
+		s.notify(&protocol.ReasoningSummaryTextDeltaNotification{
+			ThreadID:     s.id,
+			TurnID:       s.active.id,
+			ItemID:       o.id,
+			SummaryIndex: last,
+			Delta:        p.Text,
+		})
 	}
 }
 
@@ -232,7 +244,8 @@ func (s *step) reasoningPiece(m *modelRequest, p Piece) {
 func (s *step) currentReasoning(m *modelRequest) *openReasoning {
 	if m.reasoning == nil {
 		m.reasoning = &openReasoning{id: "rs_" + s.NewID(), startedAt: s.Now}
-		s.notifyStarted(s.newItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
+		s.notifyStarted(
+			s.newItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
 	}
 	return m.reasoning
 }
@@ -397,7 +410,8 @@ func (s *step) failRequest(err *ModelError) {
 	switch {
 	case s.active.compaction != nil:
 		s.summarizeWithoutModel(err.Message)
-	case s.active.review == nil && err.Info.Kind == protocol.ErrorContextWindowExceeded && s.compactToTarget(s.PromptTokens()*6/10):
+	case s.active.review == nil && err.Info.Kind == protocol.ErrorContextWindowExceeded &&
+		s.compactToTarget(s.PromptTokens()*6/10):
 	default:
 		s.finishTurn(protocol.TurnFailed, turnError(err.Message, err))
 	}
@@ -414,7 +428,8 @@ func (s *step) newItem(v protocol.ThreadItemVariant, at time.Time) *protocol.Thr
 }
 
 func (s *step) notifyStarted(item *protocol.ThreadItem) {
-	s.notify(protocol.ItemStartedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, StartedAtMs: *item.StartedAtMs})
+	s.notify(
+		protocol.ItemStartedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, StartedAtMs: *item.StartedAtMs})
 }
 
 // completeItem records and sends the final state of an item.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,7 +33,7 @@ func patchIn(c *shellCommand) *patchCall {
 func (s *step) startPatch(c *toolCall) {
 	text, err := toolspec.ParsePatch(c.call.Arguments, c.call.Custom)
 	if err != nil {
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.rejectArguments(c, err)
 		return
 	}
 	s.planPatch(c, &patchCall{dir: s.settings.Cwd, text: text})
@@ -58,7 +59,7 @@ func (s *step) patchPlanned(in PatchPlanned) {
 		s.completeCall(c, abortedOutputText)
 		s.completeWhenIdle()
 	case in.Err != nil:
-		s.completeCall(c, fmt.Sprintf("The patch was not applied, and no file was changed. %v", in.Err))
+		s.completeCall(c, fmt.Sprintf("apply_patch verification failed: %v\nNo file was changed.", in.Err))
 		s.advance()
 	default:
 		c.patch.result = in.Result
@@ -74,7 +75,8 @@ func (s *step) startPlannedPatch(c *toolCall) {
 	case toolspec.Ask:
 		s.requestApproval(c)
 	default:
-		s.declineCall(c, "This patch was not applied: it writes where the sandbox policy allows no writing, and the approval policy never asks the user.")
+		s.declineCall(c, "The patch was not applied: the sandbox policy does not permit to write these files, "+
+			"and the approval policy does not permit to ask the user. Continue without the change.")
 		s.advance()
 	}
 }
@@ -95,7 +97,8 @@ func (s *step) writePatch(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir,
-		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox), Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
+		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox),
+		Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
 }
 
 func (s *step) patchWritten(in PatchWritten) {
@@ -127,7 +130,8 @@ func (s *step) endPatch(c *toolCall, status, output string) {
 // updatePatchItem is updateCommandItem for patches.
 func (s *step) updatePatchItem(c *toolCall) *protocol.FileChangeItem {
 	if c.item == nil {
-		c.item = s.newItem(&protocol.FileChangeItem{ID: c.call.ID, Changes: c.patch.changes(), Status: protocol.PatchInProgress}, s.Now)
+		c.item = s.newItem(
+			&protocol.FileChangeItem{ID: c.call.ID, Changes: c.patch.changes(), Status: protocol.PatchInProgress}, s.Now)
 		s.notifyStarted(c.item)
 	}
 	item := *c.item.ThreadItemVariant.(*protocol.FileChangeItem)
@@ -143,7 +147,8 @@ func (p *patchCall) changes() []protocol.FileUpdateChange {
 		if move != nil {
 			*move = p.abs(*move)
 		}
-		changes = append(changes, protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff + movedTo(move)})
+		changes = append(changes,
+			protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff + movedTo(move)})
 	}
 	slices.SortFunc(changes, func(a, b protocol.FileUpdateChange) int { return strings.Compare(a.Path, b.Path) })
 	return changes
@@ -159,23 +164,29 @@ func changeKind(kind string, movePath *string) json.RawMessage {
 	return raw
 }
 
-// summary returns the output of an applied patch. Models are trained on this form.
+// summary returns the output of an applied patch: added files, then modified ones by their new
+// names, then deleted ones. Models are trained on this form.
 func (p *patchCall) summary() string {
 	var b strings.Builder
-	b.WriteString("The patch was applied. Changed files:\n")
-	for _, c := range p.result.Changes {
-		switch {
-		case c.Kind == patch.Add:
-			fmt.Fprintf(&b, "A %s\n", c.Path)
-		case c.Kind == patch.Delete:
-			fmt.Fprintf(&b, "D %s\n", c.Path)
-		case c.MovePath != "":
-			fmt.Fprintf(&b, "R %s -> %s\n", c.Path, c.MovePath)
-		default:
-			fmt.Fprintf(&b, "M %s\n", c.Path)
+	b.WriteString("Success. Updated the following files:\n")
+	for _, letter := range []string{"A", "M", "D"} {
+		for _, c := range p.result.Changes {
+			if changeLetter(c.Kind) == letter {
+				fmt.Fprintf(&b, "%s %s\n", letter, cmp.Or(c.MovePath, c.Path))
+			}
 		}
 	}
 	return b.String()
+}
+
+func changeLetter(kind patch.Kind) string {
+	switch kind {
+	case patch.Add:
+		return "A"
+	case patch.Delete:
+		return "D"
+	}
+	return "M"
 }
 
 // keys returns the keys for acceptForSession: exactly these files.

@@ -31,7 +31,7 @@ type recallCall struct {
 func (s *step) startRecall(c *toolCall) {
 	a, err := toolspec.ParseRecall(c.call.Arguments)
 	if err != nil {
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.rejectArguments(c, err)
 		return
 	}
 	said := ""
@@ -61,14 +61,15 @@ func (s *step) recallDone(in Recalled) {
 	}
 	found := c.recall.found
 	for _, m := range in.Found {
-		found = append(found, fmt.Sprintf("%s (%s, %s): %s", cmp.Or(m.Title, "untitled"), m.Kind, m.At.UTC().Format("2006-01-02"),
-			strings.Join(digest.About(m.Text, c.recall.query, recallExcerpt), " ")))
+		about := strings.Join(digest.About(m.Text, c.recall.query, recallExcerpt), " ")
+		found = append(found, fmt.Sprintf("%s (%s, %s): %s",
+			cmp.Or(m.Title, "untitled"), m.Kind, m.At.UTC().Format("2006-01-02"), about))
 	}
 	switch {
 	case in.Err != nil:
-		found = append(found, fmt.Sprintf("What is remembered of the repository could not be searched: %v", in.Err))
+		found = append(found, fmt.Sprintf("The memories of this repository cannot be searched: %v", in.Err))
 	case len(found) == 0:
-		found = append(found, "Nothing was found. Other words may find it.")
+		found = append(found, "Nothing found. Try other words.")
 	}
 	if c.recall.included != "" {
 		found = slices.Insert(found, 0, c.recall.included)
@@ -85,12 +86,12 @@ func (s *step) includeAgain(ids []string) string {
 		place, found := s.context.Find(id)
 		switch {
 		case !found || !s.context.Item(place).Listed():
-			said = append(said, fmt.Sprintf("%s cannot be brought back: only items that are listed as excluded can.", id))
+			said = append(said, fmt.Sprintf("%s cannot be included: only items that are listed as excluded can.", id))
 		case !s.context.Item(place).Excluded():
-			said = append(said, id+" is in the conversation.")
+			said = append(said, id+" is in the conversation already.")
 		default:
 			places = append(places, place)
-			said = append(said, id+" is in the conversation again, in its old place.")
+			said = append(said, id+" is in the conversation again, at its old position.")
 		}
 	}
 	if places = slices.Compact(sorted(places)); len(places) > 0 {
@@ -119,7 +120,7 @@ func (s *step) searchRemoved(query string) (found []string) {
 	}
 	slices.SortStableFunc(hits, func(a, b removedHit) int { return cmp.Compare(b.score, a.score) })
 	for _, h := range hits[:min(len(hits), recallHits)] {
-		c, how := s.context.Item(h.place), "left out with an earlier part of the conversation"
+		c, how := s.context.Item(h.place), "removed with an earlier part of the conversation"
 		if c.Listed() {
 			how = "excluded"
 		}

@@ -19,7 +19,8 @@ func (s *step) changeSettings(next Settings, turnID string) {
 
 // adjustSettings records settings that differ from the current ones.
 func (s *step) adjustSettings(next Settings, turnID string) {
-	if !equalJSON(turnContext(s.settings, turnID), turnContext(next, turnID)) || !equalJSON(s.settings.stored(), next.stored()) {
+	if !equalJSON(turnContext(s.settings, turnID), turnContext(next, turnID)) ||
+		!equalJSON(s.settings.stored(), next.stored()) {
 		s.changeSettings(next, turnID)
 	}
 }

@@ -34,7 +34,10 @@ func (s *step) retry(err *ModelError) bool {
 	t.retries++
 	t.silent = 0
 	notice := turnError(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), err)
-	notice.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorStreamDisconnected, HTTPStatus: err.Info.HTTPStatus}
+	notice.CodexErrorInfo = &protocol.CodexErrorInfo{
+		Kind:       protocol.ErrorStreamDisconnected,
+		HTTPStatus: err.Info.HTTPStatus,
+	}
 	notice.AdditionalDetails = &err.Message
 	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.id, TurnID: t.id})
 	if err.RetryAfter > 0 {

@@ -52,7 +52,8 @@ func (s *step) revertTo(in RevertTo) {
 
 func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse {
 	r := protocol.ThreadCheckpointRevertResponse{
-		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{}, RemovedTurnIDs: []string{}, Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
+		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{}, RemovedTurnIDs: []string{},
+		Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
 	}
 	for _, t := range s.turns[len(s.turns)-in.Plan.Turns:] {
 		r.RemovedTurnIDs = append(r.RemovedTurnIDs, t.id)
@@ -60,7 +61,8 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 	if in.Restored == nil {
 		return r
 	}
-	r.Roots, r.Diff, r.Cut, r.Summary = in.Plan.Roots, in.Restored.Diff.Text, in.Restored.Diff.Cut, in.Restored.Diff.Summary
+	diff := &in.Restored.Diff
+	r.Roots, r.Diff, r.Cut, r.Summary = in.Plan.Roots, diff.Text, diff.Cut, diff.Summary
 	if !in.Dry {
 		r.UndoCheckpointID = &in.ID
 	}
@@ -71,7 +73,8 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 // revert. So the revert can be reverted.
 func (s *step) recordRestored(in RevertTo) {
 	s.closeDanglingTurn()
-	s.recordCheckpoint(protocol.StoredCheckpoint{ID: in.ID, Kind: protocol.CheckpointRevert, Trees: in.Restored.Trees}, in.Keep)
+	s.recordCheckpoint(protocol.StoredCheckpoint{ID: in.ID, Kind: protocol.CheckpointRevert, Trees: in.Restored.Trees},
+		in.Keep)
 	for _, c := range filechanges.Inverse(in.ID, in.Plan.Changes) {
 		s.record(protocol.LineWorktreeChanges, c)
 	}

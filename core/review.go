@@ -101,7 +101,7 @@ func (s *step) endReview() {
 	result := readReview(r.answer)
 	heard, shown := reviewResultText(result.text()), result.text()
 	if shown == "" || s.active.outcome != nil {
-		result, heard, shown = nil, reviewLostText, noReview
+		result, heard, shown = nil, reviewLostText(), noReview
 	}
 	s.item(history.UserMessage(heard))
 	s.exitReview(shown, result)
@@ -148,25 +148,25 @@ func reviewPrompt(target protocol.ReviewTarget, mergeBase string) string {
 	case *protocol.ReviewBranch:
 		return branchPrompt(v.Branch, mergeBase)
 	case *protocol.ReviewCommit:
-		text := fmt.Sprintf("Review what commit %s changes", v.Sha)
+		text := fmt.Sprintf("Review the changes of commit %s", v.Sha)
 		if v.Title != nil && strings.TrimSpace(*v.Title) != "" {
 			text += fmt.Sprintf(" (%q)", *v.Title)
 		}
-		return fmt.Sprintf("%s. `git show %s` shows it.", text, v.Sha)
+		return fmt.Sprintf("%s. `git show %s` shows them.", text, v.Sha)
 	case *protocol.ReviewCustom:
 		return strings.TrimSpace(v.Instructions)
 	}
-	return "Review the changes in the working tree that are not committed: what is staged, what is not, and untracked files. " +
-		"`git status --porcelain`, `git diff` and `git diff --staged` show them; read untracked files whole."
+	return "Review the changes in the working tree that are not committed: staged, unstaged and untracked. " +
+		"`git status --porcelain`, `git diff` and `git diff --staged` show them. Read untracked files completely."
 }
 
 func branchPrompt(branch, mergeBase string) string {
+	text := fmt.Sprintf("Review the changes of the current branch since it left the branch '%s'. ", branch)
 	if mergeBase == "" {
-		return fmt.Sprintf("Review what the current branch changes, compared with the branch '%s'. Find the commit that both come from "+
-			"(`git merge-base HEAD '%s'`, or the upstream of that branch), and look at `git diff` from there.", branch, branch)
+		return text + fmt.Sprintf("Find the last common commit with `git merge-base HEAD '%s'`, or with the upstream of "+
+			"that branch. Then read `git diff` from that commit.", branch)
 	}
-	return fmt.Sprintf("Review what the current branch changes, compared with the branch '%s'. Both come from commit %s: `git diff %s` shows the changes.",
-		branch, mergeBase, mergeBase)
+	return text + fmt.Sprintf("The last common commit is %s: `git diff %s` shows the changes.", mergeBase, mergeBase)
 }
 
 // CheckReview rejects a target with an empty member.
@@ -192,9 +192,17 @@ func required(member, value string) error {
 
 // reviewResultText formats the result for the model of the thread.
 func reviewResultText(result string) string {
-	return "<user_action>\n  <context>The user had the changes reviewed. This is the reviewer's whole result. The user may ask to have some of its findings mended.</context>\n" +
-		"  <action>review</action>\n  <results>\n" + result + "\n  </results>\n</user_action>"
+	return userAction("The user had the changes reviewed. This is the reviewer's whole result. "+
+		"The user may ask to fix some of the findings.", result)
 }
 
-const reviewLostText = "<user_action>\n  <context>The user began a review of the changes, which ended without a result. If it is asked for, say that it can be begun again.</context>\n" +
-	"  <action>review</action>\n  <results>\n  None.\n  </results>\n</user_action>"
+// reviewLostText returns the text for a review without a result.
+func reviewLostText() string {
+	return userAction("The user started a review of the changes. It ended without a result. "+
+		"If the user asks for the result, tell them to start the review again.", "  None.")
+}
+
+func userAction(context, results string) string {
+	return "<user_action>\n  <context>" + context + "</context>\n" +
+		"  <action>review</action>\n  <results>\n" + results + "\n  </results>\n</user_action>"
+}

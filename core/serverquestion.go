@@ -96,7 +96,8 @@ func elicitation(in ClientAnswer) (answer protocol.McpServerElicitationRequestRe
 		return answer, ""
 	}
 	return protocol.McpServerElicitationRequestResponse{Action: protocol.ElicitDecline},
-		"The answer to the request of an MCP server counts as decline: answer with the action accept, decline or cancel, and with an object, or null, for content and _meta."
+		"The answer to the request of an MCP server counts as decline: answer with the action accept, decline or cancel, " +
+			"and with an object, or null, for content and _meta."
 }
 
 // isObjectOrNull reports whether a member is an object, null or absent.
@@ -175,7 +176,8 @@ func (s *step) serverApproval(c *toolCall, in ClientAnswer) {
 	if answer.Action == protocol.ElicitAccept {
 		switch gjson.GetBytes(answer.Meta, "persist").Str {
 		case "always":
-			s.warn([]string{"No rules are kept for tools: " + c.call.Name + " is accepted for this session. To accept it for good, set its approval_mode to \"approve\" in config.toml."})
+			s.warn([]string{"Rules for tools are not supported: " + c.call.Name + " is accepted for this session. " +
+				"To accept it always, set its approval_mode to \"approve\" in config.toml."})
 			s.rememberApproval(c.server.tool.Key())
 		case "session":
 			s.rememberApproval(c.server.tool.Key())

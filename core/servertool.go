@@ -2,7 +2,7 @@ package core
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
@@ -61,7 +61,10 @@ type serverCall struct {
 // setServerTools replaces the tools of servers. A client's tool hides a server's tool of the same
 // name.
 func (t *Thread) setServerTools(tools []ServerTool) {
-	t.serverTools = slices.DeleteFunc(slices.Clone(tools), func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil })
+	t.serverTools = slices.DeleteFunc(
+		slices.Clone(tools),
+		func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil },
+	)
 	t.overhead.tokens = 0
 }
 
@@ -116,7 +119,7 @@ func (s *step) decodeServerCall(c *toolCall) bool {
 
 func (s *step) startServerCall(c *toolCall) {
 	if !s.decodeServerCall(c) {
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: they must be a JSON object", c.call.Name))
+		s.rejectArguments(c, errors.New("they must be a JSON object"))
 		return
 	}
 	switch s.serverVerdict(c.server) {
@@ -141,7 +144,14 @@ func (s *step) callServer(c *toolCall) {
 	s.updateServerItem(c)
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
-	s.effect(CallTool{ID: c.effect, TurnID: s.active.id, CallID: c.call.ID, Server: c.server.tool.Server, Tool: c.server.tool.Tool, Arguments: c.server.arguments})
+	s.effect(CallTool{
+		ID:        c.effect,
+		TurnID:    s.active.id,
+		CallID:    c.call.ID,
+		Server:    c.server.tool.Server,
+		Tool:      c.server.tool.Tool,
+		Arguments: c.server.arguments,
+	})
 }
 
 // updateServerItem is updateCommandItem for tools of servers.
@@ -158,7 +168,12 @@ func (s *step) updateServerItem(c *toolCall) *protocol.McpToolCallItem {
 
 func (s *step) toolProgress(in ToolProgress) {
 	if c := s.runningCall(in.Effect); c != nil && in.Message != "" {
-		s.notify(protocol.McpToolCallProgressNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Message: in.Message})
+		s.notify(protocol.McpToolCallProgressNotification{
+			ThreadID: s.id,
+			TurnID:   s.active.id,
+			ItemID:   c.call.ID,
+			Message:  in.Message,
+		})
 	}
 }
 

@@ -26,8 +26,9 @@ func SkillsText(skills []Skill) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("Skills\nA skill is a file of instructions for one kind of task. Where the task is of that kind, read the file first, all of it, " +
-		"and go by it; paths in it begin at its folder. Do not read the others. A skill that the user names is sent along.\n")
+	b.WriteString("Skills\nA skill is a file of instructions for one kind of task. If the task is of that kind, " +
+		"read the whole file first and follow it. Paths in it are relative to its folder. " +
+		"Do not read other skills. A skill that the user names is part of the message.\n")
 	for _, s := range skills {
 		line := s.Name + ": " + s.Description
 		if len(line) > maxSkillLine {
@@ -35,7 +36,7 @@ func SkillsText(skills []Skill) string {
 		}
 		line = "- " + line + " (" + s.Path + ")\n"
 		if b.Len()+len(line) > maxSkillsText {
-			b.WriteString("- There are more, which are not listed.\n")
+			b.WriteString("- More skills exist and are not listed.\n")
 			break
 		}
 		b.WriteString(line)
@@ -46,6 +47,7 @@ func SkillsText(skills []Skill) string {
 // addSkills adds the skills that the user named, after the user's message.
 func (s *step) addSkills(skills []SkillText) {
 	for _, skill := range skills {
-		s.item(history.UserMessage(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" + strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
+		s.item(history.UserMessage(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" +
+			strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
 	}
 }

@@ -13,16 +13,18 @@ import (
 func (s *step) startStdin(c *toolCall) {
 	in, err := toolspec.ParseStdin(c.call.Arguments)
 	if err != nil {
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.rejectArguments(c, err)
 		return
 	}
 	term := s.terminalByID(in.Session)
 	switch {
 	case term == nil:
-		s.completeCall(c, fmt.Sprintf("There is no session %s: its end was told, or it ended with the server. The sessions are: %s.", in.Session, s.sessionList()))
+		s.completeCall(c, fmt.Sprintf("There is no session %s: its end was returned already, or the server was restarted. "+
+			"The sessions are: %s.", in.Session, s.sessionList()))
 		return
 	case in.Chars != "" && in.Chars != toolspec.Interrupt && !term.command.Terminal.TTY:
-		s.completeCall(c, fmt.Sprintf("Session %s takes no input: run the command again with tty. It can be interrupted with \\u0003.", in.Session))
+		s.completeCall(c, fmt.Sprintf("Session %s takes no input. Run the command again with tty set to true, "+
+			"or interrupt it with \\u0003.", in.Session))
 		return
 	}
 	if term.writes && term.result == nil && s.holdForCapture(c) {
@@ -95,7 +97,7 @@ func (s *step) stdinDone(term *terminal, err error) {
 		s.advance()
 	case err != nil:
 		s.stopWaitTimer(term)
-		s.completeWait(term, fmt.Sprintf("Nothing was typed, for %v. Process running with session ID %s", err, term.id))
+		s.completeWait(term, fmt.Sprintf("Nothing was written: %v. Process running with session ID %s", err, term.id))
 		s.advance()
 	case l.watched:
 		s.endWait(term)
@@ -148,7 +150,12 @@ func (s *step) endTerminals() {
 func (s *step) terminalViews() []protocol.ThreadBackgroundTerminal {
 	views := []protocol.ThreadBackgroundTerminal{}
 	for _, term := range s.liveTerminals() {
-		view := protocol.ThreadBackgroundTerminal{ItemID: term.itemID, ProcessID: term.id, Command: term.command.Script, Cwd: term.command.Cwd}
+		view := protocol.ThreadBackgroundTerminal{
+			ItemID:    term.itemID,
+			ProcessID: term.id,
+			Command:   term.command.Script,
+			Cwd:       term.command.Cwd,
+		}
 		if pid, err := strconv.ParseUint(term.pid, 10, 32); err == nil {
 			view.OsPid = new(uint32(pid))
 		}

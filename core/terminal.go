@@ -109,7 +109,16 @@ func (s *step) openTerminal(c *toolCall) {
 	wish := c.command.Terminal
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
-	term := &terminal{id: c.session, effect: c.effect, turnID: s.active.id, itemID: c.call.ID, command: c.command, item: c.item, writes: s.mayWrite(c.command), unread: &excerpt.Text{Limit: toolspec.MaxOutput}}
+	term := &terminal{
+		id:      c.session,
+		effect:  c.effect,
+		turnID:  s.active.id,
+		itemID:  c.call.ID,
+		command: c.command,
+		item:    c.item,
+		writes:  s.mayWrite(c.command),
+		unread:  &excerpt.Text{Limit: toolspec.MaxOutput},
+	}
 	track := s.trackCommand(c.command)
 	s.terminals = append(s.terminals, term)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{

@@ -172,6 +172,6 @@ func TestNothingIsTyped(t *testing.T) {
 	m.take(core.TimerFired{Effect: last[core.Timer](m)})
 	m.call("d", "write_stdin", `{"session_id":9,"chars":"x"}`)
 	out := m.take(core.StdinWritten{Effect: last[core.WriteStdin](m), Err: errDiskFull})
-	require.Contains(t, outputIn(t, out, "d"), "Nothing was typed, for no space left on device. Process running with session ID 9")
+	require.Contains(t, outputIn(t, out, "d"), "Nothing was written: no space left on device. Process running with session ID 9")
 	require.True(t, m.thread.HasTerminals())
 }

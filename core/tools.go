@@ -152,7 +152,8 @@ func (s *step) readsOnly(c *toolCall) bool {
 
 // viewsImage reports whether the call is one of view_image.
 func (s *step) viewsImage(c *toolCall) bool {
-	return c.call.Name == toolspec.ViewImage && s.capabilities.Images && s.reviewing() == nil && s.serverTool(c.call.Name) == nil
+	return c.call.Name == toolspec.ViewImage && s.capabilities.Images && s.reviewing() == nil &&
+		s.serverTool(c.call.Name) == nil
 }
 
 // decodeCall decodes the arguments of a call that may run beside others. It returns false for other
@@ -185,7 +186,7 @@ func (s *step) startCall(c *toolCall) {
 	case toolspec.IsShell(c.call.Name):
 		s.startShell(c)
 	case s.reviewing() != nil:
-		s.completeCall(c, fmt.Sprintf("There is no tool %q in a review. The tool is: %s.", c.call.Name, toolspec.Shell))
+		s.completeCall(c, fmt.Sprintf("There is no tool %q in a review. Use %s.", c.call.Name, toolspec.Shell))
 	case s.serverTool(c.call.Name) != nil:
 		s.startServerCall(c)
 	case c.call.Name == toolspec.ApplyPatch:
@@ -223,12 +224,20 @@ func (s *step) unknownToolText(name string) string {
 	for _, tool := range s.tools() {
 		names = append(names, tool.Name)
 	}
-	return fmt.Sprintf("There is no tool %q. The tools are: %s.", name, strings.Join(names, ", "))
+	return fmt.Sprintf("There is no tool %q. Use one of: %s.", name, strings.Join(names, ", "))
 }
 
 // completeCall ends a call with an output for the model.
 func (s *step) completeCall(c *toolCall, output string) {
 	s.completeCallWith(c, protocol.ToolOutput{Text: output})
+}
+
+// rejectArguments completes a call whose arguments are invalid.
+func (s *step) rejectArguments(c *toolCall, err error) { s.completeCall(c, argumentsText(err)) }
+
+// argumentsText is the output for invalid arguments, in the words of the reference implementation.
+func argumentsText(err error) string {
+	return fmt.Sprintf("failed to parse function arguments: %v", err)
 }
 
 func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
@@ -274,18 +283,20 @@ func (s *step) pendingOutput(callID string) protocol.ResponseItemVariant {
 func (s *step) startShell(c *toolCall) {
 	if !s.decodeCall(c) {
 		_, err := s.parseCommand(c)
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.rejectArguments(c, err)
 		return
 	}
 	if p := patchIn(c.command); p != nil && s.reviewing() != nil {
-		s.completeCall(c, "A review changes no files: the patch was not applied.")
+		s.completeCall(c, "The patch was not applied: a review cannot change files. Report the finding instead.")
 		return
 	} else if p != nil {
 		s.planPatch(c, p)
 		return
 	}
 	if c.command.Terminal != nil && len(s.liveTerminals()) >= maxTerminals {
-		s.completeCall(c, fmt.Sprintf("%d commands run in the background, which is the most there can be: end one of the sessions %s.", maxTerminals, s.sessionList()))
+		s.completeCall(c, fmt.Sprintf("%d commands run in the background, and no more can. "+
+			"End one of the sessions first: %s.",
+			maxTerminals, s.sessionList()))
 		return
 	}
 	c.command.outside = s.isApproved(c.command.Key(true))
@@ -313,7 +324,8 @@ func (s *step) runCommand(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout, Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
+		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout,
+		Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
 		Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
 }
 
@@ -379,7 +391,8 @@ func (s *step) toolOutput(in ToolOutput) {
 
 func (s *step) notifyOutput(turnID, itemID, text string) {
 	if text != "" {
-		s.notify(&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: turnID, ItemID: itemID, Delta: text})
+		s.notify(
+			&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: turnID, ItemID: itemID, Delta: text})
 	}
 }
 
@@ -467,8 +480,9 @@ func commandOutput(r ToolResult) string {
 func (s *step) updatePlan(arguments string) string {
 	p, err := toolspec.ParsePlan(arguments)
 	if err != nil {
-		return fmt.Sprintf("The plan could not be read: %v", err)
+		return argumentsText(err)
 	}
-	s.notify(protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: p.Steps})
+	s.notify(
+		protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: p.Steps})
 	return "Plan updated"
 }

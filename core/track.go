@@ -87,7 +87,12 @@ func (s *step) trackedDir(p *patchCall) string {
 }
 
 func (s *step) track(dir string) *Track {
-	return &Track{Turn: s.active.id, Dir: dir, Before: filechanges.Net(s.changedBy(s.active.id)), Keep: s.keepsCheckpoints()}
+	return &Track{
+		Turn:   s.active.id,
+		Dir:    dir,
+		Before: filechanges.Net(s.changedBy(s.active.id)),
+		Keep:   s.keepsCheckpoints(),
+	}
 }
 
 func (s *step) keepsCheckpoints() bool { return s.active.env.Tracking.Worktree && !s.options.Ephemeral }
@@ -148,7 +153,8 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	s.active.diff = t.Diff
 	switch {
 	case t.Diff.Cut: // a notification of that size would not be useful
-		s.warnUntracked(errors.New("the diff of this turn is too long to be told; thread/diff/read has a part of it"))
+		s.warnUntracked(errors.New("the diff of this turn is too long for a notification; " +
+			"thread/diff/read returns a part of it"))
 	case told != t.Diff.Text:
 		s.notify(protocol.TurnDiffUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Diff: t.Diff.Text})
 	}
@@ -168,5 +174,5 @@ func (s *step) warnUntracked(err error) {
 		return
 	}
 	s.untracked = true
-	s.warn([]string{"What this thread changes can be shown and taken back in part only: " + err.Error()})
+	s.warn([]string{"Changes of this thread can be shown and reverted only in part: " + err.Error()})
 }

@@ -79,8 +79,15 @@ func (s *step) turnStart(in TurnStart) {
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
-		s.reject(in.To, protocol.Refuse(protocol.KindTurnActive, "failed to submit turn input: the output schema is not that of the turn under way, %s; "+
-			"leave it out, or wait for the turn's end", s.active.id))
+		s.reject(
+			in.To,
+			protocol.Refuse(
+				protocol.KindTurnActive,
+				"failed to submit turn input: the output schema differs from that of the active turn %s; "+
+					"omit it, or wait for the end of the turn",
+				s.active.id,
+			),
+		)
 	default:
 		s.adjustSettings(s.settings.WithTurn(in.Params), s.active.id)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
@@ -101,7 +108,8 @@ func (t *turn) kind() string {
 
 // errNotSteerable rejects input to a turn that takes none.
 func (t *turn) errNotSteerable(what string) *protocol.Error {
-	err := protocol.Refuse(protocol.KindTurnActive, "%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
+	err := protocol.Refuse(protocol.KindTurnActive,
+		"%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
 	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: t.kind()}
 	return err
 }
@@ -162,7 +170,12 @@ func (s *step) notifyStatus() {
 }
 
 // addUserInput adds the user's input to the context and shows it.
-func (s *step) addUserInput(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
+func (s *step) addUserInput(
+	input []protocol.UserInput,
+	clientID *string,
+	images map[string]LocalImage,
+	skills []SkillText,
+) {
 	if len(input) == 0 {
 		return
 	}
@@ -210,7 +223,12 @@ func contentOf(input []protocol.UserInput, images map[string]LocalImage) []proto
 // steerTurn adds input to the active turn. An active model request is cancelled and its partial
 // message dropped; the next request has the new input. A pending retry and a compaction continue,
 // and the input follows them.
-func (s *step) steerTurn(input []protocol.UserInput, clientID *string, images map[string]LocalImage, skills []SkillText) {
+func (s *step) steerTurn(
+	input []protocol.UserInput,
+	clientID *string,
+	images map[string]LocalImage,
+	skills []SkillText,
+) {
 	t := s.active
 	t.notBefore = s.Now.Add(s.options.CompletedFloor)
 	s.addUserInput(input, clientID, images, skills)

@@ -70,7 +70,8 @@ func (s *step) startUserCommand(in RunUserCommand) {
 	s.active.toolEffects = append(s.active.toolEffects, o.effect)
 	s.notifyStarted(o.item)
 	s.effect(RunTool{ID: o.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.Argv, Cwd: c.Cwd, Timeout: c.Timeout, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.settings.Cwd,
+		Argv: c.Argv, Cwd: c.Cwd, Timeout: c.Timeout,
+		Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.settings.Cwd,
 		Environment: s.active.env.Environment}})
 }
 
@@ -139,6 +140,12 @@ func userCommandText(script string, r ToolResult) string {
 	case r.ExitCode != nil:
 		how = fmt.Sprintf("Exit code: %d", *r.ExitCode)
 	}
-	return fmt.Sprintf(history.ShellTag+"\n<command>\n%s\n</command>\n<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
-		script, how, r.Duration.Seconds(), r.Output)
+	return fmt.Sprintf(
+		history.ShellTag+"\n<command>\n%s\n</command>\n"+
+			"<result>\n%s\nDuration: %.4f seconds\nOutput:\n%s\n</result>\n</user_shell_command>",
+		script,
+		how,
+		r.Duration.Seconds(),
+		r.Output,
+	)
 }

@@ -11,7 +11,7 @@ import (
 func (s *step) askQuestions(c *toolCall) {
 	questions, err := toolspec.ParseQuestions(c.call.Arguments)
 	if err != nil {
-		s.completeCall(c, fmt.Sprintf("The arguments of %s could not be read: %v", c.call.Name, err))
+		s.rejectArguments(c, err)
 		return
 	}
 	c.client = &clientCall{questions: questions}
@@ -26,7 +26,7 @@ func (s *step) userAnswered(c *toolCall, in ClientAnswer) {
 	answers := map[string]protocol.ToolRequestUserInputAnswer{}
 	given, err := readAnswers(in)
 	if err != nil {
-		s.warn([]string{fmt.Sprintf("The answer to the questions of %s counts as none: %v", c.call.ID, err)})
+		s.warn([]string{fmt.Sprintf("The answer to the questions of %s is ignored: %v", c.call.ID, err)})
 	}
 	for _, q := range c.client.questions {
 		if a, ok := given[q.ID]; ok {
@@ -42,7 +42,7 @@ func (s *step) userAnswered(c *toolCall, in ClientAnswer) {
 
 func readAnswers(in ClientAnswer) (map[string]protocol.ToolRequestUserInputAnswer, error) {
 	if in.Err != nil {
-		return nil, fmt.Errorf("it is an error, %w", in.Err)
+		return nil, fmt.Errorf("it is an error response, %w", in.Err)
 	}
 	return toolspec.ParseAnswers(in.Result)
 }

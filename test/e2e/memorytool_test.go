@@ -50,7 +50,7 @@ func binaryRecalls(t *testing.T, on apptest.WireAPI) {
 	require.Equal(t, "completed", c.Turn(thread, "Bring it back.").Status)
 	last := p.Asked()[5]
 	require.Contains(t, outputOf(t, last, "c2"), "r6 is in the conversation again")
-	require.Contains(t, outputOf(t, last, "c2"), "Nothing was found")
+	require.Contains(t, outputOf(t, last, "c2"), "Nothing found")
 	require.Equal(t, "user: The metrics endpoint listens on port 9137.", last.Conversation(t)[0])
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	conversation, _ := p.Next(c, thread, "And now?")

@@ -153,7 +153,7 @@ func (x *interchange) takesAnswer(c *apptest.Client, thread, path string, answer
 }
 
 // ownWords are what each server says of an answer that is none.
-var ownWords = regexp.MustCompile(`(The client's answer for ticket could not be read|The client could not run ticket|dynamic tool (request|response))[^"]*`)
+var ownWords = regexp.MustCompile(`(The client's answer for ticket is invalid|The client could not run ticket|dynamic tool (request|response))[^"]*`)
 
 // lastOutput is what the model was told last, whole, but for newlines.
 func (m *bilingual) lastOutput(path string) string {

@@ -28,9 +28,9 @@ func TestBinaryTakesAnyArguments(t *testing.T) {
 	}{
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{}}, "command is missing"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": ""}}, "command is missing"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": 7}}, "could not be read"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "tty": "yes"}}, "could not be read"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "yield_time_ms": "soon"}}, "could not be read"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": 7}}, "failed to parse function arguments"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "tty": "yes"}}, "failed to parse function arguments"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "yield_time_ms": "soon"}}, "failed to parse function arguments"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": "nowhere"}}, "does not exist"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": p.Dir + "/doc.txt"}}, "not a directory"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "shell": "/no/such/shell"}}, "cannot start"},
@@ -43,10 +43,10 @@ func TestBinaryTakesAnyArguments(t *testing.T) {
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": -1}}, "There is no session"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": []int{1}}}, "There is no session"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": nil, "chars": "x"}}, "There is no session"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": 5}}, "could not be read"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": 5}}, "failed to parse function arguments"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": "typed\n", "yield_time_ms": -1}}, "typed\r\ntyped"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": string(number), "chars": "again\n"}}, "again\r\nagain"},
-		{apptest.Act{Tool: "view_image", Arguments: apptest.Object{"path": 5}}, "could not be read"},
+		{apptest.Act{Tool: "view_image", Arguments: apptest.Object{"path": 5}}, "failed to parse function arguments"},
 	} {
 		c.Done(id, []apptest.Act{one.act})
 		require.Contains(t, o.LastOutput(), one.want, "%v", one.act)
