@@ -2,14 +2,17 @@
 # compiler, conformance node and npm. GOFLAGS and the other variables of Go hold.
 
 GO ?= go
-# PKGS are the packages that test, race and fuzz look at; TESTFLAGS and RACEFLAGS are flags of
-# the first two.
+# PKGS are the packages that test, test-all, race and fuzz look at; TESTFLAGS and RACEFLAGS are
+# flags of tests with and without the race detector.
 PKGS ?= ./...
 # SEED is where tests that draw random cases begin, so that a run can be repeated. 0 begins
 # elsewhere each time.
 SEED ?= 1
-# CHECKS is how many cases each of them draws.
+# CHECKS is how many cases each of them draws, STEPS how long a case is about. test draws less.
 CHECKS ?= 100
+STEPS ?= 30
+# PARALLEL is how many tests of a package with whole servers run at once: most of them wait.
+PARALLEL ?= 8
 # FUZZTIME is how long each fuzz target runs.
 FUZZTIME ?= 10s
 # FUZZCACHE is where what a target found worth trying again is kept. An empty folder repeats no
@@ -34,7 +37,7 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo generate check test race fuzz crash soak bench bench-peer conformance verify sbom clean
+.PHONY: help build mac demo generate check test test-all race fuzz crash soak bench bench-peer conformance verify sbom clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -72,13 +75,25 @@ check: ## format, vet, static analysis, the rules of the house, generated files 
 	$(GO) test -count=1 -run '^TestHouse' ./test/house
 	$(GO) test ./schema/...
 
-# random are the packages of PKGS whose tests draw cases: others do not know the flag.
-random = $(shell $(GO) list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}' $(PKGS) | awk '/pgregory.net\/rapid/ { print $$NF }')
-plain = $(filter-out $(random),$(shell $(GO) list $(PKGS)))
-# each tests the packages of both kinds, with a command.
-each = failed=0; $(if $(plain),$(1) $(plain) || failed=1;) $(if $(random),$(1) $(random) -rapid.seed=$(SEED) -rapid.checks=$(CHECKS) || failed=1;) exit $$failed
+# whole are the packages of PKGS that test the program as a whole, random those whose tests draw
+# cases: only these know rapid's flags. plain are all others.
+listed = $(shell $(GO) list $(PKGS))
+whole = $(filter appserver/test/%,$(listed))
+random = $(filter-out $(whole),$(shell $(GO) list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}{{.ImportPath}}' $(PKGS) | awk '/pgregory.net\/rapid/ { print $$NF }'))
+plain = $(filter-out $(random) $(whole),$(listed))
+# each tests the packages of each kind with one command.
+each = failed=0; \
+	$(if $(whole),$(1) -parallel $(PARALLEL) $(whole) || failed=1;) \
+	$(if $(plain),$(1) $(plain) || failed=1;) \
+	$(if $(random),$(1) $(random) -rapid.seed=$(SEED) -rapid.checks=$(CHECKS) -rapid.steps=$(STEPS) || failed=1;) \
+	exit $$failed
 
-test: build ## run all tests
+test: CHECKS = 10
+test: STEPS = 15
+test: build ## run the tests of every change, in minutes
+	@$(call each,$(GO) test -short $(TESTFLAGS))
+
+test-all: build ## run all tests
 	@$(call each,$(GO) test $(TESTFLAGS))
 
 race: ## run all tests under the race detector
@@ -114,7 +129,7 @@ bench-peer: ## measure us and the reference implementation by one script, in a t
 
 conformance: ## compare with the reference implementation, let its clients use the server, and run all tests by its schema
 	bash .ci/conformance
-	bash .ci/conformance $(MAKE) test
+	bash .ci/conformance $(MAKE) test-all
 
 clean: ## remove what was built
 	rm -rf bin

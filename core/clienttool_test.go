@@ -148,6 +148,9 @@ func TestNoCallTookLessThanNothing(t *testing.T) {
 // an item that was begun is told to the end, and its lines can be read again.
 func TestArgumentsAreNotTooDeep(t *testing.T) {
 	for _, depth := range []int{100, 9_900, 9_901, 9_999, 10_000, 10_001, 16 << 20} {
+		if depth > 1<<20 && testing.Short() {
+			continue
+		}
 		for _, tool := range []string{"ticket", "mcp__s__t"} {
 			m := newMachine(t.Errorf)
 			m.world.Provider.ContextWindow, m.world.Compaction = nil, compaction.Rules{}

@@ -20,9 +20,15 @@ const (
 	ResponsesWire WireAPI = "responses"
 )
 
-// OnBothWires runs a test with a provider of each API.
+// OnBothWires runs a test with a provider of each API. With -short it runs with one of them, which
+// the name of the test chooses.
 func OnBothWires(t *testing.T, test func(t *testing.T, on WireAPI)) {
-	for _, on := range []WireAPI{ChatWire, ResponsesWire} {
+	wires := []WireAPI{ChatWire, ResponsesWire}
+	if testing.Short() {
+		n := len(t.Name()) % len(wires)
+		wires = wires[n : n+1]
+	}
+	for _, on := range wires {
 		t.Run(string(on), func(t *testing.T) { test(t, on) })
 	}
 }

@@ -35,6 +35,14 @@ func Main(m *testing.M) {
 	}))
 }
 
+// Long skips a test that takes seconds, unless all tests run.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds: make test-all runs it")
+	}
+}
+
 // Root returns the path of a file of the repository, or of the repository itself.
 func Root(elements ...string) string {
 	return filepath.Join(append([]string{root}, elements...)...)

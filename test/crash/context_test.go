@@ -50,7 +50,7 @@ func TestCrashKeepsEdits(t *testing.T) {
 	t.Logf("seed %d", seed)
 	e := &editor{t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: t.TempDir()}
 	e.prepare()
-	for range *crashes {
+	for range sampled(*crashes) {
 		e.start()
 		sent := e.pour()
 		if e.rand.IntN(3) == 0 {

@@ -18,6 +18,14 @@ import (
 
 var crashes = flag.Int("crashes", 15, "how often TestCrashAtAnyMoment kills the server")
 
+// sampled returns n, or a fifth of it with -short.
+func sampled(n int) int {
+	if testing.Short() {
+		return (n + 4) / 5
+	}
+	return n
+}
+
 // witness is what the client was told of a thread, by all servers so far.
 type witness struct {
 	id string
@@ -244,7 +252,7 @@ func (c *crasher) act() {
 func TestCrashAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	c := newCrasher(t)
-	for range *crashes {
+	for range sampled(*crashes) {
 		c.restart()
 		for left := c.rand.IntN(60); left > 0; left-- {
 			if c.rand.IntN(4) == 0 || c.quiet() {

@@ -18,6 +18,7 @@ import (
 // until one was quick enough. The next server lists whole threads only, those that were told
 // among them, and takes away what was left.
 func TestCrashWhileAForkIsWritten(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	home := t.TempDir()
 	const turns = 1500

@@ -18,6 +18,7 @@ import (
 // TestCrashWhileCodeIsIndexed kills servers while they read a repository whose files change
 // from one to the next. The last one finds what is there, and nothing else: as one does that has begun anew.
 func TestCrashWhileCodeIsIndexed(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	repo, home := t.TempDir(), t.TempDir()
 	out, err := exec.Command("git", "-C", repo, "init", "-q").CombinedOutput()

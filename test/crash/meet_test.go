@@ -16,6 +16,7 @@ import (
 // TestCrashInTheMidstOfACapture: kills at moments all over a capture leave nothing that is in the
 // way of the next server: no lock, no half capture, no temporary file in the worktree.
 func TestCrashInTheMidstOfACapture(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
 	for i := range 2000 {
@@ -51,6 +52,7 @@ func TestCrashInTheMidstOfACapture(t *testing.T) {
 // TestCrashBetweenTheStepsOfARevert: kills at moments all over a revert leave whole files, and the
 // same revert again brings the files and the conversation where they should be.
 func TestCrashBetweenTheStepsOfARevert(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
 	for i := range 300 {

@@ -57,7 +57,7 @@ type siege struct {
 func TestCrashSoak(t *testing.T) {
 	t.Parallel()
 	s := newSiege(t)
-	for kill := range *soakKills {
+	for kill := range sampled(*soakKills) {
 		if kill%50 == 49 {
 			t.Logf("%d kills, %d threads: %+v", kill+1, len(s.threads), s.count)
 		}

@@ -88,6 +88,7 @@ func TestBinaryEditsOfTheContextMeetReverts(t *testing.T) {
 // TestBinaryInterruptsCaptures: a turn that is interrupted while its worktree is captured ends at
 // once, and the next one has its checkpoint.
 func TestBinaryInterruptsCaptures(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartObedient(t)
 	p := apptest.NewRepository(t)

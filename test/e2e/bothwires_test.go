@@ -12,6 +12,7 @@ import (
 // TestBinaryWiresSendTheSame checks the fake of this file: a conversation with calls is the same
 // on both wires.
 func TestBinaryWiresSendTheSame(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	sent := map[apptest.WireAPI][]string{}
 	apptest.OnBothWires(t, func(t *testing.T, on apptest.WireAPI) {

@@ -174,6 +174,7 @@ func homeOfStreams(t *testing.T, release <-chan struct{}) string {
 // TestBinaryInterruptsAmongManyTurns: while 200 threads stream, each interrupt is answered and
 // heeded soon, and every other turn completes.
 func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	const threads, interrupted = 200, 20
 	release := make(chan struct{})

@@ -201,6 +201,7 @@ func TestBinaryStreamsToWhoReads(t *testing.T) {
 // TestBinaryBoundsDeltas of commands that print without end: clients are sent a bounded part and a notice,
 // and the item has the head and the tail.
 func TestBinaryBoundsDeltas(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartObedient(t)
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})

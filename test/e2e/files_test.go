@@ -90,6 +90,7 @@ func TestBinaryIsNotHeldUpByFiles(t *testing.T) {
 // TestBinaryReadsLargeFiles: a file of the largest size goes both ways, one more byte does
 // not, and other requests are answered meanwhile.
 func TestBinaryReadsLargeFiles(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")

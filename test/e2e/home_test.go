@@ -31,6 +31,7 @@ func stored(t *testing.T) (home, id, path string) {
 
 // TestBinaryPassesOverALineOfGigabytes has a hole in the midst of a rollout.
 func TestBinaryPassesOverALineOfGigabytes(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	home, id, path := stored(t)
 	info, err := os.Stat(path)

@@ -54,6 +54,7 @@ func TestTheIndexIsNotNeededToStart(t *testing.T) {
 
 // TestCrashWhileTheIndexIsBuilt kills servers while they read, until one has read all.
 func TestCrashWhileTheIndexIsBuilt(t *testing.T) {
+	apptest.Long(t)
 	const count = 600
 	home := t.TempDir()
 	writeThreads(t, home, count, 4)

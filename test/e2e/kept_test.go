@@ -154,6 +154,7 @@ func TestBinaryDiffsOddNames(t *testing.T) {
 // TestBinaryCapturesLargeFiles: one of 100 MiB is captured, changed and restored; the diff that
 // would have all of it says that it is cut.
 func TestBinaryCapturesLargeFiles(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartObedient(t)
 	p := apptest.NewRepository(t)

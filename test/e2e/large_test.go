@@ -14,6 +14,7 @@ import (
 // TestBinaryGoesOnWithALargeThread resumes a thread of 24 MB, changes it, is killed, and resumes
 // it from what it kept of it, later with a backup: what it shows is what it shows without that.
 func TestBinaryGoesOnWithALargeThread(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	home := t.TempDir()
 	id := apptest.LongTurns{Turns: 500, Output: 400, CompactEvery: 40}.Write(t, home)

@@ -366,6 +366,7 @@ func TestBinaryListenTakesWhateverComes(t *testing.T) {
 
 // TestBinaryListenTakesGarbage instead of HTTP, and half of a WebSocket, and serves on.
 func TestBinaryListenTakesGarbage(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
 		h := apptest.StartHost(t, apptest.ShortDir(t), listen)

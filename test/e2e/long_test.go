@@ -212,6 +212,7 @@ func (l *longThread) lastRequest() []string {
 
 // TestBinaryLongThread has 300 turns in a window that holds a dozen.
 func TestBinaryLongThread(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	l := newLongThread(t, newLongModel(t), longConfig)
 	l.take(300)
@@ -269,6 +270,7 @@ func (l *longThread) aroundLast() (before []string, said int) {
 // TestBinaryLongThreadGoesOn has less turns, and models and windows that are not as they
 // should be.
 func TestBinaryLongThreadGoesOn(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	for name, v := range map[string]struct {
 		config    string

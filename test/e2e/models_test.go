@@ -92,6 +92,7 @@ func TestBinaryListsTheProvidersModels(t *testing.T) {
 // TestBinaryListsModelsOfASilentProvider: the configured one, in bounded time, while
 // everything else is served.
 func TestBinaryListsModelsOfASilentProvider(t *testing.T) {
+	apptest.Long(t)
 	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()

@@ -14,6 +14,7 @@ import (
 // another has all of them answered, and ends turns; then each request has one answer, or a refusal
 // that tells why, and each thread has served.
 func TestBinaryServesAFlood(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	const threads, busy, each = 200, 20, 10
 	release := make(chan struct{})
@@ -69,6 +70,7 @@ func TestBinaryServesAFlood(t *testing.T) {
 // TestBinaryHoldsFewLargeAnswers: a client asks for a large thread again and again, and reads
 // nothing. Each request has an answer or a refusal, and few answers wait at a time.
 func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	const turns, asked = 8, 60
 	h := apptest.LaunchHost(t, apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), "")

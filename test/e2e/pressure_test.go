@@ -89,6 +89,7 @@ var unread = flag.Duration("unread", 2*time.Second, "how long TestBinaryHoldsBac
 // the server holds back the provider, takes no more memory however long that lasts, and nothing is
 // lost, neither for the client nor in the rollout.
 func TestBinaryHoldsBackStreams(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	const deltas = 200_000
 	still := make(chan bool, deltas)
@@ -169,6 +170,7 @@ func TestBinaryBoundsOutput(t *testing.T) {
 
 // TestBinaryAnswersLongLines sends lines of 64 MiB, and of one byte more.
 func TestBinaryAnswersLongLines(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	line := func(id, size int) string {
@@ -289,6 +291,7 @@ func TestBinaryAnswersWhatItAccepted(t *testing.T) {
 // TestBinaryGivesUpClientsThatDoNotRead: a client of a socket takes nothing of 200,000 deltas, and
 // is given up. Others are served meanwhile, and whoever resumes the thread finds all of it.
 func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	const deltas = 200_000
 	p := apptest.NewProvider(t, streamNumbered(deltas, func(bool) {}))

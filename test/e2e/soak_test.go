@@ -36,6 +36,7 @@ func soakTime(t *testing.T) time.Duration {
 // takes: it does not grow with time, and is given back when all have gone. SOAK is how long;
 // SOAK_DIR a folder that gets the samples, soak.csv, and their picture, soak.svg.
 func TestBinarySoak(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	const clients = 6
 	h := soakHost(t)

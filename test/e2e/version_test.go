@@ -41,6 +41,7 @@ func TestBinaryTellsWhatItIsMadeOf(t *testing.T) {
 // TestBuildsOfAnyFolderAreTheSame byte by byte, with the flags of make build, so that whoever
 // has the source can check what they were given.
 func TestBuildsOfAnyFolderAreTheSame(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "a folder of another name")
 	for _, part := range []string{"cmd", "core", "protocol", "rollout", "schema", "server"} {

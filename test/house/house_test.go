@@ -26,7 +26,6 @@ func houseRules() []houseRule {
 		{"exported docs", findExportedDocs},
 		{"function size", findLongFunctions},
 		{"file size", findLongFiles},
-		{"test size", findMissingTests},
 		{"names", findNames},
 		{"init", findInit},
 		{"decoders", findDecoders},

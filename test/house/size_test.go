@@ -115,14 +115,6 @@ func lineCounts(t *houseTree) (product, tests int) {
 	return product, tests
 }
 
-func findMissingTests(t *houseTree) []string {
-	product, tests := lineCounts(t)
-	if tests >= product {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d lines of tests for %d lines of product: %d are missing", tests, product, product-tests)}
-}
-
 // figures are the measures of the tree, for people.
 func (t *houseTree) figures() []string {
 	functions, files := functionSizes(t), fileSizes(t)

@@ -60,6 +60,7 @@ func TestBinaryTakesAnyArguments(t *testing.T) {
 // TestBinaryTypesMoreThanIsRead: a program that reads nothing holds up neither the turn nor the
 // server, and can be ended.
 func TestBinaryTypesMoreThanIsRead(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	c, o := apptest.StartObedient(t)
 	id := c.StartTrusted()
@@ -79,6 +80,7 @@ func TestBinaryTypesMoreThanIsRead(t *testing.T) {
 // TestBinaryFloodsStayCut: what floods in the background is cut for the model, ends when it is
 // told to, and leaves a thread that can be read.
 func TestBinaryFloodsStayCut(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	c, o := apptest.StartObedient(t)
 	id := c.StartTrusted()

@@ -30,14 +30,18 @@ type jail struct {
 	plain                        bool
 }
 
-// jails runs a test in a jail of this user and, if that is root, in one of a plain user.
+// jails runs a test in a jail of this user and, if that is root, in one of a plain user. With
+// -short, root runs the second only.
 func jails(t *testing.T, test func(t *testing.T, j *jail)) {
 	t.Parallel()
-	t.Run("same user", func(t *testing.T) {
-		t.Parallel()
-		test(t, newJail(t, false))
-	})
-	if os.Geteuid() != 0 {
+	root := os.Geteuid() == 0
+	if !root || !testing.Short() {
+		t.Run("same user", func(t *testing.T) {
+			t.Parallel()
+			test(t, newJail(t, false))
+		})
+	}
+	if !root {
 		return
 	}
 	t.Run("plain user", func(t *testing.T) {
@@ -199,6 +203,7 @@ func TestSandboxLetsTheWorkBeDone(t *testing.T) {
 // TestSandboxLetsGoBuild with a cache that is in the workspace, as its own cannot be written. The
 // runtime is in it already: to build that takes longer than a test waits for a message.
 func TestSandboxLetsGoBuild(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	j := newJail(t, false, "-c", "sandbox_workspace_write.exclude_slash_tmp=false", "TMPDIR=/tmp")
 	id := j.thread("workspace-write")
