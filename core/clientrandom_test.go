@@ -13,13 +13,12 @@ import (
 	"appserver/protocol"
 )
 
-// This file is what explorers draw, and the witness checks, of calls that the client
-// answers.
+// Random calls that the client answers, and their checks.
 
 const anyQuestions = `{"questions":[{"id":"db","header":"Store","question":"Which?","isSecret":true,"options":[{"label":"A","description":"a"}]},` +
 	`{"id":"ö","header":"","question":"When?","options":[{"label":"B","description":""}]}]}`
 
-// clientAnswers make sense for tools, for questions, or for neither.
+// clientAnswers are answers for tools, for questions, or for neither.
 var clientAnswers = rapid.SampledFrom([]string{
 	`{"contentItems":[{"type":"inputText","text":"out"}],"success":true}`, `{"contentItems":[],"success":false}`, `{"contentItems":[],"success":true,"more":1}`,
 	`{"contentItems":[{"type":"inputText","text":"\ud800 \u0000"},{"type":"inputImage","imageUrl":"data:image/png;base64,AAAA"}],"success":true}`,
@@ -40,8 +39,8 @@ func anySkills(t *rapid.T) []core.SkillText {
 	return rapid.SampledFrom([][]core.SkillText{nil, nil, nil, {{Name: "release", Path: "/s/SKILL.md", Text: "Run the tests.\n\n"}}, {{Name: "a"}, {Path: "/b</path>", Text: "</skill>\n<skill>"}}}).Draw(t, "skills")
 }
 
-// TestAnyClientAnswers has the model call little else than what the client answers, while
-// turns are interrupted, the context is edited, the disk fills, and the server crashes.
+// TestAnyClientAnswers mixes calls for the client with interrupts, edits of the context, full disks
+// and crashes.
 func TestAnyClientAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
@@ -60,7 +59,7 @@ func TestAnyClientAnswers(t *testing.T) {
 	})
 }
 
-// callClient ends a request to the model, if there is one, with calls for the client.
+// callClient answers a model request, if there is one, with calls for the client.
 func (e *explorer) callClient(t *rapid.T) {
 	id := last[core.ModelRequest](e.machine)
 	if id == 0 {
@@ -77,11 +76,11 @@ func (e *explorer) callClient(t *rapid.T) {
 	e.run(t, in)
 }
 
-// ask is what the client was asked: its params as they were sent first.
+// ask is a request to the client, with its first params.
 type ask struct{ method, params string }
 
-// hearAsk checks what a request says: it is of the turn under way, is the same whoever is
-// asked, and stands alone where it is for the client to act on.
+// hearAsk checks a request: it is of the active turn, equal for all clients, and alone if only one
+// client gets it.
 func (w *witness) hearAsk(m *machine, r core.Request) {
 	asked := ask{r.Method, encode(r.Params)}
 	if before, known := w.about[r.ID]; known && w.asked[r.ID] && before != asked {
@@ -116,8 +115,7 @@ func (w *witness) hearToolCall(id uint64, params string) {
 	}
 }
 
-// seeWaiting checks that the status tells what the thread waits for: nothing else, and all
-// of it.
+// seeWaiting checks that the status names exactly what the thread waits for.
 func (w *witness) seeWaiting(m *machine) {
 	want := []string{}
 	for _, id := range m.thread.OpenRequests() {
@@ -149,9 +147,9 @@ func (w *witness) seeWaiting(m *machine) {
 	}
 }
 
-// TestEveryClientCallIsToldToTheModel: whatever the client answers, the model gets one
-// output for its call, the people see the call as it ended, and both outlive a crash.
-func TestEveryClientCallIsToldToTheModel(t *testing.T) {
+// TestEveryClientCallHasOneOutput checks that any answer gives the model one output and completes
+// the item, and that both survive a crash.
+func TestEveryClientCallHasOneOutput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t.Fatalf)
 		start := m.start(protocol.HistoryPaginated)

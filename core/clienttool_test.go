@@ -48,8 +48,8 @@ func TestSkillsTextIsBounded(t *testing.T) {
 	require.True(t, strings.HasSuffix(text, "\n- More skills exist and are not listed."))
 }
 
-// TestClientToolsArePricedAndSent: what the model is offered is what the next request has,
-// also of a thread that is only looked at.
+// TestClientToolsArePricedAndSent checks that the price covers the tools of the next request, also
+// if the thread is only read.
 func TestClientToolsArePricedAndSent(t *testing.T) {
 	const bare, tooled = "start\nturn-start \"a\"\nsample-done", "start tools=`[{\"name\":\"ticket\",\"description\":\"Fetches a ticket by its number, with all that was said about it\",\"inputSchema\":{\"type\":\"object\"}}]`\nturn-start \"a\"\nsample-done"
 	tokens := func(script string) int64 {
@@ -63,9 +63,9 @@ func TestClientToolsArePricedAndSent(t *testing.T) {
 	require.Greater(t, tokens(tooled), tokens(bare)+10)
 }
 
-// TestWhatAClientsToolSaysIsBounded: the model gets as much of it as of a command's output,
-// head and tail, however many parts there are; people are shown all.
-func TestWhatAClientsToolSaysIsBounded(t *testing.T) {
+// TestClientToolOutputIsBounded checks that the model gets head and tail, for any number of parts.
+// Clients get everything.
+func TestClientToolOutputIsBounded(t *testing.T) {
 	for name, parts := range map[string]int{"one part": 1, "many parts": 100} {
 		t.Run(name, func(t *testing.T) {
 			var texts []string
@@ -91,7 +91,7 @@ func TestWhatAClientsToolSaysIsBounded(t *testing.T) {
 	}
 }
 
-// TestManyPartsAreJoinedOnce: a client answers with as many as a line holds.
+// TestManyPartsAreJoinedOnce uses as many parts as a line can hold.
 func TestManyPartsAreJoinedOnce(t *testing.T) {
 	m := newMachine(t.Errorf)
 	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
@@ -107,8 +107,9 @@ func TestManyPartsAreJoinedOnce(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(parts*each))
 }
 
-// TestWhatAServersToolSaysIsBounded, of whatever parts it is, and says that there is more.
-func TestWhatAServersToolSaysIsBounded(t *testing.T) {
+// TestServerToolOutputIsBounded checks parts of all kinds, and the note about parts that are left
+// out.
+func TestServerToolOutputIsBounded(t *testing.T) {
 	for _, tt := range []struct {
 		block string
 		count int
@@ -134,8 +135,9 @@ func TestWhatAServersToolSaysIsBounded(t *testing.T) {
 	}
 }
 
-// TestNoCallTookLessThanNothing, whatever the clock says: other programs refuse such a line.
-func TestNoCallTookLessThanNothing(t *testing.T) {
+// TestDurationIsNotNegative sets the clock back. Other programs reject a line with a negative
+// duration.
+func TestDurationIsNotNegative(t *testing.T) {
 	m := newMachine(t.Errorf)
 	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`", "advance -1h"} {
 		require.NoError(t, runCommand(m, line, new(strings.Builder)))
@@ -144,9 +146,9 @@ func TestNoCallTookLessThanNothing(t *testing.T) {
 	require.Contains(t, string(out.Lines[0].Payload), `"duration":{"secs":0,"nanos":0}`)
 }
 
-// TestArgumentsAreNotTooDeep has a model give tools arguments that are nested as deep as it takes:
-// an item that was begun is told to the end, and its lines can be read again.
-func TestArgumentsAreNotTooDeep(t *testing.T) {
+// TestDeepArguments checks that an item that began is completed, and that its lines can be read
+// again, for arguments of any depth.
+func TestDeepArguments(t *testing.T) {
 	for _, depth := range []int{100, 9_900, 9_901, 9_999, 10_000, 10_001, 16 << 20} {
 		if depth > 1<<20 && testing.Short() {
 			continue

@@ -10,8 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// TestEchoesSurvive: what a provider wants back with a call or a text is in the next
-// request, and in that of the thread loaded again.
+// TestEchoesSurvive checks that data for the provider is in the next request, also after a load.
 func TestEchoesSurvive(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.take(m.start(protocol.HistoryPaginated))

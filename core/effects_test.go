@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// This file holds the commands that say what effects do.
+// The commands for the terminal inputs of effects.
 
 var pieceKinds = map[string]core.PieceKind{"text": core.PieceText, "reasoning": core.PieceReasoning, "summary": core.PieceReasoningSummary}
 
@@ -25,7 +25,7 @@ func pieceInput(m *machine, a arguments) (core.Input, error) {
 	return core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: a.word(1)}}, err
 }
 
-// effectOf is the effect that the command names, or the one given.
+// effectOf returns the effect that the command names, or the given one.
 func effectOf(a arguments, otherwise core.EffectID) (core.EffectID, error) {
 	id, err := a.number("effect", uint64(otherwise))
 	if err == nil && id == 0 {
@@ -146,8 +146,7 @@ func imageReadInput(m *machine, a arguments) (core.Input, error) {
 	return in, err
 }
 
-// planInput reads the files of the command's options, and is what the patch under way
-// does to them.
+// planInput applies the active patch to the files of the command's options.
 func planInput(m *machine, a arguments) (core.Input, error) {
 	id, err := effectOf(a, last[core.PlanPatch](m))
 	if err != nil {
@@ -170,7 +169,7 @@ func planned(e core.PlanPatch, files patch.Files) core.PatchPlanned {
 	return core.PatchPlanned{Effect: e.ID, Result: r, Err: err}
 }
 
-// Read is the option with the file's name.
+// Read returns the option with the file's name.
 func (a arguments) Read(name string) (content string, exists bool, err error) {
 	if v := a.option(name); v != nil {
 		return *v, true, nil

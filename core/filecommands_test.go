@@ -67,7 +67,7 @@ func changedCommand(m *machine, a arguments, b *strings.Builder) error {
 	return nil
 }
 
-// back reverts to a checkpoint as the engine does.
+// back reverts to a checkpoint in the same way as the engine.
 func back(m *machine, a arguments, b *strings.Builder) error {
 	plan, refusal := m.thread.PlanRevert(a.word(0), a.word(1))
 	if refusal != nil {
@@ -84,7 +84,7 @@ func back(m *machine, a arguments, b *strings.Builder) error {
 	return nil
 }
 
-// trackedOf is what the command says of files, nil where it says nothing.
+// trackedOf returns the changes that the command names, or nil.
 func trackedOf(m *machine, a arguments, id core.EffectID) *core.Tracked {
 	track := m.trackOf(id)
 	t := &core.Tracked{Changes: protocol.WorktreeChanges{Root: "/repo"}}
@@ -114,7 +114,7 @@ func holds(object string) (f protocol.WorktreeFile) {
 	return f
 }
 
-// diffOf stands for a diff: what each path held, and holds.
+// diffOf replaces a diff: it has the content before and after for each path.
 func diffOf(changes []protocol.WorktreeChanges) core.FileDiff {
 	d := core.FileDiff{Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}}}
 	for _, c := range changes {
@@ -127,7 +127,7 @@ func diffOf(changes []protocol.WorktreeChanges) core.FileDiff {
 	return d
 }
 
-// trackOf is how an effect under way is tracked, nil where it is not.
+// trackOf returns the tracking of an active effect, or nil.
 func (m *machine) trackOf(id core.EffectID) *core.Track {
 	for _, e := range m.running {
 		switch e := e.(type) {

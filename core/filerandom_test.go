@@ -13,18 +13,18 @@ import (
 	"appserver/protocol"
 )
 
-// workplace is a disk on which a thread and its user work, and a book of who changed what.
+// workplace is a disk with files of a thread and its user, and a log of all changes.
 type workplace struct {
 	*machine
 	t      *rapid.T
 	disk   map[string]string
 	events []fileEvent
-	// begun are how many events there were at each checkpoint, by its id.
+	// begun has the number of events at each checkpoint, by its id.
 	begun map[string]int
 	order []string
 }
 
-// fileEvent is a change of a file by the thread, a revert of its included, or by the user.
+// fileEvent is a change of a file: by the thread, by a revert, or by the user.
 type fileEvent struct {
 	path, before, after string
 	user                bool
@@ -35,10 +35,10 @@ var (
 	contents  = rapid.SampledFrom([]string{"", "1", "2", "3"})
 )
 
-// TestARevertTakesBackWhatTheThreadDid checks reverts of files against the book: each file that
-// the thread changed holds what it held before, each other one what it holds, and where the user
-// has come between, nothing changes at all. Crashes make no difference.
-func TestARevertTakesBackWhatTheThreadDid(t *testing.T) {
+// TestRevertRestoresChangedFiles compares reverts with the log. Each file that the thread changed
+// gets its old content. Others keep theirs. If the user changed a file in between, nothing changes.
+// Crashes make no difference.
+func TestRevertRestoresChangedFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &workplace{machine: newMachine(t.Fatalf), t: t, disk: map[string]string{"a": "1", "b": "1"}, begun: map[string]int{}}
 		w.world.Tracking = core.Tracking{Worktree: true, Patches: true, Keep: 100}
@@ -65,13 +65,13 @@ func (w *workplace) edit(t *rapid.T) {
 	w.set(somePaths.Draw(t, "path"), contents.Draw(t, "text"), true)
 }
 
-// mostPoints are enough for every way in which changes can overlap.
+// mostPoints is enough for all overlaps of changes.
 const mostPoints = 5
 
-// turn has some commands; the user may write between them.
+// turn runs some commands; the user may write between them.
 func (w *workplace) turn(t *rapid.T) {
 	if len(w.order) == mostPoints {
-		return // each look at the thread takes longer
+		return // each check of the thread takes longer
 	}
 	w.take(core.TurnStart{To: w.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID}, Env: w.world})
 	id := w.thread.ActiveTurn()
@@ -104,7 +104,7 @@ func (w *workplace) mark(id string) {
 	w.order = append(w.order, id)
 }
 
-// revert goes back to a checkpoint, unless the book says that it cannot.
+// revert reverts to a checkpoint, unless the log has a conflict.
 func (w *workplace) revert(t *rapid.T) {
 	if len(w.order) == 0 {
 		return
@@ -121,7 +121,7 @@ func (w *workplace) revert(t *rapid.T) {
 	for _, c := range plan.Changes {
 		for _, one := range c.Changes {
 			if now := holds(w.disk[one.Path]); now != one.After && now != one.Before {
-				return // which the disk tells, and not the thread
+				return // the conflict is on the disk, not in the thread
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (w *workplace) revert(t *rapid.T) {
 	}
 	for _, c := range plan.Changes {
 		for _, one := range c.Changes {
-			if w.disk[one.Path] != one.After.Object { // it is so already, by somebody's hand
+			if w.disk[one.Path] != one.After.Object { // the user has restored it already
 				w.events = append(w.events, fileEvent{one.Path, w.disk[one.Path], one.After.Object, true})
 			}
 			w.disk[one.Path] = one.After.Object
@@ -144,8 +144,8 @@ func (w *workplace) revert(t *rapid.T) {
 	require.Equal(t, want, w.disk)
 }
 
-// before is what the disk is to hold after a revert, by the book; and whether somebody has
-// written to a file between two changes of the thread.
+// before returns the expected files after a revert, and reports whether the user wrote to a file
+// between two changes of the thread.
 func (w *workplace) before(id string) (want map[string]string, broken bool) {
 	want = maps.Clone(w.disk)
 	for _, path := range []string{"a", "b", "d/c"} {
@@ -168,7 +168,7 @@ func (w *workplace) before(id string) (want map[string]string, broken bool) {
 	return want, broken
 }
 
-// check compares the net changes with the book.
+// check compares the net changes with the log.
 func (w *workplace) check(t *rapid.T) {
 	c, refusal := w.thread.Changed(nil)
 	require.Nil(t, refusal)

@@ -10,8 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestSnapshotsKeepCheckpoints checks that a thread that is loaded from a snapshot and from what
-// came behind it has the checkpoints and the changes of the one that is loaded from all lines.
+// TestSnapshotsKeepCheckpoints checks that a thread from a snapshot and later lines equals the one
+// from all lines, in checkpoints and changes.
 func TestSnapshotsKeepCheckpoints(t *testing.T) {
 	m := newMachine(t.Errorf)
 	for _, line := range []string{

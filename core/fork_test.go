@@ -9,7 +9,7 @@ import (
 	"appserver/protocol"
 )
 
-// fork makes a thread of the lines of the machine's own, and goes on with it.
+// fork replaces the machine's thread by a fork.
 func fork(m *machine, a arguments, b *strings.Builder) error {
 	at, refusal := m.thread.ForkAt(a.option("last"), a.option("before"))
 	if refusal != nil {
@@ -31,7 +31,7 @@ func fork(m *machine, a arguments, b *strings.Builder) error {
 	return nil
 }
 
-// numbered are lines that all have ordinals, as rollouts are read.
+// numbered adds ordinals to lines, as the rollout does when it reads them.
 func numbered(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	lines = slices.Clone(lines)
 	for i := range lines {

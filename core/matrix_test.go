@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// observed is what the reference implementation, version 0.169.0, does with a command by
-// approval policy and sandbox policy, as it was seen with a model that calls them: runs
-// it, asks first, refuses it without asking, or runs it confined and then asks to run it
-// outside. "granular" has all its members set, and does the same without rules.
+// observed is the behaviour of the reference implementation, version 0.169.0, by approval policy
+// and sandbox policy. It was measured with a model that calls commands. The verdicts are: run, ask,
+// refuse, and run in the sandbox and then ask to run outside. "granular" has all members set; the
+// member rules makes no difference.
 const observed = `
 | command | sandbox | untrusted | on-request | granular | granular, no sandbox_approval | never |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -31,11 +31,10 @@ const observed = `
 | patch elsewhere | danger-full-access, externalSandbox | ask | run | run | run | run |
 `
 
-// deviations are where this server does otherwise, and why: command and policy, and the
-// verdict here.
+// deviations are the differences of this server, by command and policy, with the reason.
 var deviations = map[[2]string]struct{ verdict, why string }{
-	{"only reads", "untrusted"}:                                {"run", "who wants to be asked for all wants no questions about ls"},
-	{"any other, and the sandbox is in its way", "on-request"}: {"run, then ask", "the reference implementation leaves it to the model to ask; ours may be one that does not"},
+	{"only reads", "untrusted"}:                                {"run", "a user who wants to decide on commands needs no questions about ls"},
+	{"any other, and the sandbox is in its way", "on-request"}: {"run, then ask", "the reference implementation relies on the model to ask, which not every model does"},
 }
 
 // cell is one case of the matrix.
@@ -77,7 +76,7 @@ func readMatrix(t *testing.T, text string) map[cell]string {
 	return matrix
 }
 
-// matrixCalls are the calls of the model that stand for the commands.
+// matrixCalls are the model's calls for the commands of the matrix.
 var matrixCalls = map[string]string{
 	"only reads": `{"command":"ls"}`,
 	"any other":  `{"command":"make"}`,
@@ -101,7 +100,7 @@ func matrixPolicy(name string) string {
 	return name
 }
 
-// verdictOf has a thread run the command.
+// verdictOf runs the command in a thread and returns the verdict.
 func verdictOf(t *testing.T, at cell, enforced bool) string {
 	sandbox := at.sandbox
 	if sandbox == "externalSandbox" {
@@ -129,8 +128,8 @@ func verdictOf(t *testing.T, at cell, enforced bool) string {
 	return "run"
 }
 
-// TestMatrix compares what is done with commands with what the reference
-// implementation does: where it is something else, that is one of the deviations.
+// TestMatrix compares the verdicts with those of the reference implementation, except for the
+// deviations.
 func TestMatrix(t *testing.T) {
 	matrix := readMatrix(t, observed)
 	require.Len(t, matrix, (8*4+2)*5)
@@ -144,8 +143,8 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// TestMatrixInDocs compares the tables of docs/approvals.md, with a kernel that confines
-// and with one that does not.
+// TestMatrixInDocs compares the verdicts with both tables of docs/approvals.md: with a kernel that
+// confines, and without.
 func TestMatrixInDocs(t *testing.T) {
 	text, err := os.ReadFile("../docs/approvals.md")
 	require.NoError(t, err)

@@ -10,9 +10,9 @@ import (
 	"appserver/core/toolspec"
 )
 
-// This file holds the commands on MCP servers.
+// The commands for MCP servers.
 
-// serverTools are the tools that options name, NAME:HINTS.
+// serverTools returns the tools of the options, NAME:HINTS.
 func serverTools(a arguments) (tools []core.ServerTool) {
 	yes, no := true, false
 	for _, v := range a.all("tool") {

@@ -11,9 +11,9 @@ import (
 	"appserver/protocol"
 )
 
-// This file has what explorers do with MCP servers.
+// Random actions with MCP servers.
 
-// anyTools are some of the tools that the calls of an explorer name.
+// anyTools are tools for random calls.
 func anyTools(t *rapid.T) []core.ServerTool {
 	var a arguments
 	for _, name := range []string{"look:r", "wipe:d", "write:", "free:a", "watched:rp"} {
@@ -24,9 +24,9 @@ func anyTools(t *rapid.T) []core.ServerTool {
 	return serverTools(a)
 }
 
-// TestTheClientsToolComesBeforeAServers: of two tools of one name the model is offered one,
-// and it is the client's, which the thread was started with.
-func TestTheClientsToolComesBeforeAServers(t *testing.T) {
+// TestClientToolHidesServerTool checks that the model gets only the client's tool if a server has
+// one of the same name.
+func TestClientToolHidesServerTool(t *testing.T) {
 	m := newMachine(t.Fatalf)
 	start := m.start(protocol.HistoryPaginated)
 	start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("mcp__docs__look", `{}`)}
@@ -51,7 +51,7 @@ func anyResult(t *rapid.T, id core.EffectID) core.Input {
 	}).Draw(t, "result")
 }
 
-// serverAsks is a question of a server, at any time.
+// serverAsks is a question of a server.
 func (e *explorer) serverAsks(t *rapid.T) {
 	e.run(t, core.ServerQuestion{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form", Message: "?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
 }

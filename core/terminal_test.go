@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// withTerminals is a machine with a turn whose model may leave commands running.
+// withTerminals returns a machine whose model may leave commands running.
 func withTerminals(t *testing.T) *machine {
 	m := newMachine(t.Errorf)
 	m.world.Capabilities.Terminals = true
@@ -27,12 +27,12 @@ func (m *machine) ask() {
 	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
 }
 
-// call has the model call a tool, and gives what the step does.
+// call lets the model call a tool and returns the output of the step.
 func (m *machine) call(id, tool, arguments string) core.Output {
 	return m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: id, Name: tool, Arguments: arguments}}}})
 }
 
-// leaveRunning has the model leave a command running, and gives its effect.
+// leaveRunning lets a command continue in the background and returns its effect.
 func (m *machine) leaveRunning(id string) core.EffectID {
 	m.call(id, "exec_command", `{"cmd":"serve"}`)
 	effect := last[core.RunTool](m)
@@ -40,7 +40,7 @@ func (m *machine) leaveRunning(id string) core.EffectID {
 	return effect
 }
 
-// outputIn is the output of a call in the lines.
+// outputIn returns the output of a call from the lines.
 func outputIn(t *testing.T, out core.Output, call string) string {
 	t.Helper()
 	for _, line := range out.Lines {
@@ -52,7 +52,8 @@ func outputIn(t *testing.T, out core.Output, call string) string {
 	return ""
 }
 
-// TestTerminalsAreBounded refuses the 65th, and keeps no more than 64 that have ended.
+// TestTerminalsAreBounded checks that the 65th command is refused, and that at most 64 ended ones
+// wait to be read.
 func TestTerminalsAreBounded(t *testing.T) {
 	m := withTerminals(t)
 	var effects []core.EffectID
@@ -69,8 +70,8 @@ func TestTerminalsAreBounded(t *testing.T) {
 	require.Equal(t, 64, strings.Count(sessions[strings.Index(sessions, "The sessions are"):], ",")+1)
 }
 
-// TestTerminalOutputIsBounded gives the head and the tail of much output, and of what the
-// model wants less of.
+// TestTerminalOutputIsBounded checks that long output has its head and tail, and obeys the model's
+// limit.
 func TestTerminalOutputIsBounded(t *testing.T) {
 	m := withTerminals(t)
 	effect := m.leaveRunning("c")
@@ -88,7 +89,8 @@ func TestTerminalOutputIsBounded(t *testing.T) {
 	require.NotContains(t, little, "x")
 }
 
-// TestTerminalsOfRevertedTurns go on without an item: their turn is no more.
+// TestTerminalsOfRevertedTurns checks that they continue without an item, since their turn was
+// removed.
 func TestTerminalsOfRevertedTurns(t *testing.T) {
 	m := withTerminals(t)
 	m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
@@ -106,9 +108,9 @@ func TestTerminalsOfRevertedTurns(t *testing.T) {
 	require.Len(t, m.thread.View(true).Turns, 1)
 }
 
-// TestShellsOfTheModelsChoice: what a script does is known of the user's shell only, and
-// what was accepted for one shell is not for another.
-func TestShellsOfTheModelsChoice(t *testing.T) {
+// TestOtherShells checks that scripts of another shell count as unsafe, and that approvals hold for
+// one shell.
+func TestOtherShells(t *testing.T) {
 	m := withTerminals(t)
 	m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted
@@ -136,8 +138,8 @@ func TestShellsOfTheModelsChoice(t *testing.T) {
 	}
 }
 
-// TestHowLongCallsWait bounds what the model asks for.
-func TestHowLongCallsWait(t *testing.T) {
+// TestWaitIsBounded checks the bounds of yield_time_ms.
+func TestWaitIsBounded(t *testing.T) {
 	m := withTerminals(t)
 	m.leaveRunning("c")
 	wait := func(out core.Output) time.Duration {
@@ -165,8 +167,8 @@ func TestHowLongCallsWait(t *testing.T) {
 	}
 }
 
-// TestNothingIsTyped tells the model why, and that the command goes on.
-func TestNothingIsTyped(t *testing.T) {
+// TestFailedInput checks that the model gets the reason, and that the command continues.
+func TestFailedInput(t *testing.T) {
 	m := withTerminals(t)
 	m.call("c", "exec_command", `{"cmd":"serve","tty":true}`)
 	m.take(core.TimerFired{Effect: last[core.Timer](m)})
