@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"appserver/core/page"
 	"appserver/protocol"
 )
 
@@ -43,15 +44,11 @@ func listPage[T any](all []T, cursor *string, limit *uint32) (rows []T, next *st
 		}
 		from = int(n)
 	}
-	to := len(all)
-	if limit != nil {
-		to = min(to, from+max(int(*limit), 1))
+	rows, more := page.First(all[from:], page.Size(limit, page.Unlimited, page.Unlimited))
+	if more {
+		next = new(strconv.Itoa(from + len(rows)))
 	}
-	if to < len(all) {
-		text := strconv.Itoa(to)
-		next = &text
-	}
-	return append([]T{}, all[from:to]...), next, nil
+	return append([]T{}, rows...), next, nil
 }
 
 // ModelProviderList returns the providers.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"appserver/core"
+	"appserver/core/page"
 	"appserver/core/workspace"
 	"appserver/protocol"
 )
@@ -144,17 +145,17 @@ func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedLi
 			ids = append(ids, a.id)
 		}
 	}
-	page, next, err := pageOf(ids, p.Cursor, p.Limit)
+	listed, next, err := idsPage(ids, p.Cursor, p.Limit)
 	if err != nil {
 		return err
 	}
-	e.Outbox.Reply(to, protocol.ThreadLoadedListResponse{Data: page, NextCursor: next})
+	e.Outbox.Reply(to, protocol.ThreadLoadedListResponse{Data: listed, NextCursor: next})
 	return nil
 }
 
-// pageOf is the part of ids after the cursor, which is the last id of the page
-// before.
-func pageOf(ids []string, cursor *string, limit *uint32) (page []string, next *string, err error) {
+// idsPage returns the ids after the cursor, which is the last id of the previous page. A nil limit, or
+// 0, is no limit.
+func idsPage(ids []string, cursor *string, limit *uint32) (listed []string, next *string, err error) {
 	if cursor != nil {
 		i := slices.Index(ids, *cursor)
 		if i < 0 {
@@ -162,11 +163,14 @@ func pageOf(ids []string, cursor *string, limit *uint32) (page []string, next *s
 		}
 		ids = ids[i+1:]
 	}
-	if limit != nil && *limit > 0 && int(*limit) < len(ids) {
-		page = ids[:*limit]
-		return page, &page[len(page)-1], nil
+	if limit != nil && *limit == 0 {
+		limit = nil
 	}
-	return ids, nil, nil
+	listed, more := page.First(ids, page.Size(limit, page.Unlimited, page.Unlimited))
+	if more {
+		next = &listed[len(listed)-1]
+	}
+	return listed, next, nil
 }
 
 // ThreadUnsubscribe ends the caller's notifications of a thread.

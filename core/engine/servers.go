@@ -186,11 +186,11 @@ func (e *Engine) ListMcpServerStatus(to protocol.Caller, p *protocol.ListMcpServ
 				all[i].RuntimeStatus = nil
 			}
 		}
-		page, next, err := pageOf(names, p.Cursor, p.Limit)
+		listed, next, err := idsPage(names, p.Cursor, p.Limit)
 		if err != nil {
 			return nil, err
 		}
-		all = slices.DeleteFunc(all, func(s protocol.McpServerStatus) bool { return !slices.Contains(page, s.Name) })
+		all = slices.DeleteFunc(all, func(s protocol.McpServerStatus) bool { return !slices.Contains(listed, s.Name) })
 		if all == nil {
 			all = []protocol.McpServerStatus{}
 		}
