@@ -81,7 +81,7 @@ func (f *fakeServers) Call(ctx context.Context, owner string, c core.CallTool, p
 	begin, text := time.Now(), c.Tool+" "+string(c.Arguments)
 	switch c.Tool {
 	case "lost":
-		return core.ToolCalled{Effect: c.ID, Err: errors.New("the connection to the server was lost; it is made again")}
+		return core.ToolCalled{Effect: c.ID, Err: errors.New("the connection to the server was lost; call the tool again after it is restored")}
 	case "slow":
 		progress("half way")
 		time.Sleep(time.Second)

@@ -176,7 +176,7 @@ func (w *write) write(edits []tomledit.Edit) (*Config, error) {
 	if !bytes.Equal(text, w.text) {
 		err := w.replace(text)
 		if unsynced := new(unsyncedError); errors.As(err, &unsynced) {
-			return next, protocol.Internal(protocol.KindStorage, "%s was written, but may not outlast a power failure: %v", w.named, err)
+			return next, protocol.Internal(protocol.KindStorage, "%s was written, but may be lost in a power failure: %v", w.named, err)
 		}
 		if err != nil {
 			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %s", w.named, inWords(err))
@@ -293,7 +293,7 @@ func (c *Config) written(file string, edits []tomledit.Edit) protocol.ConfigWrit
 		over := stronger[i]
 		out.Status = "okOverridden"
 		out.OverriddenMetadata = &protocol.OverriddenMetadata{
-			Message:         "the command line of the server sets " + dotted(e.Path) + ", too, and is stronger",
+			Message:         "the server's command line also sets " + dotted(e.Path) + ", and overrides the file",
 			OverridingLayer: over.metadata(), EffectiveValue: conceal(e.Path, over.root.find(e.Path...).plain()),
 		}
 		break

@@ -132,10 +132,10 @@ func (c *Config) checkServers(d *decoder) {
 		n := c.root.find(path...)
 		switch {
 		case s.Command == "" && s.URL == "":
-			d.warn(n, path, "has neither command, for a program, nor url, for a service: it is not used")
+			d.warn(n, path, "has neither command nor url, so it is not used: set one of them")
 			delete(c.McpServers, name)
 		case s.Command != "" && s.URL != "":
-			d.warn(n, path, "has both command and url, and is a program or a service: it is not used")
+			d.warn(n, path, "has both command and url, so it is not used: remove one of them")
 			delete(c.McpServers, name)
 		case s.URL != "":
 			d.checkURL(s.URL, c.root.find(append(path, "url")...), append(path, "url"))

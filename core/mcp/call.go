@@ -67,7 +67,7 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 		return nil, err
 	}
 	if !s.offers(t.Tool) {
-		return nil, fmt.Errorf("the tool is turned off: see enabled_tools and disabled_tools below [mcp_servers.%s]", t.Server)
+		return nil, fmt.Errorf("the tool is disabled: see enabled_tools and disabled_tools below [mcp_servers.%s]", t.Server)
 	}
 	session, err := s.ready(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 		s.drop(session)
 	}
 	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
-		return nil, errors.New("the connection to the server was lost; it is made again")
+		return nil, errors.New("the connection to the server was lost; call the tool again after it is restored")
 	}
 	return result, err
 }
@@ -307,7 +307,7 @@ func cut(block sdk.Content, limit int) (json.RawMessage, error) {
 	if err != nil || len(raw) <= limit {
 		return raw, err
 	}
-	text := fmt.Sprintf("[content of %d bytes is left out: a result has at most %d]", len(raw), mostResult)
+	text := fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", len(raw), mostResult)
 	if t, ok := block.(*sdk.TextContent); ok {
 		text = toolspec.CutMiddle(t.Text, max(limit/2, 0))
 	}

@@ -103,7 +103,7 @@ func TestResultsAreCutBlockByBlock(t *testing.T) {
 		&sdk.TextContent{Text: "first"}, &sdk.ImageContent{Data: make([]byte, mostResult), MIMEType: "image/png"}, &sdk.TextContent{Text: long}, &sdk.TextContent{Text: "last"},
 	}})
 	require.JSONEq(t, `{"type":"text","text":"first"}`, string(r.Content[0]))
-	require.Contains(t, string(r.Content[1]), "bytes is left out: a result has at most 1048576")
+	require.Contains(t, string(r.Content[1]), "bytes omitted: a result has at most 1048576")
 	require.Contains(t, string(r.Content[2]), "bytes are left out here")
 	total := 0
 	for _, block := range r.Content {

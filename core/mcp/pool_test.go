@@ -40,7 +40,7 @@ func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
 	require.Nil(t, byTool["write"].ReadOnly)
 	require.Equal(t, toolspec.ApprovePrompt, wipe.Approval)
 	require.Equal(t, toolspec.ApproveAlways, byTool["echo"].Approval)
-	require.ErrorContains(t, r.Call(context.Background(), "me", core.CallTool{Server: d.Name, Tool: "crash"}, nil).Err, "turned off")
+	require.ErrorContains(t, r.Call(context.Background(), "me", core.CallTool{Server: d.Name, Tool: "crash"}, nil).Err, "disabled")
 }
 
 func TestLongAndEqualNamesEndWithAHash(t *testing.T) {
@@ -371,7 +371,7 @@ func TestServicesAreReachedByHTTP(t *testing.T) {
 func TestAServiceThatWantsALoginSaysSo(t *testing.T) {
 	r := newRig(t)
 	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: service(t, "-token", "tok"), StartupTimeout: 10 * time.Second}))
-	r.untilState("it wants a login, and this server does none; set bearer_token_env_var")
+	r.untilState("it requires a login, which this server does not support; set bearer_token_env_var")
 }
 
 func TestAProblemOfTheConfigurationIsTold(t *testing.T) {

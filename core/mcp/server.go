@@ -170,7 +170,7 @@ func (s *server) live() error {
 	}
 }
 
-var errEnded = errors.New("the server has ended it")
+var errEnded = errors.New("the server closed it")
 
 func (s *server) startFailure(err error) error {
 	return fmt.Errorf("MCP client for `%s` failed to start: %w", s.def.Name, err)
@@ -180,7 +180,7 @@ func (s *server) startFailure(err error) error {
 func (s *server) explain(err error, process Process) error {
 	if process == nil {
 		if strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)) {
-			return fmt.Errorf("%w: it wants a login, and this server does none; set bearer_token_env_var", err)
+			return fmt.Errorf("%w: it requires a login, which this server does not support; set bearer_token_env_var", err)
 		}
 		return err
 	}

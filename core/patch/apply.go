@@ -105,7 +105,7 @@ func (t *tree) apply(s *section) error {
 		return nil
 	case Delete:
 		if e.after == nil {
-			return s.missing("there is no such file to delete")
+			return s.missing("the file to delete does not exist")
 		}
 		e.after, e.from = nil, nil
 		return nil
@@ -120,9 +120,9 @@ func (s *section) missing(reason string) error {
 func (t *tree) update(s *section, e *entry) error {
 	switch {
 	case e.after == nil:
-		return s.missing("there is no such file to update")
+		return s.missing("the file to update does not exist")
 	case !utf8.ValidString(*e.after):
-		return s.missing("the file is no UTF-8 text; change it by a command")
+		return s.missing("the file is not UTF-8 text; use a command to change it")
 	}
 	content, err := s.update(*e.after)
 	if err != nil {

@@ -41,7 +41,7 @@ func behind(from int) string {
 	if from == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" behind line %d, where the hunk before it or its %s line ends", from, hunkMark)
+	return fmt.Sprintf(" after line %d, where the previous hunk or the %s line ends", from, hunkMark)
 }
 
 // mismatch adds the lines of the file that are nearest to those wanted.
@@ -54,7 +54,7 @@ func (s *section) mismatch(i int, message string, t text, wanted []string) error
 		}
 		message = strings.TrimSuffix(message, "\n") + "\nThe nearest lines of the file are:\n" + show(lines, func(k int) int { return at + k + 1 })
 	} else {
-		message = strings.TrimSuffix(message, "\n") + "\nNo line of the file is like them. Read the file again before you change it."
+		message = strings.TrimSuffix(message, "\n") + "\nThe file has no similar line. Read the file again before you change it."
 	}
 	return &Error{Kind: Mismatch, Path: s.path, Hunk: i + 1, Line: s.hunks[i].line, Message: strings.TrimSuffix(message, "\n")}
 }

@@ -144,7 +144,7 @@ func (p *parser) take(text string) error {
 	case s == nil && strings.HasPrefix(header, environmentMark) && p.line <= 3:
 		return nil
 	case s == nil || s.kind == Delete:
-		return p.fault("%q is no header; write %sNAME, %sNAME or %sNAME", header, addMark, deleteMark, updateMark)
+		return p.fault("%q is not a header; write %sNAME, %sNAME or %sNAME", header, addMark, deleteMark, updateMark)
 	case s.kind == Add:
 		return p.added(s, text)
 	}

@@ -26,32 +26,32 @@ func TestRefusalsNameTheFileTheHunkAndTheNearestLines(t *testing.T) {
 		message     string
 	}{
 		{"second hunk", wrap("*** Update File: d/f.go", "@@", "-package d", "+package e", "@@ func second() {", "-\treturn three", "-}", "+}"), patch.Mismatch,
-			"d/f.go, hunk 2 (line 6 of the patch): the file does not have these lines behind line 7, where the hunk before it or its @@ line ends:\n" +
+			"d/f.go, hunk 2 (line 6 of the patch): the file does not have these lines after line 7, where the previous hunk or the @@ line ends:\n" +
 				"  \treturn three\n  }\nThe nearest lines of the file are:\n  4  \treturn one\n  5  }"},
 		{"similar", wrap("*** Update File: d/f.go", "@@", "-func second(x int) {", "+}"), patch.Mismatch,
 			"d/f.go, hunk 1 (line 3 of the patch): the file does not have these lines:\n  func second(x int) {\n" +
 				"The nearest lines of the file are:\n  7  func second() {"},
 		{"context", wrap("*** Update File: d/f.go", "@@ func third() {", "-}", "+)"), patch.Mismatch,
 			"d/f.go, hunk 1 (line 3 of the patch): the line after @@, \"func third() {\", is not in the file\n" +
-				"No line of the file is like them. Read the file again before you change it."},
+				"The file has no similar line. Read the file again before you change it."},
 		{"end", wrap("*** Update File: d/f.go", "@@", "-package d", "*** End of File"), patch.Mismatch,
 			"d/f.go, hunk 1 (line 3 of the patch): the file does not have these lines at its end:\n  package d\n" +
 				"The nearest lines of the file are:\n  1  package d"},
-		{"missing", wrap("*** Update File: g", "@@", "+x"), patch.Missing, "g: there is no such file to update"},
-		{"deleted", wrap("*** Delete File: d/f.go", "*** Delete File: d/f.go"), patch.Missing, "d/f.go: there is no such file to delete"},
-		{"no text", wrap("*** Update File: bin", "@@", "+x"), patch.Missing, "bin: the file is no UTF-8 text; change it by a command"},
-		{"absolute", wrap("*** Delete File: /etc/passwd"), patch.Missing, "/etc/passwd: there is no such file to delete"},
-		{"parent", wrap("*** Delete File: a/../../b"), patch.Missing, "/b: there is no such file to delete"},
+		{"missing", wrap("*** Update File: g", "@@", "+x"), patch.Missing, "g: the file to update does not exist"},
+		{"deleted", wrap("*** Delete File: d/f.go", "*** Delete File: d/f.go"), patch.Missing, "d/f.go: the file to delete does not exist"},
+		{"no text", wrap("*** Update File: bin", "@@", "+x"), patch.Missing, "bin: the file is not UTF-8 text; use a command to change it"},
+		{"absolute", wrap("*** Delete File: /etc/passwd"), patch.Missing, "/etc/passwd: the file to delete does not exist"},
+		{"parent", wrap("*** Delete File: a/../../b"), patch.Missing, "/b: the file to delete does not exist"},
 		{"own directory", wrap("*** Add File: ../repo", "+x"), patch.Malformed, "line 2 of the patch: the file's name is missing"},
 		{"git by an absolute name", wrap("*** Add File: /repo/x/../.git/config", "+x"), patch.Forbidden,
 			"/repo/x/../.git/config: the name leads into .git, which patches do not change"},
 		{"git", wrap("*** Update File: d/f.go", "*** Move to: sub/.GIT/hooks/pre-commit", "@@", "+x"), patch.Forbidden,
 			"sub/.GIT/hooks/pre-commit: the name leads into .git, which patches do not change"},
 		{"control", wrap("*** Add File: a\x1b[2Jb", "+x"), patch.Forbidden, "a\x1b[2Jb: the name has a control character in it"},
-		{"directory", wrap("*** Add File: d/", "+x"), patch.Forbidden, "d/: the name is that of a directory"},
+		{"directory", wrap("*** Add File: d/", "+x"), patch.Forbidden, "d/: the name is a directory name"},
 		{"no name", wrap("*** Add File: .", "+x"), patch.Malformed, "line 2 of the patch: the file's name is missing"},
 		{"nothing", wrap("*** Environment ID: local"), patch.Malformed, "the patch changes no file"},
-		{"no header", wrap("x"), patch.Malformed, `line 2 of the patch: "x" is no header; write *** Add File: NAME, *** Delete File: NAME or *** Update File: NAME`},
+		{"no header", wrap("x"), patch.Malformed, `line 2 of the patch: "x" is not a header; write *** Add File: NAME, *** Delete File: NAME or *** Update File: NAME`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := apply(c.patch, files)

@@ -23,7 +23,7 @@ func cleanPath(dir, name string, line int) (string, error) {
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
 		return refuse("the name has a control character in it")
 	case strings.HasSuffix(name, "/"):
-		return refuse("the name is that of a directory")
+		return refuse("the name is a directory name")
 	}
 	return clean, nil
 }

@@ -18,24 +18,24 @@ type Command struct {
 }
 
 // nothing is for commands without arguments.
-const nothing = "and nothing behind it"
+const nothing = "without arguments"
 
 // Commands are all slash commands, in the order in which they are shown.
 func Commands() []Command {
 	return []Command{
-		{command("clear [N]", "Takes all turns out of the context, or all but the last N."),
-			"thread/context/trim", "where N is how many of the last turns stay", trim},
-		{command("compact", "Puts a summary in the place of the older turns."),
+		{command("clear [N]", "Trims all turns from the context, or all but the last N."),
+			"thread/context/trim", "where N is the number of last turns to keep", trim},
+		{command("compact", "Replaces the older turns by a summary."),
 			"thread/compact/start", nothing, alone(func(id string) any { return &protocol.ThreadCompactStartParams{ThreadID: id} })},
-		{command("new", "Archives the conversation and begins another like it, without its history."),
+		{command("new", "Archives the conversation and starts one with the same settings and no history."),
 			"thread/archiveAndNew", nothing, alone(func(id string) any { return &protocol.ThreadArchiveAndNewParams{ThreadID: id} })},
 		{command("prune CATEGORY", "Excludes all items of a category from the context."),
 			"context/prune", "where CATEGORY is one of " + categories(), prune},
-		{command("undo", "Takes back the last edit of the context."),
+		{command("undo", "Undoes the last edit of the context."),
 			"context/undo", nothing, alone(func(id string) any { return &protocol.ContextUndoParams{ContextRequest: request(id)} })},
-		{command("restore", "Brings back everything that was taken out of the context."),
+		{command("restore", "Puts back everything that was taken out of the context."),
 			"context/restore", nothing, alone(func(id string) any { return &protocol.ContextRestoreParams{ContextRequest: request(id)} })},
-		duringTurn(Command{command("context", "Tells what the context costs."),
+		duringTurn(Command{command("context", "Shows the cost of the context."),
 			"context/getUsage", nothing, alone(func(id string) any { return &protocol.ContextGetUsageParams{ThreadID: id} })}),
 	}
 }

@@ -108,7 +108,7 @@ func namespaceFailure(err error) error {
 	case errors.Is(err, unix.ENOSPC):
 		return errors.New("cannot make namespaces: there are as many as sysctl user.max_user_namespaces allows; raise it")
 	case errors.Is(err, unix.EPERM):
-		return fmt.Errorf("cannot make namespaces: this system keeps user namespaces from programs like this one: %w", err)
+		return fmt.Errorf("cannot make namespaces: this system does not allow user namespaces for this program: %w", err)
 	}
 	return fmt.Errorf("cannot make namespaces: %w", err)
 }

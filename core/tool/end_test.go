@@ -147,7 +147,7 @@ func TestASupervisorTellsHowTheCommandEnded(t *testing.T) {
 	require.Equal(t, 6, *result.ExitCode)
 	s.Supervisor = []string{"/bin/sh", "-c", "exit 9", "sh"}
 	result, _ = run(t, s, script("true"))
-	require.Equal(t, "exit status 9, and its supervisor with it", result.Failure)
+	require.Equal(t, "exit status 9, and its supervisor ended as well", result.Failure)
 	s.Supervisor = []string{"/bin/sh", "-c", "echo no such luck >&3", "sh"}
 	result, _ = run(t, s, script("true"))
 	require.Equal(t, "no such luck\n", result.Failure)
@@ -156,14 +156,14 @@ func TestASupervisorTellsHowTheCommandEnded(t *testing.T) {
 func TestAKilledSupervisorLeavesNothingBehind(t *testing.T) {
 	s := shells()["supervised"]
 	result, r := run(t, s, script("echo $$ $(setsid bash -c 'sleep 60 >/dev/null & echo $!'); kill -KILL $PPID; sleep 60"))
-	require.Contains(t, result.Failure, "ended by signal 9 (killed), and its supervisor with it")
+	require.Contains(t, result.Failure, "ended by signal 9 (killed), and its supervisor ended as well")
 	requireGone(t, r.text())
 }
 
 func TestAStoppedSupervisorLeavesNothingBehind(t *testing.T) {
 	s := shells()["supervised"]
 	result, r := cancelAfterOutput(t, s, script("kill -STOP $PPID; echo $$; sleep 60"))
-	require.Contains(t, result.Failure, "and its supervisor with it")
+	require.Contains(t, result.Failure, "and its supervisor ended as well")
 	requireGone(t, r.text())
 }
 

@@ -214,9 +214,9 @@ func (r *root) read(name string) (string, fs.FileMode, error) {
 	case err != nil:
 		return "", 0, err
 	case !info.Mode().IsRegular():
-		return "", 0, errors.New("it is no file")
+		return "", 0, errors.New("it is not a regular file")
 	case info.Size() > maxPatched:
-		return "", 0, fmt.Errorf("the file is longer than %d MiB; change it by a command", maxPatched>>20)
+		return "", 0, fmt.Errorf("the file is longer than %d MiB; use a command to change it", maxPatched>>20)
 	}
 	f, err := r.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {

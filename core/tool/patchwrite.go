@@ -35,7 +35,7 @@ func (p *places) write(files []patch.File) error {
 		return nil
 	}
 	if undone := w.undo(); undone != nil {
-		return fmt.Errorf("%w. Putting back what was changed failed too: %w", err, undone)
+		return fmt.Errorf("%w. Restoring the changed files failed as well: %w", err, undone)
 	}
 	return fmt.Errorf("%w. No file was changed", err)
 }
@@ -158,7 +158,7 @@ func (w *writing) mkdirs(at *root, dir string) error {
 	case err == nil && info.IsDir():
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	}
 	if err := w.mkdirs(at, path.Dir(dir)); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 	result := p.outcome()
 	result.Output = out.close()
 	for _, file := range p.refused {
-		result.Output += "\nThe sandbox has removed " + file + ", which would make git run programs of this command's choice.\n"
+		result.Output += "\nThe sandbox has removed " + file + ", which could make git run programs that this command chose.\n"
 	}
 	result.TimedOut = why == timedOut
 	return result

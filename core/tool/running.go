@@ -151,7 +151,7 @@ func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 		return state.Sys().(syscall.WaitStatus), ""
 	case p.status == "":
 		result := outcomeOf(state.Sys().(syscall.WaitStatus))
-		return 0, cmp.Or(result.Failure, state.String()) + ", and its supervisor with it"
+		return 0, cmp.Or(result.Failure, state.String()) + ", and its supervisor ended as well"
 	}
 	number, err := strconv.ParseUint(p.status, 10, 32)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 
 // notDying is the failure of a command that runs on.
 func notDying(pid int) error {
-	return fmt.Errorf("process %d did not end within %s of SIGKILL: it is stuck in the kernel, or another user's", pid, killTime)
+	return fmt.Errorf("process %d did not end within %s of SIGKILL: it is stuck in the kernel, or belongs to another user", pid, killTime)
 }
 
 func outcomeOf(status syscall.WaitStatus) core.ToolResult {
