@@ -89,6 +89,25 @@ func (w *wire) end(t testing.TB) {
 	MustConform(t, report)
 }
 
+// RequireConforms checks the server's lines of a transcript, if there is a reference.
+func RequireConforms(t testing.TB, transcript string) {
+	t.Helper()
+	reference, err := LoadReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reference == nil {
+		return
+	}
+	wireCounts.Lock()
+	defer wireCounts.Unlock()
+	report := conform.ValidateTranscript(reference, conform.ParseTranscript(transcript))
+	if report.Checked == 0 {
+		t.Error("the transcript has no message that was checked")
+	}
+	MustConform(t, report)
+}
+
 // MustConform fails the test where something is wrong, or no schema says what is right.
 func MustConform(t testing.TB, report conform.Report) {
 	t.Helper()

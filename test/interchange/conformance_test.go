@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
@@ -38,20 +37,6 @@ func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) in
 	require.Positive(t, report.Checked)
 	apptest.MustConform(t, report)
 	return report.Checked
-}
-
-func TestReferenceTakesTranscripts(t *testing.T) {
-	reference := referenceSchemas(t)
-	paths, err := filepath.Glob(apptest.Root("cmd/appserver/testdata/*.txtar"))
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			require.NoError(t, err)
-			conforms(t, reference, conform.ParseTranscript(string(archive.Files[len(archive.Files)-1].Data)))
-		})
-	}
 }
 
 // TestReferenceTakesDocuments looks at the documents that have whole messages.
