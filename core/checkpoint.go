@@ -63,7 +63,7 @@ func (t *Thread) checkpointView(at int) protocol.Checkpoint {
 	}
 	if p.Kind == protocol.CheckpointTurn {
 		v.TurnID = &p.ID
-		_, v.InThread = t.turnAt[p.ID]
+		_, v.InThread = t.transcript.IndexOf(p.ID)
 	}
 	return v
 }
@@ -140,7 +140,7 @@ func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
 		if err != nil {
 			return p, err
 		}
-		p.Turns = len(t.turns) - turn
+		p.Turns = len(t.transcript.Turns()) - turn
 	}
 	if mode == protocol.RevertConversation {
 		return p, nil

@@ -1,10 +1,10 @@
 package core
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -15,10 +15,10 @@ func (s *step) trimAt(place int, reason string, kept ...int) protocol.StoredTrim
 	for _, i := range slices.Compact(sorted(append(s.context.Retained(place), kept...))) {
 		p.Kept = append(p.Kept, s.context.Item(i).ID())
 	}
-	turn := len(s.turns)
-	if last := s.lastTurn(); last != nil && last.id == s.ActiveTurn() { // it compacts
+	turn := len(s.transcript.Turns())
+	if last := s.transcript.Last(); last != nil && last.ID == s.ActiveTurn() { // it compacts
 		turn--
-		p.Boundary = max(s.beginOf(turn), s.lastBoundary())
+		p.Boundary = max(s.transcript.BeginOf(turn), s.lastBoundary())
 	}
 	if place != none {
 		p.KeepFrom = s.context.Item(place).ID()
@@ -26,13 +26,13 @@ func (s *step) trimAt(place int, reason string, kept ...int) protocol.StoredTrim
 	}
 	pruned := s.context.TrimmedTurns()
 	p.PrunedTurnIDs = []string{}
-	for _, t := range s.turns[:turn] {
-		if !pruned[t.id] {
-			p.PrunedTurnIDs = append(p.PrunedTurnIDs, t.id)
+	for _, t := range s.transcript.Turns()[:turn] {
+		if !pruned[t.ID] {
+			p.PrunedTurnIDs = append(p.PrunedTurnIDs, t.ID)
 		}
 	}
 	p.BeforeEntryID, p.FirstKeptItemID = s.itemsAround(p.Boundary)
-	p.PrunedMessageCount = max(s.messagesBefore(p.Boundary)-s.messagesBefore(s.lastBoundary())-s.messagesAmong(p.Kept), 0)
+	p.PrunedMessageCount = max(s.transcript.MessagesBefore(p.Boundary)-s.transcript.MessagesBefore(s.lastBoundary())-s.messagesAmong(p.Kept), 0)
 	p.Revision = s.context.Revision() + 1
 	p.SavedTokens = s.context.SavedBy(s.context.TrimChanges(&p))
 	return p
@@ -63,7 +63,7 @@ func (l *log) boundaryAt(place int) (turn int, boundary int64) {
 	if turn < 0 || l.context.TrimmedTurns()[c.TurnID()] { // a summary, or an item that is kept before it
 		return 0, l.lastBoundary()
 	}
-	start := l.beginOf(turn)
+	start := l.transcript.BeginOf(turn)
 	if !l.context.BeginsTurn(place) || start == none {
 		return turn, c.Ordinal()
 	}
@@ -79,34 +79,22 @@ func (l *log) lastBoundary() int64 {
 
 // itemsAround returns the ids of the last thread item before a boundary and the first one after it.
 func (l *log) itemsAround(boundary int64) (before, behind *string) {
-	at := l.momentFrom(boundary)
+	at := l.transcript.EventFrom(boundary)
 	for i := at - 1; i >= 0 && before == nil; i-- {
-		before = l.itemID(l.moments[i])
+		before = l.itemID(l.transcript.Events()[i])
 	}
-	for i := at; i < len(l.moments) && behind == nil; i++ {
-		behind = l.itemID(l.moments[i])
+	for i := at; i < len(l.transcript.Events()) && behind == nil; i++ {
+		behind = l.itemID(l.transcript.Events()[i])
 	}
 	return before, behind
 }
 
 // itemID returns the id of the thread item of an event, or nil for other events.
-func (l *log) itemID(m moment) *string {
-	if m.item < 0 {
+func (l *log) itemID(e transcript.Event) *string {
+	if e.Item < 0 {
 		return nil
 	}
-	return new(l.turns[m.turn].items[m.item].id())
-}
-
-// id returns the id of the item. An item that is not decoded has the id of its line.
-func (r *itemRecord) id() string {
-	switch {
-	case r.number != none:
-		return itemName(r.number)
-	case r.item.ThreadItemVariant != nil:
-		return r.item.ItemID()
-	}
-	raw, _ := r.Payload()
-	return cmp.Or(legacyID(raw), peek(raw, "item.id"))
+	return new(l.transcript.ItemAt(e).ID())
 }
 
 // withSummary returns the summary of a client, or nil if it is blank.

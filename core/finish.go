@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"appserver/core/history"
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -94,7 +95,7 @@ func (s *step) completeTurn() {
 
 // endedTurn returns the turn for turn/completed. Its items are only the last message of the agent.
 func (s *step) endedTurn(t *turn) protocol.Turn {
-	v := s.lastTurn().head()
+	v := s.transcript.Last().View()
 	v.Error = t.outcome.err
 	if t.last != nil && t.outcome.status == protocol.TurnCompleted {
 		v.Items, v.ItemsView = []protocol.ThreadItem{*t.last}, protocol.ItemsSummary
@@ -151,29 +152,29 @@ func (s *step) startWaiting() {
 // closeDanglingTurn records the end of a turn without one: after a crash, or after a failed append.
 // It precedes the first line outside of a turn.
 func (s *step) closeDanglingTurn() {
-	last := s.lastTurn()
-	if last == nil || last.status != protocol.TurnInProgress || s.active != nil {
+	last := s.transcript.Last()
+	if last == nil || last.Status != protocol.TurnInProgress || s.active != nil {
 		return
 	}
 	s.completeOpenCalls()
 	s.out.Sync = true
-	if s.announcedEnd != nil && s.announcedEnd.turnID == last.id {
+	if s.announcedEnd != nil && s.announcedEnd.turnID == last.ID {
 		s.event(protocol.TaskComplete{
 			Type:      protocol.EventTaskComplete,
-			TurnID:    last.id,
-			StartedAt: last.startedAt,
+			TurnID:    last.ID,
+			StartedAt: last.StartedAt,
 			Error:     storedError(&s.announcedEnd.err),
 		})
 		return
 	}
-	if s.context.HasTurn(last.id) { // the model knows the turn
+	if s.context.HasTurn(last.ID) { // the model knows the turn
 		s.item(history.UserMessage(abortedText))
 	}
 	s.event(protocol.TurnAborted{
 		Type:      protocol.EventTurnAborted,
-		TurnID:    last.id,
+		TurnID:    last.ID,
 		Reason:    "interrupted",
-		StartedAt: last.startedAt,
+		StartedAt: last.StartedAt,
 	})
 }
 
@@ -198,9 +199,9 @@ func (s *step) storageFailed(in StorageFailed) {
 	}}
 	s.notifyStatus()
 	s.notify(protocol.ErrorNotification{Error: s.announcedEnd.err, ThreadID: s.id, TurnID: in.Turn})
-	ended := (&turnRecord{id: in.Turn, root: in.Turn}).head()
-	if i, ok := s.turnAt[in.Turn]; ok {
-		ended = s.turns[i].head()
+	ended := (&transcript.Turn{ID: in.Turn, Root: in.Turn}).View()
+	if i, ok := s.transcript.IndexOf(in.Turn); ok {
+		ended = s.transcript.Turn(i).View()
 	}
 	ended.Status, ended.Error = protocol.TurnFailed, &s.announcedEnd.err
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: ended})
@@ -208,8 +209,8 @@ func (s *step) storageFailed(in StorageFailed) {
 
 // lastTurnFailed reports whether clients know the last turn as failed.
 func (s *step) lastTurnFailed() bool {
-	last := s.lastTurn()
-	return last != nil && (last.status == protocol.TurnFailed || s.announcedEnd != nil && s.announcedEnd.turnID == last.id)
+	last := s.transcript.Last()
+	return last != nil && (last.Status == protocol.TurnFailed || s.announcedEnd != nil && s.announcedEnd.turnID == last.ID)
 }
 
 func storedError(err *protocol.TurnError) *protocol.StoredError {

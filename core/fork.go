@@ -80,7 +80,7 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	case err == nil && t.ActiveTurn() == id:
 		err = protocol.Refuse(protocol.KindTurnActive, "lastTurnId '%s' identifies an in-progress turn", id)
 		err.Data.TurnID = id
-	case err == nil && turn+1 < len(t.turns):
+	case err == nil && turn+1 < len(t.transcript.Turns()):
 		return t.startOf(turn + 1), nil
 	}
 	return t.next, err
@@ -88,7 +88,7 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 
 // findTurn returns the position of a turn.
 func (t *Thread) findTurn(id string) (int, *protocol.Error) {
-	turn, found := t.turnAt[id]
+	turn, found := t.transcript.IndexOf(id)
 	if !found {
 		return 0, protocol.Refuse(protocol.KindTurnNotFound, "turn not found: %s", id)
 	}
@@ -98,13 +98,13 @@ func (t *Thread) findTurn(id string) (int, *protocol.Error) {
 // startOf returns the ordinal of a turn's first line. If no line begins turns, the user's message
 // precedes the line that identifies the turn.
 func (l *log) startOf(turn int) int64 {
-	if turn >= len(l.turns) {
+	if turn >= len(l.transcript.Turns()) {
 		return l.next
 	}
-	begin := l.beginOf(turn)
+	begin := l.transcript.BeginOf(turn)
 	place := l.context.FindOrdinal(begin)
-	items := l.turns[turn].items
-	if place > 0 && len(items) > 0 && items[0].number != none && l.context.UserItemID(place-1) == items[0].id() {
+	items := l.transcript.Turn(turn).Items()
+	if place > 0 && len(items) > 0 && items[0].IsNumbered() && l.context.UserItemID(place-1) == items[0].ID() {
 		return l.context.Item(place - 1).Ordinal()
 	}
 	return begin

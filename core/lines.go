@@ -22,12 +22,12 @@ func (t *Thread) Evict(lines lineref.Lines, first int, worth func(line int) bool
 			c.Source, c.Raw = t.appended, nil
 		}
 	}
-	for i := len(t.moments) - 1; i >= 0 && t.moments[i].position >= since; i-- {
-		m := t.moments[i]
-		if m.item < 0 {
+	events := t.transcript.Events()
+	for i := len(events) - 1; i >= 0 && events[i].Position >= since; i-- {
+		if events[i].Item < 0 {
 			continue
 		}
-		if r := &t.turns[m.turn].items[m.item]; r.Raw != nil && worth(int(r.Line)) {
+		if r := t.transcript.ItemAt(events[i]); r.Raw != nil && worth(int(r.Line)) {
 			r.Source, r.Raw = t.appended, nil
 		}
 	}

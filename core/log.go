@@ -3,8 +3,11 @@ package core
 import (
 	"encoding/json"
 
+	"github.com/tidwall/gjson"
+
 	"appserver/core/history"
 	"appserver/core/lineref"
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -16,20 +19,15 @@ type log struct {
 	applied  string // the last thread_settings_applied event
 	name     string
 	namedAt  string // when, as the line says
-	preview  string
 	next     int64  // the ordinal of the next line
 	session  string // the provider session, "" for the first one
 	// disordered is set if the ordinals of lines differ from their count.
 	disordered bool
 	context    history.History
-	turns      []turnRecord
-	turnAt     map[string]int // the places of turns, by id
-	chronicle
+	transcript transcript.Transcript
 	// providerRecorded is set after a line has named the provider of the model.
 	providerRecorded bool
-	// numbered counts the items of events without ids.
-	numbered int64
-	usage    protocol.ThreadTokenUsage
+	usage            protocol.ThreadTokenUsage
 	// memoryOff is set while the memory of the thread is off.
 	memoryOff bool
 	// modelRecorded is set after a line has named the model.
@@ -125,6 +123,9 @@ func (l *log) applyMeta(payload json.RawMessage) {
 	}
 }
 
+// peek returns a text of valid JSON, or "".
+func peek(payload json.RawMessage, path string) string { return gjson.GetBytes(payload, path).Str }
+
 // storedContext is a turn_context line whose values may come from another version.
 type storedContext struct {
 	protocol.TurnContext
@@ -198,8 +199,8 @@ func (l *log) applyTurnContext(payload json.RawMessage) {
 }
 
 func (l *log) currentTurn() string {
-	if len(l.turns) == 0 {
-		return ""
+	if last := l.transcript.Last(); last != nil {
+		return last.ID
 	}
-	return l.turns[len(l.turns)-1].id
+	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"appserver/core/excerpt"
 	"appserver/core/history"
 	"appserver/core/toolspec"
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -201,7 +202,7 @@ func (s *step) warnAboutMemory(text string) {
 
 // searchMemory searches the memory for the user's input, before the first request of a turn.
 func (s *step) searchMemory(input []protocol.UserInput) {
-	query := strings.TrimSpace(beginOfText(inputText(input), toolspec.MaxQuery))
+	query := strings.TrimSpace(beginOfText(transcript.InputText(input), toolspec.MaxQuery))
 	if s.memory.Items == 0 || s.memoryOff || query == "" {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -439,7 +440,7 @@ func (s *step) completeItem(item *protocol.ThreadItem, argv []string) {
 
 // completeItemIn is completeItem for a turn that can be completed.
 func (s *step) completeItemIn(turnID string, item *protocol.ThreadItem, argv []string) {
-	s.completeItemAs(turnID, item, storeItem(*item, argv))
+	s.completeItemAs(turnID, item, transcript.EncodeItem(*item, argv))
 }
 
 // completeItemAs is completeItemIn with the rollout's form of the item.

@@ -5,6 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -43,7 +44,7 @@ func (s *step) searchOccurrences(in SearchOccurrences) {
 	}
 	page := protocol.ThreadSearchOccurrencesResponse{Data: []protocol.ThreadSearchOccurrence{}}
 	term, limit := folded(in.Term), pageSize(in.Limit, occurrencesPage, occurrencesMost)
-	for i := first; i < len(s.moments); i++ {
+	for i := first; i < len(s.transcript.Events()); i++ {
 		found := s.occurrencesIn(i, term)
 		for n := skip; n < len(found); n++ {
 			if len(page.Data) == limit {
@@ -73,21 +74,21 @@ func (t *Thread) beginOccurrences(in SearchOccurrences) (first, skip int, ok boo
 }
 
 func (t *Thread) occurrenceCursor(place, skip int, term string) *string {
-	m := t.moments[place]
-	return new(cursorText(occurrenceCursor{t.id, term, m.position, t.turns[m.turn].items[m.item].id(), skip}))
+	m := t.transcript.Events()[place]
+	return new(cursorText(occurrenceCursor{t.id, term, m.Position, t.transcript.ItemAt(m).ID(), skip}))
 }
 
 // span is a part of a text, in bytes.
 type span struct{ from, to int }
 
 // messageAt is what was said at a moment, "" where nothing was.
-func (t *Thread) messageAt(m moment) string {
-	if m.item < 0 || !t.turns[m.turn].items[m.item].isMessage() {
+func (t *Thread) messageAt(m transcript.Event) string {
+	if m.Item < 0 || !t.transcript.ItemAt(m).IsMessage() {
 		return ""
 	}
-	switch v := t.turns[m.turn].items[m.item].Item().ThreadItemVariant.(type) {
+	switch v := t.transcript.ItemAt(m).ThreadItem().ThreadItemVariant.(type) {
 	case *protocol.UserMessageItem:
-		return inputText(v.Content)
+		return transcript.InputText(v.Content)
 	case *protocol.AgentMessageItem:
 		return v.Text
 	}
@@ -95,7 +96,7 @@ func (t *Thread) messageAt(m moment) string {
 }
 
 func (t *Thread) occurrencesIn(place int, term string) []span {
-	text := t.messageAt(t.moments[place])
+	text := t.messageAt(t.transcript.Events()[place])
 	if !strings.Contains(folded(text), term) {
 		return nil
 	}
@@ -137,8 +138,8 @@ func folded(text string) string {
 }
 
 func (t *Thread) occurrence(place int, at span) protocol.ThreadSearchOccurrence {
-	m := t.moments[place]
-	r := &t.turns[m.turn]
+	m := t.transcript.Events()[place]
+	r := t.transcript.Turn(int(m.Turn))
 	text := t.messageAt(m)
 	before, behind := lastRunes(text[:at.from], snippetBefore), firstRunes(text[at.to:], snippetBehind)
 	if len(before) < at.from {
@@ -150,9 +151,9 @@ func (t *Thread) occurrence(place int, at span) protocol.ThreadSearchOccurrence 
 	}
 	start := utf16Length(before)
 	return protocol.ThreadSearchOccurrence{
-		TurnID: r.id, ItemID: r.items[m.item].id(), Snippet: snippet,
+		TurnID: r.ID, ItemID: r.Item(int(m.Item)).ID(), Snippet: snippet,
 		SnippetMatchRange: protocol.ThreadSearchTextRange{Start: start, End: start + utf16Length(text[at.from:at.to])},
-		TurnCursor:        *pageCursor{Thread: t.id, Kind: "turns", ID: r.id, Begins: true}.text(),
+		TurnCursor:        *pageCursor{Thread: t.id, Kind: "turns", ID: r.ID, Begins: true}.text(),
 	}
 }
 

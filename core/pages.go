@@ -1,6 +1,9 @@
 package core
 
-import "appserver/protocol"
+import (
+	"appserver/core/transcript"
+	"appserver/protocol"
+)
 
 // ListTurns asks for a page of the turns, ListItems for one of the completed items, of a
 // turn where Turn is not nil.
@@ -89,7 +92,7 @@ func (s *step) listTurns(in ListTurns) {
 }
 
 func (t *Thread) turnsPage(in ListTurns) (page protocol.ThreadTurnsListResponse, err *protocol.Error) {
-	first, step := begin(len(t.turns), !in.Ascending)
+	first, step := begin(len(t.transcript.Turns()), !in.Ascending)
 	if in.Cursor != nil {
 		c, ok := t.readPageCursor(*in.Cursor, "turns")
 		at := t.turnNumber(c.ID)
@@ -100,10 +103,10 @@ func (t *Thread) turnsPage(in ListTurns) (page protocol.ThreadTurnsListResponse,
 			first += step
 		}
 	}
-	places, more := walk(first, step, len(t.turns), pageSize(in.Limit, turnsPage, turnsMost), func(int) bool { return true })
+	places, more := walk(first, step, len(t.transcript.Turns()), pageSize(in.Limit, turnsPage, turnsMost), func(int) bool { return true })
 	page.Data = make([]protocol.Turn, len(places))
 	for i, place := range places {
-		page.Data[i] = t.turnPageView(&t.turns[place], in.ItemsView)
+		page.Data[i] = t.turnPageView(t.transcript.Turn(place), in.ItemsView)
 	}
 	if n := len(places); n > 0 {
 		page.BackwardsCursor = t.turnCursor(places[0], true)
@@ -115,16 +118,16 @@ func (t *Thread) turnsPage(in ListTurns) (page protocol.ThreadTurnsListResponse,
 }
 
 func (t *Thread) turnCursor(place int, begins bool) *string {
-	return pageCursor{Thread: t.id, Kind: "turns", ID: t.turns[place].id, Begins: begins}.text()
+	return pageCursor{Thread: t.id, Kind: "turns", ID: t.transcript.Turns()[place].ID, Begins: begins}.text()
 }
 
 // backwardsCursors returns the cursors of the last turn and of the last item, nil if there is none.
 func (t *Thread) backwardsCursors() (turn, item *string) {
-	if n := len(t.turns); n > 0 {
+	if n := len(t.transcript.Turns()); n > 0 {
 		turn = t.turnCursor(n-1, true)
 	}
-	for i := len(t.moments) - 1; i >= 0; i-- {
-		if t.moments[i].item >= 0 {
+	for i := len(t.transcript.Events()) - 1; i >= 0; i-- {
+		if t.transcript.Events()[i].Item >= 0 {
 			return turn, t.itemCursor(i, true)
 		}
 	}
@@ -148,7 +151,7 @@ func ListTurnsOf(limit *uint32, sortDirection, itemsView *string) ListTurns {
 }
 
 // turnPageView shows a turn with as much of its items as the client wants.
-func (t *Thread) turnPageView(r *turnRecord, view string) protocol.Turn {
+func (t *Thread) turnPageView(r *transcript.Turn, view string) protocol.Turn {
 	switch view {
 	case protocol.ItemsFull:
 		return t.turnView(r)
@@ -156,39 +159,22 @@ func (t *Thread) turnPageView(r *turnRecord, view string) protocol.Turn {
 		return t.turnHead(r)
 	}
 	v := t.turnHead(r)
-	v.Items, v.ItemsView = r.summary(), protocol.ItemsSummary
+	v.Items, v.ItemsView = r.Summary(), protocol.ItemsSummary
 	return v
-}
-
-// summary is the first message of the user and the last one of the agent.
-func (r *turnRecord) summary() []protocol.ThreadItem {
-	items := []protocol.ThreadItem{}
-	for i := range r.items {
-		if r.items[i].says == theUser {
-			items = append(items, r.items[i].Item())
-			break
-		}
-	}
-	for i := len(r.items) - 1; i >= 0; i-- {
-		if r.items[i].says == theAgent {
-			return append(items, r.items[i].Item())
-		}
-	}
-	return items
 }
 
 func (s *step) listItems(in ListItems) {
 	turn := none
 	if in.Turn != nil {
 		if turn = s.turnNumber(*in.Turn); turn < 0 {
-			turn = len(s.turns) // fits no item
+			turn = len(s.transcript.Turns()) // fits no item
 		}
 	}
 	fits := func(i int) bool {
-		m := s.moments[i]
-		return m.item >= 0 && (in.Turn == nil || int(m.turn) == turn)
+		m := s.transcript.Events()[i]
+		return m.Item >= 0 && (in.Turn == nil || int(m.Turn) == turn)
 	}
-	first, step := begin(len(s.moments), in.Descending)
+	first, step := begin(len(s.transcript.Events()), in.Descending)
 	if in.Cursor != nil {
 		at, begins, err := s.findItem(in.Cursor, in.Turn, turn)
 		if err != nil {
@@ -199,10 +185,10 @@ func (s *step) listItems(in ListItems) {
 			first += step
 		}
 	}
-	places, more := walk(first, step, len(s.moments), pageSize(in.Limit, itemsPage, itemsMost), fits)
+	places, more := walk(first, step, len(s.transcript.Events()), pageSize(in.Limit, itemsPage, itemsMost), fits)
 	page := protocol.ThreadItemsListResponse{Data: make([]protocol.ThreadItemEntry, len(places))}
 	for i, place := range places {
-		page.Data[i] = s.itemEntry(s.moments[place])
+		page.Data[i] = s.itemEntry(s.transcript.Events()[place])
 	}
 	if n := len(places); n > 0 {
 		page.BackwardsCursor = s.itemCursor(places[0], true)
@@ -213,15 +199,15 @@ func (s *step) listItems(in ListItems) {
 	s.reply(in.To, page)
 }
 
-func (t *Thread) itemEntry(m moment) protocol.ThreadItemEntry {
-	r := &t.turns[m.turn]
-	item := r.items[m.item].Item()
-	return protocol.ThreadItemEntry{TurnID: r.id, Item: item, StartedAtMs: item.StartedAtMs, CompletedAtMs: item.CompletedAtMs}
+func (t *Thread) itemEntry(m transcript.Event) protocol.ThreadItemEntry {
+	r := t.transcript.Turn(int(m.Turn))
+	item := r.Item(int(m.Item)).ThreadItem()
+	return protocol.ThreadItemEntry{TurnID: r.ID, Item: item, StartedAtMs: item.StartedAtMs, CompletedAtMs: item.CompletedAtMs}
 }
 
 func (t *Thread) itemCursor(place int, begins bool) *string {
-	m := t.moments[place]
-	return pageCursor{Thread: t.id, Kind: "items", Position: m.position, ID: t.turns[m.turn].items[m.item].id(), Begins: begins}.text()
+	m := t.transcript.Events()[place]
+	return pageCursor{Thread: t.id, Kind: "items", Position: m.Position, ID: t.transcript.ItemAt(m).ID(), Begins: begins}.text()
 }
 
 // findItem is the moment of the item that a cursor names.
@@ -242,8 +228,8 @@ func (t *Thread) findItem(cursor *protocol.ThreadItemCursor, turnID *string, tur
 
 // findMoment is that of the item with an id whose line has an ordinal.
 func (t *Thread) findMoment(position int64, id string) (int, bool) {
-	for i := t.momentFrom(position); i < len(t.moments) && t.moments[i].position == position; i++ {
-		if m := t.moments[i]; m.item >= 0 && t.turns[m.turn].items[m.item].id() == id {
+	for i := t.transcript.EventFrom(position); i < len(t.transcript.Events()) && t.transcript.Events()[i].Position == position; i++ {
+		if m := t.transcript.Events()[i]; m.Item >= 0 && t.transcript.ItemAt(m).ID() == id {
 			return i, true
 		}
 	}
@@ -254,8 +240,8 @@ func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (int, *prot
 	if turnID == nil {
 		return 0, protocol.InvalidParams("turnId", "`turnId` is needed where `cursor` is an item")
 	}
-	for i := len(t.moments) - 1; i >= 0; i-- {
-		if m := t.moments[i]; m.item >= 0 && int(m.turn) == turn && t.turns[turn].items[m.item].id() == itemID {
+	for i := len(t.transcript.Events()) - 1; i >= 0; i-- {
+		if m := t.transcript.Events()[i]; m.Item >= 0 && int(m.Turn) == turn && t.transcript.ItemAt(m).ID() == itemID {
 			return i, nil
 		}
 	}

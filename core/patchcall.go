@@ -2,13 +2,13 @@ package core
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"appserver/core/patch"
 	"appserver/core/toolspec"
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -148,20 +148,10 @@ func (p *patchCall) changes() []protocol.FileUpdateChange {
 			*move = p.abs(*move)
 		}
 		changes = append(changes,
-			protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: changeKind(string(c.Kind), move), Diff: c.Diff + movedTo(move)})
+			protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: transcript.ChangeKind(string(c.Kind), move), Diff: c.Diff + transcript.MovedTo(move)})
 	}
 	slices.SortFunc(changes, func(a, b protocol.FileUpdateChange) int { return strings.Compare(a.Path, b.Path) })
 	return changes
-}
-
-// changeKind encodes the kind of a change. Only updates have a new path.
-func changeKind(kind string, movePath *string) json.RawMessage {
-	members := map[string]any{"type": kind}
-	if kind == string(patch.Update) {
-		members["move_path"] = movePath
-	}
-	raw, _ := protocol.Marshal(members) // strings can be encoded
-	return raw
 }
 
 // summary returns the output of an applied patch: added files, then modified ones by their new

@@ -1,8 +1,6 @@
 package core
 
 import (
-	"slices"
-
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -56,10 +54,10 @@ func (s *step) notifyReverted(c *trimChange) {
 
 func (s *step) turnsToRevert(in Revert) (uint32, *protocol.Error) {
 	if in.Before == nil {
-		return uint32(min(int(in.Last), len(s.turns))), nil
+		return uint32(min(int(in.Last), len(s.transcript.Turns()))), nil
 	}
 	turn, err := s.findTurn(*in.Before)
-	return uint32(len(s.turns) - turn), err
+	return uint32(len(s.transcript.Turns()) - turn), err
 }
 
 func (s *step) replyToRevert(in Revert) {
@@ -83,30 +81,13 @@ func (s *step) lastRevert() []history.Change {
 // applyRolledBack removes the last turns and reverts their part of the context.
 func (l *log) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
 	var rolled protocol.ThreadRolledBack
-	if protocol.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || len(l.turns) == 0 {
+	if protocol.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || len(l.transcript.Turns()) == 0 {
 		return
 	}
-	first := max(len(l.turns)-int(rolled.NumTurns), 0)
+	first := max(len(l.transcript.Turns())-int(rolled.NumTurns), 0)
 	from := l.startOf(first)
 	at := l.historyLine(ordinal, line)
 	l.context.Revert(&at, from, rolled.Revision)
-	l.forgetTurns(first, from)
-}
-
-// forgetTurns removes turns from the transcript.
-func (l *log) forgetTurns(first int, from int64) {
-	for _, t := range l.turns[first:] {
-		delete(l.turnAt, t.id)
-	}
-	l.usage.Total, l.usage.Last = l.turns[first].before.Total, l.turns[first].before.Last
-	l.turns = slices.Clip(l.turns[:first])
-	l.moments = slices.Clip(l.moments[:l.momentFrom(from)])
-	l.messages = slices.Clip(l.messages[:l.messagesBefore(from)])
-	if first == 0 {
-		l.preview = ""
-	}
-	l.numbered = 0
-	for i := range l.turns {
-		l.numbered += int64(len(l.turns[i].items))
-	}
+	before := l.transcript.Revert(first, from)
+	l.usage.Total, l.usage.Last = before.Total, before.Last
 }

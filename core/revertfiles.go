@@ -55,8 +55,8 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{}, RemovedTurnIDs: []string{},
 		Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
 	}
-	for _, t := range s.turns[len(s.turns)-in.Plan.Turns:] {
-		r.RemovedTurnIDs = append(r.RemovedTurnIDs, t.id)
+	for _, t := range s.transcript.Turns()[len(s.transcript.Turns())-in.Plan.Turns:] {
+		r.RemovedTurnIDs = append(r.RemovedTurnIDs, t.ID)
 	}
 	if in.Restored == nil {
 		return r

@@ -6,6 +6,7 @@ import (
 
 	"appserver/core/history"
 	"appserver/core/toolspec"
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -72,14 +73,14 @@ func (s *step) enterReview(target protocol.ReviewTarget) {
 	v := &protocol.EnteredReviewModeItem{ID: s.NewID(), Review: reviewHint(target)}
 	item := s.newItem(v, s.Now)
 	s.notifyStarted(item)
-	s.completeItemAs(s.active.id, item, storedEntered{storedEnteredReview, v.ID, target, v.Review})
+	s.completeItemAs(s.active.id, item, transcript.EncodeEntered(v, target))
 }
 
-func (s *step) exitReview(shown string, result *reviewResult) {
+func (s *step) exitReview(shown string, result *transcript.ReviewResult) {
 	v := &protocol.ExitedReviewModeItem{ID: s.NewID(), Review: shown}
 	item := s.newItem(v, s.Now)
 	s.notifyStarted(item)
-	s.completeItemAs(s.active.id, item, storedExited{storedExitedReview, v.ID, result})
+	s.completeItemAs(s.active.id, item, transcript.EncodeExited(v.ID, result))
 }
 
 // reviewRequest returns the next request of a review: with instructions of its own, and the shell
@@ -98,10 +99,10 @@ func (s *step) endReview() {
 		return
 	}
 	r.done = true
-	result := readReview(r.answer)
-	heard, shown := reviewResultText(result.text()), result.text()
+	result := transcript.ParseReview(r.answer)
+	heard, shown := reviewResultText(result.Text()), result.Text()
 	if shown == "" || s.active.outcome != nil {
-		result, heard, shown = nil, reviewLostText(), noReview
+		result, heard, shown = nil, reviewLostText(), transcript.NoReview
 	}
 	s.item(history.UserMessage(heard))
 	s.exitReview(shown, result)
@@ -116,9 +117,6 @@ func (s *step) endReview() {
 	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: shown})
 	s.active.last = item
 }
-
-// noReview is shown if a review ends without a result.
-const noReview = "The review ended without a result."
 
 // reviewHint describes the target in a few words.
 func reviewHint(target protocol.ReviewTarget) string {

@@ -246,7 +246,7 @@ func (s *step) terminalDone(term *terminal, r ToolResult) {
 
 // hasTurnOf reports whether the thread still has the terminal's turn. A revert can remove it.
 func (s *step) hasTurnOf(term *terminal) bool {
-	_, known := s.turnAt[term.turnID]
+	_, known := s.transcript.IndexOf(term.turnID)
 	return known
 }
 

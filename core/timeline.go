@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"appserver/core/history"
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -38,7 +39,7 @@ const (
 // the page, and with the number of trim points, not with the thread.
 func timelinePage(l *log, points []history.TrimPoint, cursor *string, limit *uint32) (page protocol.ThreadTimelineListResponse, err *protocol.Error) {
 	t := newTimeline(l, points)
-	end := len(l.moments) + len(t.marks)
+	end := len(l.transcript.Events()) + len(t.marks)
 	if cursor != nil {
 		at, found := t.find(*cursor)
 		if !found {
@@ -100,7 +101,7 @@ func newTimeline(l *log, points []history.TrimPoint) *timeline {
 	}
 	slices.SortStableFunc(placed, func(a, b *history.TrimPoint) int { return cmp.Compare(a.Position, b.Position) })
 	for _, p := range placed {
-		before := l.momentFrom(p.Position)
+		before := l.transcript.EventFrom(p.Position)
 		if p.Summary != nil {
 			t.marks = append(t.marks, mark{before + len(t.marks), rankSummary, p})
 		}
@@ -120,7 +121,7 @@ func (t *timeline) find(cursor string) (index int, found bool) {
 	case c.Rank <= rankTrimPoint:
 		return t.findMark(c), true
 	}
-	for i := t.momentFrom(c.Position); i < len(t.moments) && t.moments[i].position == c.Position; i++ {
+	for i := t.transcript.EventFrom(c.Position); i < len(t.transcript.Events()) && t.transcript.Events()[i].Position == c.Position; i++ {
 		if index := t.indexOf(i); t.cursor(index) == cursor {
 			return index, true
 		}
@@ -136,7 +137,7 @@ func (t *timeline) findMark(c timelineCursor) int {
 			return m.index
 		}
 	}
-	return t.indexOf(t.momentFrom(c.Position))
+	return t.indexOf(t.transcript.EventFrom(c.Position))
 }
 
 // indexOf is the number of a moment, or of the end. All marks at its place are before it.
@@ -145,12 +146,12 @@ func (t *timeline) indexOf(moment int) int {
 }
 
 // at is a mark, or a moment where the mark is nil.
-func (t *timeline) at(index int) (*mark, moment) {
+func (t *timeline) at(index int) (*mark, transcript.Event) {
 	k, found := slices.BinarySearchFunc(t.marks, index, func(m mark, index int) int { return cmp.Compare(m.index, index) })
 	if found {
-		return &t.marks[k], moment{}
+		return &t.marks[k], transcript.Event{}
 	}
-	return nil, t.moments[index-k]
+	return nil, t.transcript.Events()[index-k]
 }
 
 // entry is the entry with a number.
@@ -168,7 +169,7 @@ func (t *timeline) markEntry(m *mark) protocol.ThreadTimelineEntryVariant {
 		return &protocol.TimelineSummary{Position: p.Position, TrimPointID: p.ID, Text: *p.Summary, Trimmed: trimmed}
 	}
 	return &protocol.TimelineTrimPoint{
-		Position: p.Position, TrimPoint: p.TrimPoint, HiddenMessageCount: t.messagesBefore(p.Position),
+		Position: p.Position, TrimPoint: p.TrimPoint, HiddenMessageCount: t.transcript.MessagesBefore(p.Position),
 		Label: trimLabel(p.PrunedMessageCount), Trimmed: trimmed,
 	}
 }
@@ -180,18 +181,18 @@ func trimLabel(pruned int) string {
 	return fmt.Sprintf("Earlier messages: %d pruned", pruned)
 }
 
-func (t *timeline) momentEntry(m moment) protocol.ThreadTimelineEntryVariant {
-	r, trimmed := &t.turns[m.turn], t.latest != nil && m.position < t.latest.Position
-	switch m.item {
-	case turnBegan:
-		return &protocol.TimelineTurnStarted{Position: m.position, TurnID: r.id, StartedAt: r.startedAt, Trimmed: trimmed}
-	case turnEnded:
+func (t *timeline) momentEntry(m transcript.Event) protocol.ThreadTimelineEntryVariant {
+	r, trimmed := t.transcript.Turn(int(m.Turn)), t.latest != nil && m.Position < t.latest.Position
+	switch m.Item {
+	case transcript.TurnBegan:
+		return &protocol.TimelineTurnStarted{Position: m.Position, TurnID: r.ID, StartedAt: r.StartedAt, Trimmed: trimmed}
+	case transcript.TurnEnded:
 		return &protocol.TimelineTurnCompleted{
-			Position: m.position, TurnID: r.id, Status: r.status, Error: r.err,
-			StartedAt: r.startedAt, CompletedAt: r.completedAt, DurationMs: r.durationMs, Trimmed: trimmed,
+			Position: m.Position, TurnID: r.ID, Status: r.Status, Error: r.Err,
+			StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, DurationMs: r.DurationMs, Trimmed: trimmed,
 		}
 	}
-	return &protocol.TimelineItem{Position: m.position, TurnID: r.id, Item: r.items[m.item].Item(), Trimmed: trimmed}
+	return &protocol.TimelineItem{Position: m.Position, TurnID: r.ID, Item: r.Item(int(m.Item)).ThreadItem(), Trimmed: trimmed}
 }
 
 // timelineCursor names an entry by its place in the rollout, so that it is found whatever
@@ -209,19 +210,19 @@ func (t *timeline) cursor(index int) string {
 	if m, at := t.at(index); m != nil {
 		c.Position, c.Rank, c.ID = m.point.Position, m.rank, m.point.ID
 	} else {
-		c.Position = at.position
+		c.Position = at.Position
 		c.Rank, c.ID = t.nameOf(at)
 	}
 	return cursorText(c)
 }
 
-func (t *timeline) nameOf(m moment) (rank timelineRank, id string) {
-	r := &t.turns[m.turn]
-	switch m.item {
-	case turnBegan:
-		return rankTurnStarted, r.id
-	case turnEnded:
-		return rankTurnCompleted, r.id
+func (t *timeline) nameOf(m transcript.Event) (rank timelineRank, id string) {
+	r := t.transcript.Turn(int(m.Turn))
+	switch m.Item {
+	case transcript.TurnBegan:
+		return rankTurnStarted, r.ID
+	case transcript.TurnEnded:
+		return rankTurnCompleted, r.ID
 	}
-	return rankItem, r.items[m.item].id()
+	return rankItem, r.Item(int(m.Item)).ID()
 }

@@ -42,8 +42,8 @@ func (d *diary) say(kind string, turn int) {
 
 // trim adds a trim point before the first moment at a position or behind it.
 func (d *diary) trim(position int64, pruned int, summary *string) {
-	if i := d.momentFrom(position); i < len(d.moments) {
-		position = d.moments[i].position
+	if i := d.transcript.EventFrom(position); i < len(d.transcript.Events()) {
+		position = d.transcript.Events()[i].Position
 	} else {
 		position = d.next
 	}
@@ -175,7 +175,7 @@ func (d *diary) unsay() { d.points[0].Summary = nil }
 // follow has a turn begin behind a trim point that had nothing behind it.
 func (d *diary) follow() {
 	d.begin()
-	d.points[0].Position = d.moments[len(d.moments)-1].position
+	d.points[0].Position = d.transcript.Events()[len(d.transcript.Events())-1].Position
 }
 
 // all is the whole timeline, in one page.

@@ -127,7 +127,7 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	if t == nil {
 		return
 	}
-	if _, known := s.turnAt[turnID]; !known {
+	if _, known := s.transcript.IndexOf(turnID); !known {
 		return
 	}
 	if t.Err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -163,7 +164,7 @@ func (s *step) recordBegin(root *string) {
 }
 
 // activeTurnView returns the active turn as responses and turn/started show it.
-func (s *step) activeTurnView() protocol.Turn { return s.lastTurn().head() }
+func (s *step) activeTurnView() protocol.Turn { return s.transcript.Last().View() }
 
 func (s *step) notifyStatus() {
 	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
@@ -183,7 +184,7 @@ func (s *step) addUserInput(
 	item := s.newItem(&protocol.UserMessageItem{ID: s.NewID(), ClientID: clientID, Content: input}, s.Now)
 	s.notifyStarted(item)
 	s.completeItem(item, nil)
-	s.event(protocol.TextEvent{Type: protocol.EventUserMessage, Message: inputText(input), Kind: "plain"})
+	s.event(protocol.TextEvent{Type: protocol.EventUserMessage, Message: transcript.InputText(input), Kind: "plain"})
 	s.addSkills(skills)
 	s.out.Sync = true
 }

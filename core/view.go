@@ -1,16 +1,16 @@
 package core
 
 import (
-	"strings"
 	"time"
 
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
 // View is the thread as clients see it.
 func (t *Thread) View(includeTurns bool) protocol.Thread {
 	v := View(Summary{
-		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.preview,
+		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.transcript.Preview(),
 		Path: t.options.Path, Began: t.options.Began, Updated: t.updated(), Ephemeral: t.options.Ephemeral,
 	})
 	v.Status = t.status()
@@ -172,9 +172,9 @@ func (t *Thread) status() protocol.ThreadStatus {
 }
 
 func (t *Thread) turnViews() []protocol.Turn {
-	views := make([]protocol.Turn, len(t.turns))
-	for i := range t.turns {
-		views[i] = t.turnView(&t.turns[i])
+	views := make([]protocol.Turn, len(t.transcript.Turns()))
+	for i := range t.transcript.Turns() {
+		views[i] = t.turnView(t.transcript.Turn(i))
 	}
 	return views
 }
@@ -182,25 +182,25 @@ func (t *Thread) turnViews() []protocol.Turn {
 // turnView shows a turn with all its items: those of its lines, and behind them the
 // commands and patches that were begun to be shown and have no line yet. A turn that no line
 // ends, and that is not under way, was cut off by a crash, unless it was told how it ended.
-func (t *Thread) turnView(r *turnRecord) protocol.Turn {
+func (t *Thread) turnView(r *transcript.Turn) protocol.Turn {
 	v := t.turnHead(r)
 	v.ItemsView = protocol.ItemsFull
-	v.Items = make([]protocol.ThreadItem, len(r.items))
-	for i := range r.items {
-		v.Items[i] = r.items[i].Item()
+	v.Items = make([]protocol.ThreadItem, len(r.Items()))
+	for i := range r.Items() {
+		v.Items[i] = r.Item(i).ThreadItem()
 	}
-	if t.ActiveTurn() == r.id {
+	if t.ActiveTurn() == r.ID {
 		v.Items = append(v.Items, t.active.openItems()...)
 	}
 	return v
 }
 
 // turnHead shows it without them.
-func (t *Thread) turnHead(r *turnRecord) protocol.Turn {
-	v := r.head()
+func (t *Thread) turnHead(r *transcript.Turn) protocol.Turn {
+	v := r.View()
 	switch {
-	case v.Status != protocol.TurnInProgress || t.ActiveTurn() == r.id:
-	case t.announcedEnd != nil && t.announcedEnd.turnID == r.id:
+	case v.Status != protocol.TurnInProgress || t.ActiveTurn() == r.ID:
+	case t.announcedEnd != nil && t.announcedEnd.turnID == r.ID:
 		v.Status, v.Error = protocol.TurnFailed, &t.announcedEnd.err
 	default:
 		v.Status = protocol.TurnInterrupted
@@ -210,19 +210,11 @@ func (t *Thread) turnHead(r *turnRecord) protocol.Turn {
 
 // LastTurn is the last turn, without its items; the zero Turn before the first.
 func (t *Thread) LastTurn() protocol.Turn {
-	last := t.lastTurn()
+	last := t.transcript.Last()
 	if last == nil {
 		return protocol.Turn{}
 	}
-	return last.head()
-}
-
-// head is the turn without its items.
-func (r *turnRecord) head() protocol.Turn {
-	return protocol.Turn{
-		ID: r.id, RootTurnID: new(r.root), Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded,
-		Status: r.status, Error: r.err, StartedAt: r.startedAt, CompletedAt: r.completedAt, DurationMs: r.durationMs,
-	}
+	return last.View()
 }
 
 func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
@@ -238,13 +230,10 @@ func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
 	return v
 }
 
-// inputText is the text of a user's input.
-func inputText(content []protocol.UserInput) string {
-	var parts []string
-	for _, c := range content {
-		if t, ok := c.UserInputVariant.(*protocol.TextInput); ok {
-			parts = append(parts, t.Text)
-		}
+// orEmpty returns an empty list for nil, which JSON would write as null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	return strings.Join(parts, "\n")
+	return list
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -87,7 +88,7 @@ func withID(call *protocol.Unknown, id string) *protocol.Unknown {
 
 // shownSearch is a search as clients see it. One without an action is of the type other.
 func shownSearch(id string, call *protocol.Unknown) *protocol.WebSearchItem {
-	action := loadSearchAction(gjson.GetBytes(call.Raw, "action"))
+	action := transcript.DecodeSearchAction(gjson.GetBytes(call.Raw, "action"))
 	if action == nil {
 		action = &protocol.WebSearchAction{Type: protocol.WebSearchOther}
 	}
@@ -119,53 +120,4 @@ func deref(text *string) string {
 		return ""
 	}
 	return *text
-}
-
-// storedSearch is a search in the rollout. Absent members of the action are left out.
-type storedSearch struct {
-	Type   string        `json:"type"`
-	ID     string        `json:"id"`
-	Query  string        `json:"query"`
-	Action *storedLookup `json:"action,omitempty"`
-}
-
-type storedLookup struct {
-	Type    string   `json:"type"`
-	Query   *string  `json:"query,omitempty"`
-	Queries []string `json:"queries,omitempty"`
-	URL     *string  `json:"url,omitempty"`
-	Pattern *string  `json:"pattern,omitempty"`
-}
-
-func storeSearch(v *protocol.WebSearchItem) storedSearch {
-	s := storedSearch{Type: storedWebSearch, ID: v.ID, Query: v.Query}
-	if a := v.Action; a != nil {
-		s.Action = &storedLookup{protocol.SnakeCase(a.Type), a.Query, a.Queries, a.URL, a.Pattern}
-	}
-	return s
-}
-
-// loadSearch reads the item of a rollout: a search of the provider, or of an extension of the
-// reference implementation.
-func loadSearch(id string, in gjson.Result) protocol.ThreadItemVariant {
-	item := &protocol.WebSearchItem{ID: id, Query: in.Get("query").Str, Action: loadSearchAction(in.Get("action"))}
-	if results := in.Get("results"); results.IsArray() {
-		item.Results = []json.RawMessage{}
-		for _, r := range results.Array() {
-			item.Results = append(item.Results, json.RawMessage(r.Raw))
-		}
-	}
-	return item
-}
-
-// loadSearchAction is nil if there is no action.
-func loadSearchAction(in gjson.Result) *protocol.WebSearchAction {
-	if !in.IsObject() {
-		return nil
-	}
-	a := &protocol.WebSearchAction{}
-	if a.UnmarshalJSON([]byte(in.Raw)) != nil {
-		return &protocol.WebSearchAction{Type: protocol.WebSearchOther}
-	}
-	return a
 }

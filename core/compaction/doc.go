@@ -4,7 +4,7 @@
 //
 // A [Context] is a history with the facts of the thread on which a plan depends. It makes a [Plan]: the first
 // item that stays, and earlier messages of the user that stay word for word. All other items before it go,
-// except for those that every trim retains. [Context.ToTarget] plans for a number of tokens, [Context.Whole]
+// except for the items that every trim retains. [Context.ToTarget] plans for a number of tokens, [Context.Whole]
 // and [Context.Keeping] for a number of turns.
 //
 // # Text

@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// Rules are the configuration of compactions. Tokens are those of the next request.
+// Rules are the configuration of compactions. Tokens count the next request.
 type Rules struct {
 	// Strategy is one of protocol's Compact constants.
 	Strategy string
@@ -176,8 +176,8 @@ func (c *Context) joinedSinceCompaction() bool {
 	return false
 }
 
-// WordsBefore returns the messages of the user before a place that stay word for word: those of the active
-// turn, the first one, and the last ones within the budget.
+// WordsBefore returns the messages of the user before a place that stay word for word: the messages of the
+// active turn, the first one, and the last ones within the budget.
 func (c *Context) WordsBefore(place int, budget int64) (kept []int) {
 	var all []int
 	for _, i := range c.Before(place) {

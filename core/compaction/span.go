@@ -9,7 +9,7 @@ import (
 	"appserver/protocol"
 )
 
-// Span is what a compaction replaces.
+// Span has the items that a compaction replaces.
 type Span struct {
 	// Former is the summary of an earlier compaction within the span, or "".
 	Former string

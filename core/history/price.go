@@ -135,7 +135,7 @@ const (
 	minScale, maxScale = 0.25, 4
 )
 
-// Calibrate compares our count of a request with the provider's report. If the tokenizer is that of
+// Calibrate compares our count of a request with the provider's report. If the tokenizer is exact for
 // the model, the overhead causes the difference: providers write tools in a form of their own.
 // Otherwise the scale of the model changes, if the difference exceeds the tolerance.
 func (h *History) Calibrate(model string, info *protocol.TokenCountInfo) {

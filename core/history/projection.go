@@ -99,7 +99,7 @@ func (p *projection) payload(place int) (payload json.RawMessage, same bool) {
 		return encode(p.items[c.pair].Answer(placeholder(c.visibility.omitted)))
 	case p.isOrphan(place) && c.Kept():
 		return nil, true
-	case !p.remains(place):
+	case !p.remains(place), c.encrypted && c.visibility.text != nil: // that reasoning is never sent
 		return nil, false
 	case c.visibility.text != nil:
 		return encode(c.Sent())

@@ -126,11 +126,12 @@ func findLongLines(t *houseTree) (findings []string) {
 	return findings
 }
 
-// textLines are the lines of string literals that have several lines, such as prompts.
+// textLines are the lines of long string literals, such as prompts and JSON: to split them would make them hard to
+// read and to search.
 func (s *houseSource) textLines() map[int]bool {
 	lines := map[int]bool{}
 	ast.Inspect(s.File, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && s.span(lit) > 1 {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && (s.span(lit) > 1 || len(lit.Value) > 60) {
 			first := s.fset.Position(lit.Pos()).Line
 			for i := range s.span(lit) {
 				lines[first+i] = true

@@ -1,4 +1,4 @@
-package core
+package transcript
 
 import (
 	"cmp"
@@ -9,28 +9,27 @@ import (
 	"appserver/protocol"
 )
 
-// storedContent is a user's input as item_completed events keep it: the reference
-// implementation's form, with other names than the wire's.
+// storedContent is a user's input in the rollout's form, which has other names than the wire's.
 type storedContent []protocol.UserInput
 
 // MarshalJSON writes the names of rollouts.
 func (c storedContent) MarshalJSON() ([]byte, error) {
 	stored := make([]any, len(c))
 	for i, input := range c {
-		stored[i] = storeInput(input)
+		stored[i] = encodeInput(input)
 	}
 	return protocol.Marshal(stored)
 }
 
-// UnmarshalJSON reads the names of rollouts, and those of the wire.
+// UnmarshalJSON reads the names of rollouts and of the wire.
 func (c *storedContent) UnmarshalJSON(raw []byte) error {
 	for _, input := range gjson.ParseBytes(raw).Array() {
-		*c = append(*c, loadInput(input))
+		*c = append(*c, decodeInput(input))
 	}
 	return nil
 }
 
-func storeInput(input protocol.UserInput) any {
+func encodeInput(input protocol.UserInput) any {
 	switch v := input.UserInputVariant.(type) {
 	case *protocol.TextInput:
 		elements := []storedTextElement{}
@@ -53,7 +52,7 @@ func withDetail(o object, detail *string) object {
 	return o
 }
 
-func loadInput(input gjson.Result) protocol.UserInput {
+func decodeInput(input gjson.Result) protocol.UserInput {
 	detail := optional(input.Get("detail").Str)
 	switch protocol.CamelCase(input.Get("type").Str) {
 	case "text":
@@ -72,14 +71,14 @@ func loadInput(input gjson.Result) protocol.UserInput {
 	return other
 }
 
-// storedTextElement is a range of a text, which counts bytes.
+// storedTextElement is a range of a text, in bytes.
 type storedTextElement struct {
 	ByteRange   protocol.ByteRange `json:"byte_range"`
 	Placeholder *string            `json:"placeholder"`
 }
 
-// textElements reads the ranges of a stored text, which have the names of rollouts or those of
-// the wire. A range that cannot be read is left out.
+// textElements returns the ranges of a stored text, by the names of rollouts or of the wire. It skips
+// unreadable ranges.
 func textElements(stored gjson.Result) []protocol.TextElement {
 	elements := []protocol.TextElement{}
 	for _, in := range stored.Array() {
@@ -96,8 +95,8 @@ func textElements(stored gjson.Result) []protocol.TextElement {
 	return elements
 }
 
-// eventInput is the input that a user_message event tells.
-func eventInput(e gjson.Result) []protocol.UserInput {
+// inputOfEvent returns the input of a user_message event.
+func inputOfEvent(e gjson.Result) []protocol.UserInput {
 	input := []protocol.UserInput{}
 	if text := e.Get("message").Str; !blank(text) {
 		input = append(input, protocol.UserInput{UserInputVariant: &protocol.TextInput{

@@ -1,4 +1,4 @@
-package core
+package transcript
 
 import (
 	"os"
@@ -35,7 +35,7 @@ var skippedEvents = map[string]string{
 		"realtime_conversation_closed realtime_conversation_sdp realtime_conversation_list_voices_response",
 }
 
-// eventTypes are those of the reference implementation.
+// eventTypes returns the types of the reference implementation.
 func eventTypes(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/event_types.list")

@@ -1,4 +1,4 @@
-package core
+package transcript
 
 import (
 	"encoding/json"
@@ -6,8 +6,8 @@ import (
 	"appserver/protocol"
 )
 
-// storedMcpToolCall is the type of a call of a tool of a server in item_completed events.
-const storedMcpToolCall = "McpToolCall"
+// serverCallType is the type of a call of a server's tool in item_completed events.
+const serverCallType = "McpToolCall"
 
 type storedServerCall struct {
 	Type         string                     `json:"type"`
@@ -29,8 +29,8 @@ type storedServerResult struct {
 	Meta              json.RawMessage   `json:"_meta,omitempty"`
 }
 
-func storeServerCall(v *protocol.McpToolCallItem) storedServerCall {
-	s := storedServerCall{Type: storedMcpToolCall, ID: v.ID, Server: v.Server, Tool: v.Tool, Arguments: v.Arguments,
+func encodeServerCall(v *protocol.McpToolCallItem) storedServerCall {
+	s := storedServerCall{Type: serverCallType, ID: v.ID, Server: v.Server, Tool: v.Tool, Arguments: v.Arguments,
 		ReadOnlyHint: v.ReadOnlyHint, Status: protocol.SnakeCase(v.Status), Error: v.Error}
 	if r := v.Result; r != nil {
 		s.Result = &storedServerResult{r.Content, r.StructuredContent, v.Status == protocol.McpCallFailed, r.Meta}
@@ -41,7 +41,7 @@ func storeServerCall(v *protocol.McpToolCallItem) storedServerCall {
 	return s
 }
 
-func loadServerCall(raw json.RawMessage) protocol.ThreadItemVariant {
+func decodeServerCall(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedServerCall
 	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
@@ -49,7 +49,11 @@ func loadServerCall(raw json.RawMessage) protocol.ThreadItemVariant {
 	v := &protocol.McpToolCallItem{ID: s.ID, Server: s.Server, Tool: s.Tool, Status: protocol.CamelCase(s.Status),
 		Arguments: s.Arguments, ReadOnlyHint: s.ReadOnlyHint, Error: s.Error}
 	if s.Result != nil {
-		v.Result = &protocol.McpToolCallResult{Content: orEmpty(s.Result.Content), StructuredContent: s.Result.StructuredContent, Meta: s.Result.Meta}
+		v.Result = &protocol.McpToolCallResult{
+			Content:           orEmpty(s.Result.Content),
+			StructuredContent: s.Result.StructuredContent,
+			Meta:              s.Result.Meta,
+		}
 	}
 	if s.Duration != nil {
 		v.DurationMs = new(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)

@@ -1,4 +1,4 @@
-package core
+package transcript
 
 import (
 	"encoding/json"
@@ -10,15 +10,14 @@ import (
 	"appserver/protocol"
 )
 
-// legacyEvent is how the item of an event is read that stands for a completed item in files
-// without item_completed.
+// legacyEvent describes an event that has a completed item, in files without item_completed events.
 type legacyEvent struct {
 	// id is the member with the item's id.
 	id   string
 	read func(id string, e gjson.Result) protocol.ThreadItemVariant
 }
 
-// legacyEvents are those with an id of their own, by type.
+// legacyEvents are the events whose items have an id, by type.
 var legacyEvents = map[string]legacyEvent{
 	"exec_command_end":             {"call_id", readCommandEnd},
 	"patch_apply_end":              {"call_id", readPatchEnd},
@@ -35,24 +34,8 @@ var legacyEvents = map[string]legacyEvent{
 	"sub_agent_activity":           {"event_id", readSubAgent},
 }
 
-// applyLegacy adds the item of an event that has an id. The event belongs to the turn that
-// it names, and to the current one if it names none.
-func (l *log) applyLegacy(ordinal int64, kind string, payload json.RawMessage) {
-	t := l.openTurn
-	if id := peek(payload, "turn_id"); id != "" {
-		at, known := l.turnAt[id]
-		if !known {
-			return
-		}
-		t = func(int64) *turnRecord { return &l.turns[at] }
-	}
-	r := itemRecord{Ref: l.ref(none, payload), number: none}
-	r.Evict()
-	l.addItem(ordinal, t(ordinal), r)
-}
-
-// readLegacy is the item of an event that has an id; nil for other events.
-func readLegacy(payload json.RawMessage) protocol.ThreadItemVariant {
+// decodeLegacy returns the item of an event that has an id, or nil for other events.
+func decodeLegacy(payload json.RawMessage) protocol.ThreadItemVariant {
 	e := gjson.ParseBytes(payload)
 	legacy, found := legacyEvents[e.Get("type").Str]
 	if !found {
@@ -61,16 +44,16 @@ func readLegacy(payload json.RawMessage) protocol.ThreadItemVariant {
 	return legacy.read(e.Get(legacy.id).Str, e)
 }
 
-// legacyID is the id of the item of such an event, "" for other events.
+// legacyID returns the id of the item of such an event, or "" for other events.
 func legacyID(payload json.RawMessage) string {
-	legacy, found := legacyEvents[peek(payload, "type")]
+	legacy, found := legacyEvents[member(payload, "type")]
 	if !found {
 		return ""
 	}
-	return peek(payload, legacy.id)
+	return member(payload, legacy.id)
 }
 
-// withMember is an event as the item of an item_completed event, with other members set.
+// withMembers returns an event as the item of an item_completed event, with other members added.
 func withMembers(id string, e gjson.Result, members object) json.RawMessage {
 	item := object{}
 	e.ForEach(func(key, value gjson.Result) bool {
@@ -84,18 +67,18 @@ func withMembers(id string, e gjson.Result, members object) json.RawMessage {
 }
 
 func readCommandEnd(id string, e gjson.Result) protocol.ThreadItemVariant {
-	return loadCommand(withMembers(id, e, nil))
+	return decodeCommand(withMembers(id, e, nil))
 }
 
 func readPatchEnd(id string, e gjson.Result) protocol.ThreadItemVariant {
 	status := e.Get("status").Str
 	if status == "" {
-		status = endStatus(e.Get("success").Bool())
+		status = statusOf(e.Get("success").Bool())
 	}
-	return loadFileChange(withMembers(id, e, object{"status": status}))
+	return decodeFileChange(withMembers(id, e, object{"status": status}))
 }
 
-func endStatus(success bool) string {
+func statusOf(success bool) string {
 	if success {
 		return "completed"
 	}
@@ -105,18 +88,20 @@ func endStatus(success bool) string {
 func readServerCallEnd(id string, e gjson.Result) protocol.ThreadItemVariant {
 	call, result := e.Get("invocation"), e.Get("result.Ok")
 	members := object{
-		"server": rawOf(call.Get("server")), "tool": rawOf(call.Get("tool")), "arguments": rawOf(call.Get("arguments")),
-		"readOnlyHint": rawOf(e.Get("read_only_hint")), "result": rawOf(result),
-		"status": endStatus(result.Exists() && !result.Get("isError").Bool()),
+		"server": rawOrNull(
+			call.Get("server"),
+		), "tool": rawOrNull(call.Get("tool")), "arguments": rawOrNull(call.Get("arguments")),
+		"readOnlyHint": rawOrNull(e.Get("read_only_hint")), "result": rawOrNull(result),
+		"status": statusOf(result.Exists() && !result.Get("isError").Bool()),
 	}
 	if failure := e.Get("result.Err"); failure.Exists() {
 		members["error"] = object{"message": failure.Str}
 	}
-	return loadServerCall(withMembers(id, e, members))
+	return decodeServerCall(withMembers(id, e, members))
 }
 
 func readDynamicToolEnd(id string, e gjson.Result) protocol.ThreadItemVariant {
-	return loadDynamicTool(withMembers(id, e, object{"status": endStatus(e.Get("success").Bool())}))
+	return decodeDynamicTool(withMembers(id, e, object{"status": statusOf(e.Get("success").Bool())}))
 }
 
 func readImageView(id string, e gjson.Result) protocol.ThreadItemVariant {
@@ -124,23 +109,23 @@ func readImageView(id string, e gjson.Result) protocol.ThreadItemVariant {
 }
 
 func readWebSearchEnd(id string, e gjson.Result) protocol.ThreadItemVariant {
-	return loadSearch(id, e)
+	return decodeSearch(id, e)
 }
 
 func readImageGenerationEnd(id string, e gjson.Result) protocol.ThreadItemVariant {
-	return foreignItem("imageGeneration", id, gjson.Result{}, gjson.Result{}, imageGenerationItem(e))
+	return newForeignItem("imageGeneration", id, gjson.Result{}, gjson.Result{}, imageGenerationItem(e))
 }
 
 func readSubAgent(id string, e gjson.Result) protocol.ThreadItemVariant {
-	return foreignItem("subAgentActivity", id, gjson.Result{}, e.Get("occurred_at_ms"), subAgentItem(e))
+	return newForeignItem("subAgentActivity", id, gjson.Result{}, e.Get("occurred_at_ms"), subAgentItem(e))
 }
 
-// readCollabEnd reads the end of a call that is for other agents: their threads are the
-// receivers, and it failed if one of them did.
+// readCollabEnd returns the reader of the end of a call of other agents. Their threads are the
+// receivers. The call failed if one of them failed.
 func readCollabEnd(tool string) func(id string, e gjson.Result) protocol.ThreadItemVariant {
 	return func(id string, e gjson.Result) protocol.ThreadItemVariant {
 		agents := e.Get("statuses").Map()
-		if receiver := either(e, "receiver_thread_id", "new_thread_id").Str; receiver != "" {
+		if receiver := firstMember(e, "receiver_thread_id", "new_thread_id").Str; receiver != "" {
 			agents = map[string]gjson.Result{receiver: e.Get("status")}
 		}
 		members := collabCall(e, tool, "completed")
@@ -156,6 +141,6 @@ func readCollabEnd(tool string) func(id string, e gjson.Result) protocol.ThreadI
 			states[agent] = state
 		}
 		members["receiverThreadIds"], members["agentsStates"] = orEmpty(slices.Sorted(maps.Keys(agents))), states
-		return foreignItem("collabAgentToolCall", id, e.Get("started_at_ms"), e.Get("completed_at_ms"), members)
+		return newForeignItem("collabAgentToolCall", id, e.Get("started_at_ms"), e.Get("completed_at_ms"), members)
 	}
 }

@@ -1,4 +1,4 @@
-package core
+package transcript
 
 import (
 	"encoding/json"
@@ -16,27 +16,27 @@ import (
 
 // The types of items in item_completed events.
 const (
-	storedUserMessage      = "UserMessage"
-	storedAgentMessage     = "AgentMessage"
-	storedPlanItem         = "Plan"
-	storedReasoningItem    = "Reasoning"
-	storedCommandExecution = "CommandExecution"
-	storedFileChange       = "FileChange"
-	storedImageView        = "ImageView"
-	storedWebSearch        = "WebSearch"
-	storedDynamicTool      = "DynamicToolCall"
-	storedCompaction       = "ContextCompaction"
-	storedEnteredReview    = "EnteredReviewMode"
-	storedExitedReview     = "ExitedReviewMode"
+	userMessageType   = "UserMessage"
+	agentMessageType  = "AgentMessage"
+	planType          = "Plan"
+	reasoningType     = "Reasoning"
+	commandType       = "CommandExecution"
+	fileChangeType    = "FileChange"
+	imageViewType     = "ImageView"
+	webSearchType     = "WebSearch"
+	dynamicToolType   = "DynamicToolCall"
+	compactionType    = "ContextCompaction"
+	enteredReviewType = "EnteredReviewMode"
+	exitedReviewType  = "ExitedReviewMode"
 )
 
-// peek is a string member of JSON that is known to be valid, "" where it is absent.
-func peek(payload json.RawMessage, path string) string {
+// member returns a text of valid JSON, or "".
+func member(payload json.RawMessage, path string) string {
 	return gjson.GetBytes(payload, path).Str
 }
 
-// The types of this file are thread items as item_completed events keep them: the
-// reference implementation's own form, with other names than the wire's.
+// The types of this file are items in the rollout's form, which is that of the reference
+// implementation.
 
 type storedUser struct {
 	Type     string        `json:"type"`
@@ -70,7 +70,7 @@ type storedReasoning struct {
 	RawContent  []string `json:"raw_content"`
 }
 
-// storedMark is an item that has no members but those that all have.
+// storedMark is an item without members of its own.
 type storedMark struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -109,39 +109,38 @@ type storedDuration struct {
 	Nanos int64 `json:"nanos"`
 }
 
-// storeItem is the form of an item that item_completed events keep. argv is the
-// command line of a command item.
-func storeItem(item protocol.ThreadItem, argv []string) any {
+// EncodeItem returns the rollout's form of an item. argv is the command line of a command, or nil.
+func EncodeItem(item protocol.ThreadItem, argv []string) any {
 	switch v := item.ThreadItemVariant.(type) {
 	case *protocol.UserMessageItem:
-		return storedUser{storedUserMessage, v.ID, v.ClientID, v.Content}
+		return storedUser{userMessageType, v.ID, v.ClientID, v.Content}
 	case *protocol.AgentMessageItem:
-		return storedAgent{storedAgentMessage, v.ID, []storedText{{"Text", v.Text}}, v.Phase}
+		return storedAgent{agentMessageType, v.ID, []storedText{{"Text", v.Text}}, v.Phase}
 	case *protocol.PlanItem:
-		return storedPlan{storedPlanItem, v.ID, v.Text}
+		return storedPlan{planType, v.ID, v.Text}
 	case *protocol.ReasoningItem:
-		return storedReasoning{storedReasoningItem, v.ID, v.Summary, v.Content}
+		return storedReasoning{reasoningType, v.ID, v.Summary, v.Content}
 	case *protocol.CommandExecutionItem:
-		return storeCommand(v, argv)
+		return encodeCommand(v, argv)
 	case *protocol.FileChangeItem:
-		return storeFileChange(v)
+		return encodeFileChange(v)
 	case *protocol.McpToolCallItem:
-		return storeServerCall(v)
+		return encodeServerCall(v)
 	case *protocol.ImageViewItem:
-		return storedImage{storedImageView, v.ID, fileURL(v.Path)}
+		return storedImage{imageViewType, v.ID, fileURL(v.Path)}
 	case *protocol.WebSearchItem:
-		return storeSearch(v)
+		return encodeSearch(v)
 	case *protocol.DynamicToolCallItem:
-		return storeDynamicTool(v)
+		return encodeDynamicTool(v)
 	case *protocol.ContextCompactionItem:
-		return storedMark{storedCompaction, v.ID}
+		return storedMark{compactionType, v.ID}
 	}
 	return item
 }
 
-func storeCommand(v *protocol.CommandExecutionItem, argv []string) storedCommand {
+func encodeCommand(v *protocol.CommandExecutionItem, argv []string) storedCommand {
 	c := storedCommand{
-		Type: storedCommandExecution, ID: v.ID, ProcessID: v.ProcessID, Command: argv, Cwd: fileURL(v.Cwd),
+		Type: commandType, ID: v.ID, ProcessID: v.ProcessID, Command: argv, Cwd: fileURL(v.Cwd),
 		Source: protocol.SnakeCase(v.Source), Status: protocol.SnakeCase(string(v.Status)),
 		AggregatedOutput: v.AggregatedOutput, ExitCode: v.ExitCode, ParsedCmd: []storedAction{},
 	}
@@ -154,53 +153,56 @@ func storeCommand(v *protocol.CommandExecutionItem, argv []string) storedCommand
 	return c
 }
 
-// loadItem reads the item of an item_completed event. Items without a type of
-// their own here keep all their members under the wire's names.
-func loadItem(payload json.RawMessage) protocol.ThreadItem {
+// DecodeItem returns the item of an item_completed event. Items of an unknown type keep all their
+// members.
+func DecodeItem(payload json.RawMessage) protocol.ThreadItem {
 	members := gjson.GetManyBytes(payload, "item", "started_at_ms", "completed_at_ms")
 	raw := json.RawMessage(members[0].Raw)
-	item := protocol.ThreadItem{StartedAtMs: integer(members[1]), CompletedAtMs: integer(members[2])}
-	switch peek(raw, "type") {
-	case storedUserMessage:
-		item.ThreadItemVariant = loadUser(raw)
-	case storedAgentMessage:
-		item.ThreadItemVariant = loadAgent(raw)
-	case storedPlanItem:
-		item.ThreadItemVariant = &protocol.PlanItem{ID: peek(raw, "id"), Text: peek(raw, "text")}
-	case storedReasoningItem:
-		item.ThreadItemVariant = loadReasoning(raw)
-	case storedCommandExecution:
-		item.ThreadItemVariant = loadCommand(raw)
-	case storedFileChange:
-		item.ThreadItemVariant = loadFileChange(raw)
-	case storedMcpToolCall:
-		item.ThreadItemVariant = loadServerCall(raw)
-	case storedEnteredReview:
-		item.ThreadItemVariant = &protocol.EnteredReviewModeItem{ID: peek(raw, "id"), Review: peek(raw, "user_facing_hint")}
-	case storedExitedReview:
-		item.ThreadItemVariant = loadExited(raw)
-	case storedDynamicTool:
-		item.ThreadItemVariant = loadDynamicTool(raw)
-	case storedImageView:
-		item.ThreadItemVariant = &protocol.ImageViewItem{ID: peek(raw, "id"), Path: pathOf(peek(raw, "path"))}
+	item := protocol.ThreadItem{StartedAtMs: optionalInt(members[1]), CompletedAtMs: optionalInt(members[2])}
+	switch member(raw, "type") {
+	case userMessageType:
+		item.ThreadItemVariant = decodeUser(raw)
+	case agentMessageType:
+		item.ThreadItemVariant = decodeAgent(raw)
+	case planType:
+		item.ThreadItemVariant = &protocol.PlanItem{ID: member(raw, "id"), Text: member(raw, "text")}
+	case reasoningType:
+		item.ThreadItemVariant = decodeReasoning(raw)
+	case commandType:
+		item.ThreadItemVariant = decodeCommand(raw)
+	case fileChangeType:
+		item.ThreadItemVariant = decodeFileChange(raw)
+	case serverCallType:
+		item.ThreadItemVariant = decodeServerCall(raw)
+	case enteredReviewType:
+		item.ThreadItemVariant = &protocol.EnteredReviewModeItem{
+			ID:     member(raw, "id"),
+			Review: member(raw, "user_facing_hint"),
+		}
+	case exitedReviewType:
+		item.ThreadItemVariant = decodeExited(raw)
+	case dynamicToolType:
+		item.ThreadItemVariant = decodeDynamicTool(raw)
+	case imageViewType:
+		item.ThreadItemVariant = &protocol.ImageViewItem{ID: member(raw, "id"), Path: pathOf(member(raw, "path"))}
 	}
 	if item.ThreadItemVariant == nil {
-		item.ThreadItemVariant = loadForeign(payload)
+		item.ThreadItemVariant = decodeForeign(payload)
 	}
 	if item.ThreadItemVariant == nil {
-		item.ThreadItemVariant = loadOther(raw)
+		item.ThreadItemVariant = decodeOther(raw)
 	}
 	return item
 }
 
-func integer(r gjson.Result) *int64 {
+func optionalInt(r gjson.Result) *int64 {
 	if r.Type != gjson.Number {
 		return nil
 	}
 	return new(r.Int())
 }
 
-func loadUser(raw json.RawMessage) protocol.ThreadItemVariant {
+func decodeUser(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedUser
 	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
@@ -208,7 +210,7 @@ func loadUser(raw json.RawMessage) protocol.ThreadItemVariant {
 	return &protocol.UserMessageItem{ID: s.ID, ClientID: s.ClientID, Content: orEmpty([]protocol.UserInput(s.Content))}
 }
 
-func loadAgent(raw json.RawMessage) protocol.ThreadItemVariant {
+func decodeAgent(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedAgent
 	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
@@ -220,7 +222,7 @@ func loadAgent(raw json.RawMessage) protocol.ThreadItemVariant {
 	return agentItem(s.ID, text.String(), gjson.ParseBytes(raw))
 }
 
-func loadReasoning(raw json.RawMessage) protocol.ThreadItemVariant {
+func decodeReasoning(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedReasoning
 	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
@@ -228,7 +230,7 @@ func loadReasoning(raw json.RawMessage) protocol.ThreadItemVariant {
 	return &protocol.ReasoningItem{ID: s.ID, Summary: orEmpty(s.SummaryText), Content: orEmpty(s.RawContent)}
 }
 
-func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
+func decodeCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedCommand
 	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
@@ -242,7 +244,10 @@ func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 		item.AggregatedOutput = s.AggregatedOutput
 	}
 	for _, a := range s.ParsedCmd {
-		item.CommandActions = append(item.CommandActions, protocol.CommandAction{Type: protocol.CamelCase(a.Type), Command: a.Cmd, Name: a.Name, Path: a.Path, Query: a.Query})
+		item.CommandActions = append(
+			item.CommandActions,
+			protocol.CommandAction{Type: protocol.CamelCase(a.Type), Command: a.Cmd, Name: a.Name, Path: a.Path, Query: a.Query},
+		)
 	}
 	if s.Duration != nil {
 		item.DurationMs = new(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
@@ -250,7 +255,7 @@ func loadCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 	return item
 }
 
-// fileURL is the URL of an absolute path, or the text itself.
+// fileURL returns the URL of an absolute path, or the text itself.
 func fileURL(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return path
@@ -258,7 +263,7 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// pathOf is the path of a local file URL, or the text itself.
+// pathOf returns the path of a local file URL, or the text itself.
 func pathOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "file" || u.Host != "" || u.Path == "" {
@@ -274,8 +279,7 @@ type storedChanges struct {
 	Status  string                  `json:"status"`
 }
 
-// storedChange is a file that was added, changed or deleted; the members are those of
-// its kind.
+// storedChange is a file that was added, changed or deleted. Each kind has its own members.
 type storedChange struct {
 	Type        string  `json:"type"`
 	Content     string  `json:"content"`
@@ -283,7 +287,7 @@ type storedChange struct {
 	MovePath    *string `json:"move_path"`
 }
 
-// MarshalJSON writes the members of the kind alone.
+// MarshalJSON writes only the members of the kind.
 func (c storedChange) MarshalJSON() ([]byte, error) {
 	if c.Type == string(patch.Update) {
 		return protocol.Marshal(map[string]any{"type": c.Type, "unified_diff": c.UnifiedDiff, "move_path": c.MovePath})
@@ -291,21 +295,31 @@ func (c storedChange) MarshalJSON() ([]byte, error) {
 	return protocol.Marshal(map[string]any{"type": c.Type, "content": c.Content})
 }
 
-// movedTo ends the diff of a file that was moved.
-func movedTo(path *string) string {
+// ChangeKind returns the kind of a file's change, with the new path of a file that was moved.
+func ChangeKind(kind string, movePath *string) json.RawMessage {
+	members := map[string]any{"type": kind}
+	if kind == string(patch.Update) {
+		members["move_path"] = movePath
+	}
+	raw, _ := protocol.Marshal(members) // strings can be encoded
+	return raw
+}
+
+// MovedTo returns the end of the diff of a file that was moved, or "".
+func MovedTo(path *string) string {
 	if path == nil {
 		return ""
 	}
 	return "\n\nMoved to: " + *path
 }
 
-func storeFileChange(v *protocol.FileChangeItem) storedChanges {
-	s := storedChanges{storedFileChange, v.ID, map[string]storedChange{}, protocol.SnakeCase(v.Status)}
+func encodeFileChange(v *protocol.FileChangeItem) storedChanges {
+	s := storedChanges{fileChangeType, v.ID, map[string]storedChange{}, protocol.SnakeCase(v.Status)}
 	for _, c := range v.Changes {
 		kind := gjson.GetManyBytes(c.Kind, "type", "move_path")
 		change := storedChange{Type: kind[0].Str, MovePath: optional(kind[1].Str)}
 		if change.Type == string(patch.Update) {
-			change.UnifiedDiff = strings.TrimSuffix(c.Diff, movedTo(change.MovePath))
+			change.UnifiedDiff = strings.TrimSuffix(c.Diff, MovedTo(change.MovePath))
 		} else {
 			change.Content = c.Diff
 		}
@@ -314,23 +328,34 @@ func storeFileChange(v *protocol.FileChangeItem) storedChanges {
 	return s
 }
 
-// loadFileChange lists the changes by path. The diff of a file that was added or
-// deleted is its content.
-func loadFileChange(raw json.RawMessage) protocol.ThreadItemVariant {
+// decodeFileChange lists the changes by path. The diff of a file that was added or deleted is its
+// content.
+func decodeFileChange(raw json.RawMessage) protocol.ThreadItemVariant {
 	var s storedChanges
 	if protocol.Unmarshal(raw, &s) != nil {
 		return nil
 	}
-	item := &protocol.FileChangeItem{ID: s.ID, Changes: []protocol.FileUpdateChange{}, Status: protocol.CamelCase(s.Status)}
+	item := &protocol.FileChangeItem{
+		ID:      s.ID,
+		Changes: []protocol.FileUpdateChange{},
+		Status:  protocol.CamelCase(s.Status),
+	}
 	for _, path := range slices.Sorted(maps.Keys(s.Changes)) {
 		c := s.Changes[path]
-		item.Changes = append(item.Changes, protocol.FileUpdateChange{Path: path, Kind: changeKind(c.Type, c.MovePath), Diff: c.Content + c.UnifiedDiff + movedTo(c.MovePath)})
+		item.Changes = append(
+			item.Changes,
+			protocol.FileUpdateChange{
+				Path: path,
+				Kind: ChangeKind(c.Type, c.MovePath),
+				Diff: c.Content + c.UnifiedDiff + MovedTo(c.MovePath),
+			},
+		)
 	}
 	return item
 }
 
-// loadOther renames the members of an item that has no type here.
-func loadOther(raw json.RawMessage) protocol.ThreadItemVariant {
+// decodeOther renames the members of an item of an unknown type.
+func decodeOther(raw json.RawMessage) protocol.ThreadItemVariant {
 	var members map[string]json.RawMessage
 	if protocol.Unmarshal(raw, &members) != nil {
 		return &protocol.Unknown{Raw: raw}
@@ -339,7 +364,7 @@ func loadOther(raw json.RawMessage) protocol.ThreadItemVariant {
 	for name, value := range members {
 		wire[protocol.CamelCase(name)] = value
 	}
-	tag := peek(raw, "type")
+	tag := member(raw, "type")
 	if tag != "" {
 		tag = strings.ToLower(tag[:1]) + tag[1:]
 		wire["type"], _ = protocol.Marshal(tag)
@@ -374,22 +399,33 @@ type storedTool struct {
 	Duration     *storedDuration               `json:"duration,omitempty"`
 }
 
-func storeDynamicTool(v *protocol.DynamicToolCallItem) storedTool {
-	t := storedTool{storedDynamicTool, v.ID, v.Namespace, v.Tool, v.Arguments, protocol.SnakeCase(v.Status), v.ContentItems, v.Success, nil}
+func encodeDynamicTool(v *protocol.DynamicToolCallItem) storedTool {
+	t := storedTool{
+		dynamicToolType,
+		v.ID,
+		v.Namespace,
+		v.Tool,
+		v.Arguments,
+		protocol.SnakeCase(v.Status),
+		v.ContentItems,
+		v.Success,
+		nil,
+	}
 	if v.DurationMs != nil {
 		t.Duration = &storedDuration{*v.DurationMs / 1000, *v.DurationMs % 1000 * 1e6}
 	}
 	return t
 }
 
-// loadDynamicTool is nil for what has another shape.
-func loadDynamicTool(raw json.RawMessage) protocol.ThreadItemVariant {
+// decodeDynamicTool returns nil for another shape.
+func decodeDynamicTool(raw json.RawMessage) protocol.ThreadItemVariant {
 	var t storedTool
 	if protocol.Unmarshal(raw, &t) != nil {
 		return nil
 	}
 	item := &protocol.DynamicToolCallItem{
-		ID: t.ID, Namespace: t.Namespace, Tool: t.Tool, Arguments: t.Arguments, Status: protocol.CamelCase(t.Status), ContentItems: t.ContentItems, Success: t.Success,
+		ID: t.ID, Namespace: t.Namespace, Tool: t.Tool, Arguments: t.Arguments, Status: protocol.CamelCase(t.Status),
+		ContentItems: t.ContentItems, Success: t.Success,
 	}
 	if len(item.Arguments) == 0 {
 		item.Arguments = json.RawMessage("null")

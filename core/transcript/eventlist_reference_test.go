@@ -1,6 +1,6 @@
 //go:build reference
 
-package core
+package transcript
 
 import (
 	"os"
