@@ -100,6 +100,9 @@ type actor struct {
 	unloadTimer       *time.Timer
 	// disconnected holds a token after a connection has ended.
 	disconnected chan struct{}
+	// ownTurn is the started turn of a proxied request, or nil. The actor stays until it ends,
+	// even if the thread is archived.
+	ownTurn *ownTurn
 	// describeDue is ready while items of a resumed thread are not described yet.
 	describeDue <-chan struct{}
 }
@@ -137,6 +140,8 @@ func (a *actor) run() {
 			a.runRecovered(nil, a.describe)
 		case <-a.unloadDue():
 			a.unloadUnused()
+		case <-a.ownTurnDue():
+			a.endOwnTurn()
 		case <-a.quit:
 			a.drain()
 			a.unload()
@@ -144,7 +149,7 @@ func (a *actor) run() {
 			return
 		}
 		a.updateUnloadTimer()
-		if a.thread == nil && a.engine.forget(a) {
+		if a.thread == nil && a.ownTurn == nil && a.engine.forget(a) {
 			return
 		}
 	}
@@ -176,13 +181,13 @@ func (a *actor) serve(r request) {
 		a.engine.Outbox.Refuse(r.to, errBehind())
 		return
 	}
-	errand := a.engine.proxied.of(r.to)
-	if err := errand.begin(a); err != nil {
+	proxied := a.engine.proxied.of(r.to)
+	if err := proxied.begin(a); err != nil {
 		a.engine.Outbox.Refuse(r.to, err)
 		return
 	}
 	a.handle(r)
-	errand.end()
+	a.scheduleEnd(proxied)
 }
 
 func errBehind() *protocol.Error {
@@ -249,6 +254,7 @@ func (a *actor) drain() {
 		r := <-a.requests
 		a.runRecovered(&r.to, func() { a.serve(r) })
 	}
+	a.endOwnTurn()
 	if a.thread == nil {
 		return
 	}
@@ -416,6 +422,9 @@ func (e *Engine) stamp() core.Stamp {
 }
 
 func (a *actor) send(messages []core.Message) {
+	if slices.ContainsFunc(messages, startsTurn) {
+		a.endOwnTurn()
+	}
 	out := a.engine.Outbox
 	for _, m := range messages {
 		switch m := m.(type) {

@@ -24,7 +24,7 @@ func (a *actor) updateUnloadTimer() {
 }
 
 func (a *actor) isUnused() bool {
-	return a.thread != nil && len(a.subscribers) == 0 && len(a.effects) == 0 && a.thread.ActiveTurn() == ""
+	return a.thread != nil && len(a.subscribers) == 0 && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && a.ownTurn == nil
 }
 
 // unloadDue fires when that was long enough.

@@ -5,27 +5,27 @@ import (
 	"sync"
 	"time"
 
+	"appserver/core"
 	"appserver/protocol"
 )
 
-// Errand says how a request is served that stands for another one, whose method serves
-// it.
+// Proxied describes a request that another method serves, such as a slash command.
 type Proxied struct {
-	// InTurn is set where it is served while a turn is under way, too.
+	// InTurn allows the request while a turn is active.
 	InTurn bool
-	// TurnOf is set where the caller asked for a turn: it is the thread's id. The thread
-	// must be loaded.
+	// TurnOf is the id of the thread if the response contains a turn, or empty. The thread must
+	// be loaded.
 	TurnOf string
-	// Answer makes the answer of that of the method. The turn is for callers who asked for
-	// one: it is the turn that the method began, or the one under way, or else one of the
-	// errand's own. Subscribers are told the beginning and the end of the latter as of any
-	// other, and the thread does nothing else between.
+	// Answer converts the result of the method to the response. The turn is set if TurnOf is:
+	// the turn that the method started, or the active turn, or else a turn of the request's own.
+	// Subscribers are notified of the start and the end of an own turn. It ends before the next
+	// turn of the thread starts.
 	Answer func(result any, turn protocol.Turn) any
 }
 
-// Proxy calls serve, a method of the engine, as an errand.
-func (e *Engine) Proxy(to protocol.Caller, errand Proxied, serve func() error) error {
-	e.proxied.add(to, errand)
+// Proxy serves a request by another method of the engine.
+func (e *Engine) Proxy(to protocol.Caller, p Proxied, serve func() error) error {
+	e.proxied.add(to, p)
 	err := serve()
 	if err != nil {
 		e.proxied.remove(to)
@@ -33,33 +33,35 @@ func (e *Engine) Proxy(to protocol.Caller, errand Proxied, serve func() error) e
 	return err
 }
 
-// errand is one under way. Its fields belong to the goroutine of the thread that serves
-// it, or, where it is served without one, to whoever answers it.
+// proxiedRequest is a pending proxied request. Its fields belong to the goroutine of its thread;
+// without a thread, they belong to the goroutine that replies.
 type proxiedRequest struct {
 	Proxied
 	to     protocol.Caller
 	thread *actor
-	// last is the thread's last turn before, audience are its subscribers.
-	last       string
+	// last is the id of the thread's last turn before the request.
+	last string
+	// recipients are the subscribers of the thread at the time of the request. An archived thread
+	// has none, and they are still notified of the end of the own turn.
 	recipients []uint64
-	// own is the errand's own turn, which is to end at a time.
+	// own is the request's own turn, or nil. It ends at due.
 	own *protocol.Turn
 	due time.Time
 }
 
-// errands are those without an answer.
+// proxiedRequests are the proxied requests without a response.
 type proxiedRequests struct {
 	mu   sync.Mutex
 	open map[protocol.Caller]*proxiedRequest
 }
 
-func (s *proxiedRequests) add(to protocol.Caller, e Proxied) {
+func (s *proxiedRequests) add(to protocol.Caller, p Proxied) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open[to] = &proxiedRequest{Proxied: e, to: to}
+	s.open[to] = &proxiedRequest{Proxied: p, to: to}
 }
 
-// of is the errand of a caller; nil without one.
+// of returns the proxied request of a caller, or nil.
 func (s *proxiedRequests) of(to protocol.Caller) *proxiedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,38 +71,39 @@ func (s *proxiedRequests) of(to protocol.Caller) *proxiedRequest {
 func (s *proxiedRequests) remove(to protocol.Caller) *proxiedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.open[to]
+	p := s.open[to]
 	delete(s.open, to)
-	return e
+	return p
 }
 
-// errandOutbox answers errands as they want it.
+// proxyOutbox converts the results of proxied requests.
 type proxyOutbox struct {
 	Outbox
 	pending *proxiedRequests
 }
 
-// Reply answers a request.
+// Reply sends the result of a request.
 func (o proxyOutbox) Reply(to protocol.Caller, result any) {
-	if e := o.pending.remove(to); e != nil {
-		e.reply(o.Outbox, result)
+	if p := o.pending.remove(to); p != nil {
+		p.reply(o.Outbox, result)
 		return
 	}
 	o.Outbox.Reply(to, result)
 }
 
-// Refuse answers a request with an error.
+// Refuse rejects a request.
 func (o proxyOutbox) Refuse(to protocol.Caller, err *protocol.Error) {
 	o.pending.remove(to)
 	o.Outbox.Refuse(to, err)
 }
 
-// begin tells why a thread cannot be asked now. What is no errand is asked anyway.
-func (e *proxiedRequest) begin(a *actor) *protocol.Error {
+// begin returns an error if the thread cannot serve the request now. It accepts nil, a request
+// that is not proxied.
+func (p *proxiedRequest) begin(a *actor) *protocol.Error {
 	switch {
-	case e == nil:
+	case p == nil:
 		return nil
-	case a.thread == nil && e.TurnOf != "":
+	case a.thread == nil && p.TurnOf != "":
 		return errNotLoaded(a.id)
 	case a.thread == nil:
 		return nil
@@ -108,62 +111,104 @@ func (e *proxiedRequest) begin(a *actor) *protocol.Error {
 	if a.releaseTurn(); a.thread == nil {
 		return a.absence()
 	}
-	e.thread, e.last, e.recipients = a, a.thread.LastTurn().ID, slices.Clone(a.subscribers)
-	if e.InTurn {
+	p.thread, p.last, p.recipients = a, a.thread.LastTurn().ID, slices.Clone(a.subscribers)
+	if p.InTurn {
 		return nil
 	}
 	return a.thread.TurnUnderWay()
 }
 
-func (e *proxiedRequest) reply(out Outbox, result any) {
+func (p *proxiedRequest) reply(out Outbox, result any) {
 	switch {
-	case e.TurnOf == "":
-		out.Reply(e.to, e.Answer(result, protocol.Turn{}))
-	case e.thread == nil:
-		out.Refuse(e.to, errNotLoaded(e.TurnOf))
+	case p.TurnOf == "":
+		out.Reply(p.to, p.Answer(result, protocol.Turn{}))
+	case p.thread == nil:
+		out.Refuse(p.to, errNotLoaded(p.TurnOf))
 	default:
-		out.Reply(e.to, e.Answer(result, e.turn()))
-		e.notifyStarted()
+		out.Reply(p.to, p.Answer(result, p.turn()))
+		p.notifyStarted()
 	}
 }
 
-func (e *proxiedRequest) turn() protocol.Turn {
-	if t := e.thread.thread; t != nil && (t.ActiveTurn() != "" || t.LastTurn().ID != e.last) {
+// turn returns the turn for the response.
+func (p *proxiedRequest) turn() protocol.Turn {
+	if t := p.thread.thread; t != nil && (t.ActiveTurn() != "" || t.LastTurn().ID != p.last) {
 		return t.LastTurn()
 	}
-	id, now := e.thread.engine.NewID(), time.Now()
-	e.due = now.Add(e.thread.engine.CompletedFloor)
-	e.own = &protocol.Turn{
+	id, now := p.thread.engine.NewID(), time.Now()
+	p.due = now.Add(p.thread.engine.CompletedFloor)
+	p.own = &protocol.Turn{
 		ID: id, RootTurnID: &id, Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded, Status: protocol.TurnCompleted,
 		StartedAt: new(now.Unix()), CompletedAt: new(now.Unix()), DurationMs: new(int64(0)),
 	}
-	return *e.own
+	return *p.own
 }
 
-func (e *proxiedRequest) notifyStarted() {
-	if e.own == nil {
+func (p *proxiedRequest) notifyStarted() {
+	if p.own == nil {
 		return
 	}
-	begun := *e.own
-	begun.Status, begun.CompletedAt, begun.DurationMs = protocol.TurnInProgress, nil, nil
-	e.notify(protocol.TurnStartedNotification{ThreadID: e.TurnOf, Turn: begun})
+	p.thread.endOwnTurn()
+	started := *p.own
+	started.Status, started.CompletedAt, started.DurationMs = protocol.TurnInProgress, nil, nil
+	p.notify(protocol.TurnStartedNotification{ThreadID: p.TurnOf, Turn: started})
 }
 
-// end tells the end of the errand's own turn. Two widespread clients lose one that comes
-// together with the answer; so it waits as other turns do, see core.Options.
-func (e *proxiedRequest) end() {
-	if e == nil || e.own == nil {
+func (p *proxiedRequest) notify(n protocol.Notification) {
+	for _, conn := range p.recipients {
+		p.thread.engine.Outbox.Notify(conn, n)
+	}
+}
+
+// ownTurn is a proxied request whose own turn has started and not ended. The timer ends it.
+type ownTurn struct {
+	request *proxiedRequest
+	timer   *time.Timer
+}
+
+// scheduleEnd ends the own turn of a proxied request when it is due. Two widespread clients lose
+// a turn/completed that comes together with the response, see core.Options.CompletedFloor.
+// It accepts nil and requests without an own turn.
+func (a *actor) scheduleEnd(p *proxiedRequest) {
+	if p == nil || p.own == nil {
 		return
 	}
-	select {
-	case <-time.After(time.Until(e.due)):
-	case <-e.thread.quit:
+	a.ownTurn = &ownTurn{request: p}
+	delay := time.Until(p.due)
+	if delay <= 0 {
+		a.endOwnTurn()
+		return
 	}
-	e.notify(protocol.TurnCompletedNotification{ThreadID: e.TurnOf, Turn: *e.own})
+	a.ownTurn.timer = time.NewTimer(delay)
 }
 
-func (e *proxiedRequest) notify(n protocol.Notification) {
-	for _, conn := range e.recipients {
-		e.thread.engine.Outbox.Notify(conn, n)
+// ownTurnDue returns the channel of the timer, or nil without an own turn.
+func (a *actor) ownTurnDue() <-chan time.Time {
+	if a.ownTurn == nil {
+		return nil
 	}
+	return a.ownTurn.timer.C
+}
+
+// startsTurn reports whether a message notifies of the start of a turn.
+func startsTurn(m core.Message) bool {
+	notice, ok := m.(core.Notice)
+	if !ok {
+		return false
+	}
+	_, ok = notice.Notification.(protocol.TurnStartedNotification)
+	return ok
+}
+
+// endOwnTurn ends the own turn of a proxied request, if there is one.
+func (a *actor) endOwnTurn() {
+	if a.ownTurn == nil {
+		return
+	}
+	if a.ownTurn.timer != nil {
+		a.ownTurn.timer.Stop()
+	}
+	p := a.ownTurn.request
+	a.ownTurn = nil
+	p.notify(protocol.TurnCompletedNotification{ThreadID: p.TurnOf, Turn: *p.own})
 }

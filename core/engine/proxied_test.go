@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -23,24 +25,24 @@ func compact(thread string) call {
 	return call{"thread/compact/start", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCompactStart(to, p) }}
 }
 
-// answered is what errands are answered with.
+// answered is the response to a proxied request.
 type answered struct {
 	Turn   protocol.Turn `json:"turn"`
 	Result any           `json:"result"`
 }
 
-// errand is a call that is made for another one.
-func proxied(c call, of engine.Proxied) call {
-	of.Answer = func(result any, turn protocol.Turn) any { return answered{turn, result} }
-	return call{"errand " + c.method, c.thread, func(e *engine.Engine, to protocol.Caller) error {
-		return e.Proxy(to, of, func() error { return c.do(e, to) })
+// proxied is a call of a proxied request that the method of c serves.
+func proxied(c call, p engine.Proxied) call {
+	p.Answer = func(result any, turn protocol.Turn) any { return answered{turn, result} }
+	return call{"proxied " + c.method, c.thread, func(e *engine.Engine, to protocol.Caller) error {
+		return e.Proxy(to, p, func() error { return c.do(e, to) })
 	}}
 }
 
-// instead is an errand of a caller who asked for a turn.
-func instead(c call) call { return proxied(c, engine.Proxied{TurnOf: c.thread}) }
+// asTurn is a proxied request whose response contains a turn.
+func asTurn(c call) call { return proxied(c, engine.Proxied{TurnOf: c.thread}) }
 
-// pass lets time pass, and all that happens at its end happen.
+// pass advances the clock, and waits for the work that is due.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -57,9 +59,9 @@ func (r *rig) endsOf(conn uint64, turn string) int {
 	return n
 }
 
-// TestAProxiedRequestOfATurnHasOne checks the order of what is told, and that the end keeps its
-// distance and comes before whatever the thread does next.
-func TestAProxiedRequestOfATurnHasOne(t *testing.T) {
+// TestProxiedRequestOwnTurn checks the order of messages. The own turn ends after a delay, in which
+// the thread serves requests.
+func TestProxiedRequestOwnTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.floor = 50 * time.Millisecond
 		r.restart()
@@ -68,13 +70,13 @@ func TestAProxiedRequestOfATurnHasOne(t *testing.T) {
 		r.turn(1, id, "say hello")
 		pass(r.floor)
 		r.diary.read()
-		got := r.ask(3, instead(trim(id)))
+		got := r.ask(3, asTurn(trim(id)))
 		own := got.Get("turn.id").Str
 		require.Equal(t, "completed", got.Get("turn.status").Str)
 		require.NotEmpty(t, got.Get("result.trimPoint.id").Str)
 		require.Equal(t, []string{
 			"disk takes trim_point provider_session", "disk syncs",
-			"3: answers errand thread/context/trim completed",
+			"3: answers proxied thread/context/trim completed",
 			"1: tells turn/started inProgress", "2: tells turn/started inProgress",
 			"1: tells thread/trimPoint/created", "2: tells thread/trimPoint/created",
 			"1: tells thread/session/stopRequested", "2: tells thread/session/stopRequested",
@@ -82,38 +84,62 @@ func TestAProxiedRequestOfATurnHasOne(t *testing.T) {
 			"1: tells ContextItems", "2: tells ContextItems",
 		}, r.diary.read())
 
-		next := r.post(1, turn(id, "say more"))
+		r.ask(1, getUsage(id))
 		pass(r.floor - time.Millisecond)
-		require.Empty(t, r.clients.answersTo(next))
+		require.Zero(t, r.endsOf(1, own))
 		pass(time.Millisecond)
-		require.Equal(t, []string{"1: tells turn/completed completed", "2: tells turn/completed completed"}, heard(r.diary.read())[:2])
+		require.Equal(t, []string{"1: tells turn/completed completed", "2: tells turn/completed completed"},
+			completions(r.diary.read()))
 		require.Equal(t, 1, r.endsOf(1, own))
-		require.NotEqual(t, own, r.answer(next).body.Get("turn.id").Str)
-		pass(r.floor)
 		r.requireKept(id)
-		require.Len(t, r.ask(1, read(id)).Get("thread.turns").Array(), 2, "it is not kept")
+		require.Len(t, r.ask(1, read(id)).Get("thread.turns").Array(), 1, "the rollout does not contain the own turn")
 	})
 }
 
-// heard leaves out what the disk does.
-func heard(lines []string) []string {
-	var kept []string
-	for _, line := range lines {
-		if line[0] != 'd' {
-			kept = append(kept, line)
-		}
-	}
-	return kept
+// TestProxiedRequestOwnTurnEndsBeforeNextTurn starts the next turn, by a request and by another
+// proxied request, before the delay ends.
+func TestProxiedRequestOwnTurnEndsBeforeNextTurn(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.floor = 50 * time.Millisecond
+		r.restart()
+		id := r.begin(1)
+		first := r.ask(1, asTurn(trim(id))).Get("turn.id").Str
+		second := r.ask(1, asTurn(getUsage(id))).Get("turn.id").Str
+		third := r.turn(1, id, "say hello")
+		synctest.Wait()
+		require.Equal(t, []string{"+" + first, "-" + first, "+" + second, "-" + second, "+" + third}, r.turnEvents(1))
+		pass(r.floor)
+		require.Equal(t, []string{"-" + third}, r.turnEvents(1)[5:])
+	})
 }
 
-func TestAProxiedRequestThatBeginsATurnHasThat(t *testing.T) {
+// turnEvents returns the turns that a client was notified of: + for a start, - for an end.
+func (r *rig) turnEvents(conn uint64) []string {
+	var events []string
+	for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == notice }) {
+		switch m.method {
+		case "turn/started":
+			events = append(events, "+"+m.body.Get("turn.id").Str)
+		case "turn/completed":
+			events = append(events, "-"+m.body.Get("turn.id").Str)
+		}
+	}
+	return events
+}
+
+// completions returns the lines about ends of turns.
+func completions(lines []string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, "turn/completed") })
+}
+
+func TestProxiedRequestReturnsStartedTurn(t *testing.T) {
 	for _, floor := range []time.Duration{0, 50 * time.Millisecond} {
 		bubble(t, func(t *testing.T, r *rig) {
 			r.floor = floor
 			r.restart()
 			id := r.begin(1)
-			for range 2 { // the first finds nothing to compact
-				got := r.ask(1, instead(compact(id))).Get("turn.id").Str
+			for range 2 { // the first has no items to compact
+				got := r.ask(1, asTurn(compact(id))).Get("turn.id").Str
 				pass(floor)
 				require.Equal(t, 1, r.endsOf(1, got))
 				turns := r.ask(1, read(id)).Get("thread.turns").Array()
@@ -126,7 +152,7 @@ func TestAProxiedRequestThatBeginsATurnHasThat(t *testing.T) {
 	}
 }
 
-// TestProxiedRequestsWithinATurn has one that joins the turn, and others that are refused.
+// TestProxiedRequestsWithinATurn has a request that joins the turn, and requests that are rejected.
 func TestProxiedRequestsWithinATurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -134,7 +160,7 @@ func TestProxiedRequestsWithinATurn(t *testing.T) {
 		got := r.ask(1, proxied(getUsage(id), engine.Proxied{InTurn: true, TurnOf: id}))
 		require.Equal(t, active, got.Get("turn.id").Str)
 		require.Len(t, r.clients.told(1, "turn/started"), 1)
-		for _, c := range []call{proxied(undo(id), engine.Proxied{}), instead(getUsage(id)), instead(trim(id)), instead(compact(id)), instead(archiveAndNew(id, nil))} {
+		for _, c := range []call{proxied(undo(id), engine.Proxied{}), asTurn(getUsage(id)), asTurn(trim(id)), asTurn(compact(id)), asTurn(archiveAndNew(id, nil))} {
 			m := r.answer(r.post(1, c))
 			require.NotNil(t, m.err, c.method)
 			require.Equal(t, protocol.KindTurnActive, m.err.Data.Kind)
@@ -146,9 +172,9 @@ func TestProxiedRequestsWithinATurn(t *testing.T) {
 	})
 }
 
-// TestAProxiedRequestIsHeldAgainstItsTime has a turn begin, and so refuse it, that was not yet
-// there when it came.
-func TestAProxiedRequestIsHeldAgainstItsTime(t *testing.T) {
+// TestProxiedRequestIsCheckedWhenServed starts a turn between the arrival of a request and its
+// service. The request is rejected.
+func TestProxiedRequestIsCheckedWhenServed(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		begun, late := r.post(1, turn(id, "hang on")), r.post(1, proxied(undo(id), engine.Proxied{}))
@@ -157,33 +183,33 @@ func TestAProxiedRequestIsHeldAgainstItsTime(t *testing.T) {
 	})
 }
 
-func TestAProxiedRequestOfATurnNeedsALoadedThread(t *testing.T) {
+func TestProxiedRequestOwnTurnNeedsLoadedThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		for _, thread := range []string{id, unknownThread} {
-			for _, c := range []call{instead(trim(thread)), instead(compact(thread)), instead(getUsage(thread)), instead(archiveAndNew(thread, nil))} {
+			for _, c := range []call{asTurn(trim(thread)), asTurn(compact(thread)), asTurn(getUsage(thread)), asTurn(archiveAndNew(thread, nil))} {
 				require.Equal(t, protocol.KindThreadNotFound, r.refused(1, c), c.method)
 			}
 		}
-		require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, instead(getUsage("x"))))
+		require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, asTurn(getUsage("x"))))
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.ask(1, listEdits(id)).Get("edits").Array())
 		r.ask(1, proxied(trim(id), engine.Proxied{}))
 		r.ask(1, proxied(getUsage(id), engine.Proxied{}))
-		require.Len(t, r.ask(1, listEdits(id)).Get("edits").Array(), 1, "others do not")
+		require.Len(t, r.ask(1, listEdits(id)).Get("edits").Array(), 1, "a request without a turn loads the thread itself")
 		require.Empty(t, r.clients.told(1, "turn/started"))
 	})
 }
 
-// TestAThreadThatIsGoneEndsItsTurn has the proxied request archive its thread.
-func TestAThreadThatIsGoneEndsItsTurn(t *testing.T) {
+// TestProxiedRequestOwnTurnEndsAfterArchive archives the thread by a proxied request.
+func TestProxiedRequestOwnTurnEndsAfterArchive(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.floor = 50 * time.Millisecond
 		r.restart()
 		id := r.begin(1)
-		got := r.ask(1, instead(archiveAndNew(id, new(fresh))))
+		got := r.ask(1, asTurn(archiveAndNew(id, new(fresh))))
 		r.ask(1, read(fresh))
-		require.Zero(t, r.endsOf(1, got.Get("turn.id").Str), "the new one does not wait for it")
+		require.Zero(t, r.endsOf(1, got.Get("turn.id").Str), "the successor does not wait for the delay")
 		pass(r.floor)
 		require.Equal(t, 1, r.endsOf(1, got.Get("turn.id").Str))
 		require.Equal(t, id, r.clients.told(1, "turn/completed")[0].body.Get("threadId").Str)
@@ -191,12 +217,12 @@ func TestAThreadThatIsGoneEndsItsTurn(t *testing.T) {
 	})
 }
 
-func TestAProxiedRequestEndsItsTurnWhenTheServerEnds(t *testing.T) {
+func TestProxiedRequestOwnTurnEndsAtShutdown(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.floor = time.Hour
 		r.restart()
 		id := r.begin(1)
-		own := r.ask(1, instead(trim(id))).Get("turn.id").Str
+		own := r.ask(1, asTurn(trim(id))).Get("turn.id").Str
 		began := time.Now()
 		require.NoError(t, r.close(time.Minute))
 		require.Zero(t, time.Since(began))
@@ -204,8 +230,8 @@ func TestAProxiedRequestEndsItsTurnWhenTheServerEnds(t *testing.T) {
 	})
 }
 
-// TestAProxiedRequestThatFailsHasNoTurn breaks each operation of the disk in its turn.
-func TestAProxiedRequestThatFailsHasNoTurn(t *testing.T) {
+// TestFailedProxiedRequestHasNoTurn fails each operation of the disk, one per run.
+func TestFailedProxiedRequestHasNoTurn(t *testing.T) {
 	refused, hits := 0, 1
 	for n := 0; hits > 0; n++ {
 		bubbleOn(t, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC}, func(t *testing.T, r *rig, faulty *faultfs.Disk) {
@@ -214,7 +240,7 @@ func TestAProxiedRequestThatFailsHasNoTurn(t *testing.T) {
 			if m.err != nil {
 				return
 			}
-			m = r.answer(r.post(1, instead(trim(m.body.Get("thread.id").Str))))
+			m = r.answer(r.post(1, asTurn(trim(m.body.Get("thread.id").Str))))
 			turns := 0
 			if m.err == nil {
 				turns = 1

@@ -33,7 +33,7 @@ type witness struct {
 	memory    map[string]bool     // threads that keep nothing
 	lists     map[listOf]*contextList
 	rounds    map[string]*round // by thread
-	own       map[string]bool   // the turns of errands, which are not kept
+	own       map[string]bool   // own turns of proxied requests; no rollout contains them
 	// listAtAsking is the list that a client had when it asked.
 	listAtAsking map[protocol.Caller]*contextList
 }
@@ -153,7 +153,7 @@ func (w *witness) seeReply(m message) {
 	case "thread/unsubscribe":
 		w.left(m.to.Conn, w.requests[m.to].thread)
 	}
-	if strings.HasPrefix(m.method, "errand ") && m.body.Get("turn.status").Str == "completed" {
+	if strings.HasPrefix(m.method, "proxied ") && m.body.Get("turn.status").Str == "completed" {
 		w.own[m.body.Get("turn.id").Str] = true
 	}
 }
