@@ -7,20 +7,21 @@ import (
 	"appserver/protocol"
 )
 
-// catchPanic is that which made do panic, in the midst of what the log is told.
+// catchPanic runs do; a panic is logged and returned as an internal error.
 func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.Log.Error("the server has a fault", append(fields, zap.Any("panic", p), zap.Stack("stack"))...)
-			fault = protocol.Internal(protocol.KindInternal, "the server has a fault, of which its log tells more: %v", p)
+			e.Log.Error("recovered from a panic", append(fields, zap.Any("panic", p), zap.Stack("stack"))...)
+			fault = protocol.Internal(protocol.KindInternal, "internal error; details are in the server's log")
 		}
 	}()
 	do()
 	return nil
 }
 
-// runRecovered does something of the thread, which may be for a caller. Where that panics, nothing of
-// the step counts, as where the disk fails, and other threads know nothing of it.
+// runRecovered runs do, a part of the thread's work. After a panic it reloads the thread, because
+// the state may be half changed. The caller, if there is one, gets an internal error. Other threads
+// continue.
 func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 	of := zap.String("thread", a.id)
 	a.journal.SetIdle(false)
@@ -29,18 +30,18 @@ func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 		return
 	}
 	if to != nil {
-		a.engine.Outbox.Refuse(*to, fault) // of no effect where it was answered
+		a.engine.Outbox.Refuse(*to, fault) // no effect after a response
 	}
-	a.describeDue = nil // what is done there may be what panics
+	a.describeDue = nil // describing may be the cause of the panic
 	if a.thread == nil {
 		return
 	}
-	mend := func() {
+	reload := func() {
 		failure := a.beforeStep()
 		failure.Err = fault
 		a.recover(failure, core.Output{})
 	}
-	if a.engine.catchPanic(mend, of) != nil {
+	if a.engine.catchPanic(reload, of) != nil {
 		a.closeBroken()
 	}
 }
@@ -48,6 +49,6 @@ func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 // closeBroken unloads a thread that failed to reload.
 func (a *actor) closeBroken() {
 	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
-	a.thread = nil // which cannot be asked who waits for it
+	a.thread = nil // its list of waiting requests may be broken
 	a.closeThread()
 }

@@ -8,7 +8,7 @@ import (
 	"appserver/protocol"
 )
 
-// brokenTokens panics so many times, in steps of threads and in what only reads them.
+// brokenTokens is a tokenizer whose next calls panic.
 type brokenTokens struct{ panics int }
 
 func (b *brokenTokens) Known(string) bool { return true }
@@ -17,15 +17,15 @@ func (b *brokenTokens) Prepare(string)    {}
 func (b *brokenTokens) Count(_, text string) int {
 	if b.panics > 0 {
 		b.panics--
-		panic("the tokenizer has a fault")
+		panic("the tokenizer is broken")
 	}
 	return len(text)
 }
 
-// TestAFaultEndsNoServer has a thread panic: its caller is refused, its turn fails, and it is what
-// its rollout holds, or is let go where even that panics. Other threads go on.
-func TestAFaultEndsNoServer(t *testing.T) {
-	for name, panics := range map[string]int{"once": 1, "again and again": 1000} {
+// TestPanicReloadsThread panics in the step of a thread. The request is rejected, the turn fails, and
+// the thread is reloaded, or unloaded if that panics again. Other threads continue.
+func TestPanicReloadsThread(t *testing.T) {
+	for name, panics := range map[string]int{"once": 1, "repeatedly": 1000} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				tokens := &brokenTokens{}
@@ -41,11 +41,11 @@ func TestAFaultEndsNoServer(t *testing.T) {
 				require.Equal(t, []string{"completed", "failed"}, r.ends(1))
 				if panics > 1 {
 					require.Len(t, r.clients.told(1, "thread/closed"), 1)
-					require.Equal(t, protocol.KindInternal, r.refused(1, getUsage(id)), "of a thread that is not loaded")
+					require.Equal(t, protocol.KindInternal, r.refused(1, getUsage(id)), "the thread is unloaded, and its rollout cannot be counted")
 					tokens.panics = 0
 					r.ask(1, resume(id))
 				}
-				require.NotZero(t, r.logged("the server has a fault"))
+				require.NotZero(t, r.logged("recovered from a panic"))
 
 				r.turn(1, id, "say again")
 				require.Equal(t, []string{"completed", "failed", "completed"}, r.ends(1))
