@@ -10,6 +10,8 @@ import (
 	"appserver/protocol"
 )
 
+func (in ClientAnswer) apply(s *step) { s.clientAnswer(in) }
+
 // requestApproval shows the item and asks the clients whether the call may run.
 func (s *step) requestApproval(c *toolCall) {
 	c.state, c.request = callAsking, s.NextRequest()

@@ -6,28 +6,7 @@ import (
 	"appserver/protocol"
 )
 
-// TurnUnderWay returns the error for requests that need the turn to be over, or nil if no turn is
-// active.
-func (t *Thread) TurnUnderWay() *protocol.Error {
-	if t.active == nil {
-		return nil
-	}
-	err := protocol.Refuse(protocol.KindTurnActive,
-		"turn %s is active: wait for its end, or interrupt it with turn/interrupt, and retry", t.active.id)
-	err.Data.TurnID = t.active.id
-	return err
-}
-
-// rejectInTurn rejects a request that needs the turn to be over, and reports whether it did. A turn
-// whose turn/completed is delayed is completed first.
-func (s *step) rejectInTurn(to protocol.Caller) bool {
-	s.completePendingTurn()
-	err := s.TurnUnderWay()
-	if err != nil {
-		s.reject(to, err)
-	}
-	return err != nil
-}
+func (in Archive) apply(s *step) { s.archive(in) }
 
 func (s *step) archive(in Archive) {
 	if s.options.Ephemeral {

@@ -10,6 +10,11 @@ import (
 	"appserver/protocol"
 )
 
+func (EndTurn) apply(s *step)          { s.endTurn() }
+func (ReleaseTurn) apply(s *step)      { s.completePendingTurn() }
+func (in StorageFailed) apply(s *step) { s.storageFailed(in) }
+func (in TimerFired) apply(s *step)    { s.timerFired(in) }
+
 // finishTurn sets the outcome of the turn. It completes once its effects have ended and the delay
 // of turn/completed is over.
 func (s *step) finishTurn(status protocol.TurnStatus, err *protocol.TurnError) {

@@ -86,30 +86,6 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	return t.next, err
 }
 
-// findTurn returns the position of a turn.
-func (t *Thread) findTurn(id string) (int, *protocol.Error) {
-	turn, found := t.transcript.IndexOf(id)
-	if !found {
-		return 0, protocol.Refuse(protocol.KindTurnNotFound, "turn not found: %s", id)
-	}
-	return turn, nil
-}
-
-// startOf returns the ordinal of a turn's first line. If no line begins turns, the user's message
-// precedes the line that identifies the turn.
-func (l *log) startOf(turn int) int64 {
-	if turn >= len(l.transcript.Turns()) {
-		return l.next
-	}
-	begin := l.transcript.BeginOf(turn)
-	place := l.context.FindOrdinal(begin)
-	items := l.transcript.Turn(turn).Items()
-	if place > 0 && len(items) > 0 && items[0].IsNumbered() && l.context.UserItemID(place-1) == items[0].ID() {
-		return l.context.Item(place - 1).Ordinal()
-	}
-	return begin
-}
-
 // ForkLines returns the lines of a fork: those before an ordinal, with their ordinals, since edits
 // name items by them.
 func ForkLines(lines []protocol.RolloutLine, before int64, meta protocol.SessionMeta) ([]protocol.RolloutLine, error) {

@@ -17,12 +17,6 @@ type Stamp struct {
 	NextRequest func() uint64
 }
 
-// Input is one event for a thread.
-type Input interface {
-	// apply changes the thread, and adds lines, messages and effects to the step.
-	apply(s *step)
-}
-
 // Start begins a new thread.
 type Start struct {
 	To       protocol.Caller
@@ -269,30 +263,3 @@ type ClientAnswer struct {
 
 // TimerFired ends a Timer.
 type TimerFired struct{ Effect EffectID }
-
-func (in Start) apply(s *step)  { s.start(in) }
-func (in Resume) apply(s *step) { s.resume(in) }
-
-func (in Read) apply(s *step) {
-	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
-}
-
-func (in SetName) apply(s *step)       { s.setName(in) }
-func (in Archive) apply(s *step)       { s.archive(in) }
-func (in TurnStart) apply(s *step)     { s.turnStart(in) }
-func (in TurnSteer) apply(s *step)     { s.turnSteer(in) }
-func (in TurnInterrupt) apply(s *step) { s.turnInterrupt(in) }
-func (EndTurn) apply(s *step)          { s.endTurn() }
-func (ReleaseTurn) apply(s *step)      { s.completePendingTurn() }
-func (Shutdown) apply(s *step)         { s.shutdown() }
-func (in StorageFailed) apply(s *step) { s.storageFailed(in) }
-func (in ModelPiece) apply(s *step)    { s.modelPiece(in) }
-func (in ModelDone) apply(s *step)     { s.modelDone(in) }
-func (in ModelFailed) apply(s *step)   { s.modelFailed(in) }
-func (in ToolStarted) apply(s *step)   { s.toolStarted(in) }
-func (in ToolOutput) apply(s *step)    { s.toolOutput(in) }
-func (in ToolDone) apply(s *step)      { s.toolDone(in) }
-func (in PatchPlanned) apply(s *step)  { s.patchPlanned(in) }
-func (in PatchWritten) apply(s *step)  { s.patchWritten(in) }
-func (in ClientAnswer) apply(s *step)  { s.clientAnswer(in) }
-func (in TimerFired) apply(s *step)    { s.timerFired(in) }

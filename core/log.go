@@ -204,3 +204,25 @@ func (l *log) currentTurn() string {
 	}
 	return ""
 }
+
+func (l *log) applyMetadata(payload json.RawMessage) {
+	var m protocol.ThreadMetadata
+	if protocol.Unmarshal(payload, &m) == nil {
+		l.meta.Git = m.Git.Public()
+	}
+}
+
+// startOf returns the ordinal of a turn's first line. If no line begins turns, the user's message
+// precedes the line that identifies the turn.
+func (l *log) startOf(turn int) int64 {
+	if turn >= len(l.transcript.Turns()) {
+		return l.next
+	}
+	begin := l.transcript.BeginOf(turn)
+	place := l.context.FindOrdinal(begin)
+	items := l.transcript.Turn(turn).Items()
+	if place > 0 && len(items) > 0 && items[0].IsNumbered() && l.context.UserItemID(place-1) == items[0].ID() {
+		return l.context.Item(place - 1).Ordinal()
+	}
+	return begin
+}

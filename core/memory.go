@@ -12,17 +12,6 @@ import (
 	"appserver/protocol"
 )
 
-// MemoryRules configure what a thread stores in the memory and receives from it. The zero value does
-// neither.
-type MemoryRules struct {
-	// Summarize is set if removed items are summarised and stored, ByModel if the model summarises them.
-	Summarize, ByModel bool
-	// Items and Chars bound the reminder in a request. An Items of 0 turns reminders off.
-	Items, Chars int
-	// Tool is set if the model has the recall tool.
-	Tool bool
-}
-
 // Remember stores a summary of removed items. It ends with Remembered.
 type Remember struct {
 	ID EffectID

@@ -1,8 +1,6 @@
 package core
 
 import (
-	"encoding/json"
-
 	"appserver/protocol"
 )
 
@@ -60,13 +58,6 @@ func changedGit(was *protocol.StoredGitInfo, p protocol.ThreadMetadataGitInfoUpd
 		return nil
 	}
 	return git.Public()
-}
-
-func (l *log) applyMetadata(payload json.RawMessage) {
-	var m protocol.ThreadMetadata
-	if protocol.Unmarshal(payload, &m) == nil {
-		l.meta.Git = m.Git.Public()
-	}
 }
 
 // injectItems adds items. Those before the first turn follow the environment, as in prompts of the

@@ -9,6 +9,10 @@ import (
 	"appserver/protocol"
 )
 
+func (in ModelPiece) apply(s *step)  { s.modelPiece(in) }
+func (in ModelDone) apply(s *step)   { s.modelDone(in) }
+func (in ModelFailed) apply(s *step) { s.modelFailed(in) }
+
 // modelRequest is an active model request, with the open items of its answer.
 type modelRequest struct {
 	effect EffectID

@@ -12,6 +12,9 @@ import (
 	"appserver/protocol"
 )
 
+func (in PatchPlanned) apply(s *step) { s.patchPlanned(in) }
+func (in PatchWritten) apply(s *step) { s.patchWritten(in) }
+
 // patchCall is a patch of the model.
 type patchCall struct {
 	dir, text string

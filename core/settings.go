@@ -160,14 +160,13 @@ func (s Settings) WithResume(p *protocol.ThreadResumeParams) Settings {
 	return s
 }
 
-func set[T any](to *T, from *T) {
-	if from != nil {
-		*to = *from
-	}
-}
-
-func setOptional[T any](to **T, from *T) {
-	if from != nil {
-		*to = from
-	}
+// MemoryRules configure what a thread stores in the memory and receives from it. The zero value does
+// neither.
+type MemoryRules struct {
+	// Summarize is set if removed items are summarised and stored, ByModel if the model summarises them.
+	Summarize, ByModel bool
+	// Items and Chars bound the reminder in a request. An Items of 0 turns reminders off.
+	Items, Chars int
+	// Tool is set if the model has the recall tool.
+	Tool bool
 }

@@ -2,8 +2,6 @@ package core
 
 import (
 	"strings"
-
-	"appserver/core/history"
 )
 
 // Skill is a skill in the list for the model.
@@ -42,12 +40,4 @@ func SkillsText(skills []Skill) string {
 		b.WriteString(line)
 	}
 	return strings.TrimRight(b.String(), "\n")
-}
-
-// addSkills adds the skills that the user named, after the user's message.
-func (s *step) addSkills(skills []SkillText) {
-	for _, skill := range skills {
-		s.item(history.UserMessage(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" +
-			strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
-	}
 }

@@ -2,12 +2,20 @@ package core
 
 import (
 	"strings"
-	"time"
 
 	"appserver/core/history"
 	"appserver/core/lineref"
 	"appserver/protocol"
 )
+
+func (in Start) apply(s *step)  { s.start(in) }
+func (in Resume) apply(s *step) { s.resume(in) }
+
+func (in Read) apply(s *step) {
+	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
+}
+
+func (in SetName) apply(s *step) { s.setName(in) }
 
 // Thread is one conversation: its durable state and the active turn.
 type Thread struct {
@@ -305,5 +313,17 @@ func (s *step) newEffect() EffectID {
 	return s.lastEffect
 }
 
-// Timestamp returns a time in the format of rollouts.
-func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// Input is one event for a thread.
+type Input interface {
+	// apply changes the thread, and adds lines, messages and effects to the step.
+	apply(s *step)
+}
+
+// findTurn returns the position of a turn.
+func (t *Thread) findTurn(id string) (int, *protocol.Error) {
+	turn, found := t.transcript.IndexOf(id)
+	if !found {
+		return 0, protocol.Refuse(protocol.KindTurnNotFound, "turn not found: %s", id)
+	}
+	return turn, nil
+}

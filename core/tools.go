@@ -12,6 +12,10 @@ import (
 	"appserver/protocol"
 )
 
+func (in ToolStarted) apply(s *step) { s.toolStarted(in) }
+func (in ToolOutput) apply(s *step)  { s.toolOutput(in) }
+func (in ToolDone) apply(s *step)    { s.toolDone(in) }
+
 // toolCall is a tool call of the model's last answer.
 type toolCall struct {
 	call    ToolCall

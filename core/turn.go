@@ -4,11 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
+	"appserver/core/history"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
+
+func (in TurnStart) apply(s *step)     { s.turnStart(in) }
+func (in TurnSteer) apply(s *step)     { s.turnSteer(in) }
+func (in TurnInterrupt) apply(s *step) { s.turnInterrupt(in) }
+func (Shutdown) apply(s *step)         { s.shutdown() }
 
 // turn is the active turn. Only its lines survive a restart.
 type turn struct {
@@ -344,4 +351,35 @@ func (s *step) shutdown() {
 		s.closeDanglingTurn()
 	}
 	s.endTurn()
+}
+
+// addSkills adds the skills that the user named, after the user's message.
+func (s *step) addSkills(skills []SkillText) {
+	for _, skill := range skills {
+		s.item(history.UserMessage(SkillTag + "\n<name>" + skill.Name + "</name>\n<path>" + skill.Path + "</path>\n" +
+			strings.TrimRight(skill.Text, "\n") + "\n</skill>"))
+	}
+}
+
+// TurnUnderWay returns the error for requests that need the turn to be over, or nil if no turn is
+// active.
+func (t *Thread) TurnUnderWay() *protocol.Error {
+	if t.active == nil {
+		return nil
+	}
+	err := protocol.Refuse(protocol.KindTurnActive,
+		"turn %s is active: wait for its end, or interrupt it with turn/interrupt, and retry", t.active.id)
+	err.Data.TurnID = t.active.id
+	return err
+}
+
+// rejectInTurn rejects a request that needs the turn to be over, and reports whether it did. A turn
+// whose turn/completed is delayed is completed first.
+func (s *step) rejectInTurn(to protocol.Caller) bool {
+	s.completePendingTurn()
+	err := s.TurnUnderWay()
+	if err != nil {
+		s.reject(to, err)
+	}
+	return err != nil
 }

@@ -111,15 +111,6 @@ func Environments(cwd string) []protocol.Environment {
 	return []protocol.Environment{{EnvironmentID: protocol.EnvironmentLocal, Cwd: cwd, RuntimeWorkspaceRoots: []string{cwd}}}
 }
 
-// parseTime reads a timestamp of a rollout; the zero time where it is none.
-func parseTime(text string) time.Time {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
 // firstTime is the first time that is known, the zero time where none is.
 func firstTime(times ...time.Time) time.Time {
 	for _, t := range times {
@@ -143,13 +134,6 @@ func gitInfo(g *protocol.StoredGitInfo) *protocol.GitInfo {
 		return nil
 	}
 	return &protocol.GitInfo{Sha: g.CommitHash, Branch: g.Branch, OriginURL: g.RepositoryURL}
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 func (t *Thread) status() protocol.ThreadStatus {
