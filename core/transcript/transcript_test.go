@@ -54,6 +54,18 @@ func TestATurnHasTheTimesOfItsLines(t *testing.T) {
 	require.Len(t, oneTurn().Last().Summary(), 2)
 }
 
+func TestASummaryHasTheFirstMessageOfTheUserAndTheLastOfTheAgent(t *testing.T) {
+	tr := oneTurn()
+	for i, kind := range []string{"UserMessage", "AgentMessage", "UserMessage"} {
+		tr.ItemCompleted(line(int64(4+i),
+			fmt.Sprintf(`{"turn_id":"t-1","item":{"type":%q,"id":"more-%d","content":[]}}`, kind, i)))
+	}
+	summary := tr.Last().Summary()
+	require.Len(t, summary, 2)
+	require.Equal(t, "i-1", summary[0].ItemID())
+	require.Equal(t, "more-1", summary[1].ItemID())
+}
+
 func TestAnItemJoinsTheTurnThatItNames(t *testing.T) {
 	tr := oneTurn()
 	tr.Started(line(4, `{"turn_id":"t-2"}`))

@@ -45,12 +45,13 @@ func (t *Turn) View() protocol.Turn {
 	}
 }
 
-// Summary returns the user's messages and the last message of the agent.
+// Summary returns the first message of the user and the last message of the agent.
 func (t *Turn) Summary() []protocol.ThreadItem {
 	items := []protocol.ThreadItem{}
 	for i := range t.items {
 		if t.items[i].speaker == user {
 			items = append(items, t.items[i].ThreadItem())
+			break
 		}
 	}
 	for i := len(t.items) - 1; i >= 0; i-- {
