@@ -18,34 +18,19 @@ type ListCheckpoints struct {
 
 func (in ListCheckpoints) apply(s *step) { s.listCheckpoints(in) }
 
-// The default and the largest number of checkpoints on a page.
-const checkpointsPage, checkpointsMost = 25, 100
-
 func (s *step) listCheckpoints(in ListCheckpoints) {
+	page := protocol.ThreadCheckpointListResponse{Data: []protocol.Checkpoint{}}
 	if in.Off {
-		s.reply(in.To, protocol.ThreadCheckpointListResponse{Data: []protocol.Checkpoint{}})
+		s.reply(in.To, page)
 		return
 	}
-	first := len(s.points) - 1
-	if in.Cursor != nil {
-		c, ok := s.readPageCursor(*in.Cursor, "checkpoints")
-		at := s.pointAt(c.ID)
-		if !ok || at < 0 {
-			s.reject(in.To, errCursor("cursor", *in.Cursor))
-			return
-		}
-		first = at - 1
-	}
-	size := pageSize(in.Limit, checkpointsPage, checkpointsMost)
-	places, more := walk(first, -1, len(s.points), size, func(int) bool { return true })
-	page := protocol.ThreadCheckpointListResponse{Data: []protocol.Checkpoint{}}
-	for _, at := range places {
+	id := func(index int) string { return s.points[index].ID }
+	indices, next, err := s.lists().CheckpointsPage(len(s.points), s.pointAt, id, in.Cursor, in.Limit)
+	for _, at := range indices {
 		page.Data = append(page.Data, s.checkpointView(at))
 	}
-	if more {
-		page.NextCursor = pageCursor{Thread: s.id, Kind: "checkpoints", ID: page.Data[len(places)-1].ID}.text()
-	}
-	s.reply(in.To, page)
+	page.NextCursor = next
+	s.replyPage(in.To, page, err)
 }
 
 func (t *Thread) checkpointView(at int) protocol.Checkpoint {

@@ -66,7 +66,7 @@ func (s *step) replyToRevert(in Revert) {
 		return
 	}
 	answer := protocol.ThreadRevertResponse{Thread: s.View(false)}
-	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.backwardsCursors()
+	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.lists().LastCursors()
 	s.reply(in.To, answer)
 }
 

@@ -238,7 +238,7 @@ func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protoco
 		CollaborationMode:  protocol.ActiveMode(s.settings.storedMode()),
 		InitialTurnsPage:   s.initialPage(p.InitialTurnsPage),
 	}
-	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.backwardsCursors()
+	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.lists().LastCursors()
 	return answer
 }
 

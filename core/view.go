@@ -3,7 +3,6 @@ package core
 import (
 	"time"
 
-	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -23,7 +22,7 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 		v.ContextTrimPoints = append(v.ContextTrimPoints, p.TrimPoint)
 	}
 	if includeTurns {
-		v.Turns = t.turnViews()
+		v.Turns = t.lists().Turns()
 	}
 	return v
 }
@@ -153,43 +152,6 @@ func (t *Thread) status() protocol.ThreadStatus {
 		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusSystemError{}}
 	}
 	return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
-}
-
-func (t *Thread) turnViews() []protocol.Turn {
-	views := make([]protocol.Turn, len(t.transcript.Turns()))
-	for i := range t.transcript.Turns() {
-		views[i] = t.turnView(t.transcript.Turn(i))
-	}
-	return views
-}
-
-// turnView shows a turn with all its items: those of its lines, and behind them the
-// commands and patches that were begun to be shown and have no line yet. A turn that no line
-// ends, and that is not under way, was cut off by a crash, unless it was told how it ended.
-func (t *Thread) turnView(r *transcript.Turn) protocol.Turn {
-	v := t.turnHead(r)
-	v.ItemsView = protocol.ItemsFull
-	v.Items = make([]protocol.ThreadItem, len(r.Items()))
-	for i := range r.Items() {
-		v.Items[i] = r.Item(i).ThreadItem()
-	}
-	if t.ActiveTurn() == r.ID {
-		v.Items = append(v.Items, t.active.openItems()...)
-	}
-	return v
-}
-
-// turnHead shows it without them.
-func (t *Thread) turnHead(r *transcript.Turn) protocol.Turn {
-	v := r.View()
-	switch {
-	case v.Status != protocol.TurnInProgress || t.ActiveTurn() == r.ID:
-	case t.announcedEnd != nil && t.announcedEnd.turnID == r.ID:
-		v.Status, v.Error = protocol.TurnFailed, &t.announcedEnd.err
-	default:
-		v.Status = protocol.TurnInterrupted
-	}
-	return v
 }
 
 // LastTurn is the last turn, without its items; the zero Turn before the first.

@@ -31,7 +31,7 @@ type importRule struct {
 func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
-		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/excerpt", "core/filechanges", "core/history", "core/lineref", "core/patch", "core/toolspec", "core/transcript"}, "it is a pure function of its inputs"},
+		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/excerpt", "core/filechanges", "core/history", "core/lineref", "core/patch", "core/toolspec", "core/transcript", "core/view"}, "it is a pure function of its inputs"},
 		{"core/checkpoint", []string{"protocol", "core", "core/filechanges", "core/worktree"}, "it keeps worktrees as the core asks for it, whoever carries the question"},
 		{"core/codeindex", []string{"core/find", "rollout/disk"}, "it knows files, and whoever keeps them by an interface of its own; the disk has its locks"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
@@ -58,6 +58,7 @@ func importRules() []importRule {
 		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/patch", "core/sandbox", "core/toolspec"}, "it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
 		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt"}, "it specifies tools and decides on calls, and knows no thread"},
+		{"core/view", []string{"protocol", "core/history", "core/page", "core/transcript"}, "it builds lists for clients, and changes nothing"},
 		{"core/tomledit", nil, "it knows documents, not settings"},
 		{"core/worktree", nil, "it knows files and git, whoever changes them"},
 		{"core/skill", []string{"protocol"}, "it finds files, and knows no thread"},

@@ -1,4 +1,4 @@
-package core
+package view_test
 
 import (
 	"encoding/json"
@@ -11,50 +11,69 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/history"
+	"appserver/core/lineref"
+	"appserver/core/transcript"
+	"appserver/core/view"
 	"appserver/protocol"
 )
 
+// largestPage is the largest page of a timeline.
+const largestPage = 1000
+
+type line = transcript.Line
+
 // diary is a thread whose lines and trim points a test chooses.
 type diary struct {
-	log
+	transcript.Transcript
+	next   int64 // the ordinal of the next line
 	points []history.TrimPoint
 	turns  int
 	made   int // trim points so far
 }
 
-func newDiary() *diary { return &diary{log: log{id: "t-1"}} }
+func newDiary() *diary { return &diary{} }
 
-func (d *diary) line(kind, format string, args ...any) {
-	d.apply(&protocol.RolloutLine{Type: kind, Payload: json.RawMessage(fmt.Sprintf(format, args...))})
+// line adds a line with a payload that a method of the transcript applies.
+func (d *diary) line(apply func(*line), format string, args ...any) {
+	payload := json.RawMessage(fmt.Sprintf(format, args...))
+	apply(&line{Ordinal: d.next, Ref: lineref.Ref{Raw: payload, Part: lineref.Whole}})
+	d.next++
 }
+
+// skip adds a line that is not in the transcript.
+func (d *diary) skip() { d.next++ }
 
 func (d *diary) begin() {
 	d.turns++
-	d.line("event_msg", `{"type":"task_started","turn_id":"u-%d"}`, d.turns)
+	d.line(func(l *line) { d.Started(l) }, `{"turn_id":"u-%d"}`, d.turns)
 }
 
-func (d *diary) end() { d.line("event_msg", `{"type":"task_complete"}`) }
+func (d *diary) end() { d.line(d.Completed, `{}`) }
 
-// say adds an item to a turn, which need not be the last one, nor one that began.
-func (d *diary) say(kind string, turn int) {
-	d.line("event_msg", `{"type":"item_completed","turn_id":"u-%d","item":{"type":%q,"id":"i-%d"}}`, turn, kind, d.next)
+// addItem adds an item to a turn, which need not be the last one, nor one that began.
+func (d *diary) addItem(kind string, turn int) {
+	d.line(func(l *line) { d.ItemCompleted(l) },
+		`{"type":"item_completed","turn_id":"u-%d","item":{"type":%q,"id":"i-%d"}}`, turn, kind, d.next)
 }
 
-// trim adds a trim point before the first moment at a position or behind it.
+// trim adds a trim point before the first event at a position or after it.
 func (d *diary) trim(position int64, pruned int, summary *string) {
-	if i := d.transcript.EventFrom(position); i < len(d.transcript.Events()) {
-		position = d.transcript.Events()[i].Position
+	if i := d.EventFrom(position); i < len(d.Events()) {
+		position = d.Events()[i].Position
 	} else {
 		position = d.next
 	}
-	d.line("trim_point", `{}`)
+	d.skip()
 	d.made++
-	d.points = append(d.points, history.TrimPoint{TrimPoint: protocol.TrimPoint{ID: fmt.Sprintf("p-%d", d.made), PrunedMessageCount: pruned, Summary: summary}, Position: position})
+	point := protocol.TrimPoint{ID: fmt.Sprintf("p-%d", d.made), PrunedMessageCount: pruned, Summary: summary}
+	d.points = append(d.points, history.TrimPoint{TrimPoint: point, Position: position})
 }
 
-// page is a page as lines of text.
+func (d *diary) thread() *view.Thread { return &view.Thread{ID: "t-1", Transcript: &d.Transcript} }
+
+// page returns a page as lines of text.
 func (d *diary) page(t require.TestingT, cursor *string, limit uint32) (entries []string, next *string) {
-	page, err := timelinePage(&d.log, d.points, cursor, &limit)
+	page, err := d.thread().TimelinePage(d.points, cursor, &limit)
 	require.Nil(t, err)
 	for _, e := range page.Data {
 		entries = append(entries, entryText(t, e))
@@ -74,7 +93,8 @@ func entryText(t require.TestingT, e protocol.ThreadTimelineEntry) (text string)
 	case *protocol.TimelineSummary:
 		text, trimmed = fmt.Sprintf("%d summary %s %q", v.Position, v.TrimPointID, v.Text), v.Trimmed
 	case *protocol.TimelineTrimPoint:
-		text, trimmed = fmt.Sprintf("%d trim %s, %d hidden, %s", v.Position, v.TrimPoint.ID, v.HiddenMessageCount, v.Label), v.Trimmed
+		trimmed = v.Trimmed
+		text = fmt.Sprintf("%d trim %s, %d hidden, %s", v.Position, v.TrimPoint.ID, v.HiddenMessageCount, v.Label)
 	default:
 		require.Fail(t, "an entry of no kind", "%T", v)
 	}
@@ -89,8 +109,8 @@ func twoTurns() *diary {
 	d := newDiary()
 	for range 2 {
 		d.begin()
-		d.say("UserMessage", d.turns)
-		d.say("AgentMessage", d.turns)
+		d.addItem("UserMessage", d.turns)
+		d.addItem("AgentMessage", d.turns)
 		d.end()
 	}
 	return d
@@ -135,15 +155,18 @@ func TestTimelineWithTrimPoints(t *testing.T) {
 // TestATrimPointIsBeforeTheTurnThatNoLineBegan checks the order at one position.
 func TestATrimPointIsBeforeTheTurnThatNoLineBegan(t *testing.T) {
 	d := newDiary()
-	d.say("UserMessage", 7)
+	d.addItem("UserMessage", 7)
 	d.trim(0, 0, new("s"))
-	require.Equal(t, []string{`0 summary p-1 "s"`, "0 trim p-1, 0 hidden, Earlier messages: none pruned", "0 begin u-7", "0 i-0 u-7"}, d.all(t))
+	require.Equal(t, []string{
+		`0 summary p-1 "s"`, "0 trim p-1, 0 hidden, Earlier messages: none pruned", "0 begin u-7", "0 i-0 u-7",
+	}, d.all(t))
 	require.Empty(t, newDiary().all(t))
 }
 
-// TestACursorOutlivesItsTrimPoint goes on from a summary or a divider that is gone, or
-// elsewhere, since.
+// TestACursorOutlivesItsTrimPoint continues at a summary or a trim point that was removed or moved
+// since.
 func TestACursorOutlivesItsTrimPoint(t *testing.T) {
+	whole := []string{"summary", "trim", "begin", "i-5", "i-6", "end"}
 	for _, tt := range []struct {
 		name     string
 		position int64 // of the trim point
@@ -152,10 +175,10 @@ func TestACursorOutlivesItsTrimPoint(t *testing.T) {
 		want     []string
 	}{
 		{"undone", 4, []string{"trim", "begin", "i-5", "i-6", "end"}, (*diary).undo, []string{"2 i-2 u-1", "3 end u-1"}},
-		{"undone with its summary", 4, []string{"summary", "trim", "begin", "i-5", "i-6", "end"}, (*diary).undo, []string{"2 i-2 u-1", "3 end u-1"}},
-		{"without its summary", 4, []string{"summary", "trim", "begin", "i-5", "i-6", "end"}, (*diary).unsay, []string{"2 i-2 u-1", "3 end u-1"}},
-		{"followed by more", 8, []string{"summary", "trim"}, (*diary).follow, []string{"6 i-6 u-2", "7 end u-2"}},
-		{"followed by more", 8, []string{"trim"}, (*diary).follow, []string{"7 end u-2", `9 summary p-1 "s"`}},
+		{"undone with its summary", 4, whole, (*diary).undo, []string{"2 i-2 u-1", "3 end u-1"}},
+		{"without its summary", 4, whole, (*diary).removeSummary, []string{"2 i-2 u-1", "3 end u-1"}},
+		{"followed by more", 8, []string{"summary", "trim"}, (*diary).addTurn, []string{"6 i-6 u-2", "7 end u-2"}},
+		{"followed by more", 8, []string{"trim"}, (*diary).addTurn, []string{"7 end u-2", `9 summary p-1 "s"`}},
 	} {
 		d := twoTurns()
 		d.trim(tt.position, 2, new("s"))
@@ -169,42 +192,41 @@ func TestACursorOutlivesItsTrimPoint(t *testing.T) {
 	}
 }
 
-func (d *diary) undo()  { d.points = nil }
-func (d *diary) unsay() { d.points[0].Summary = nil }
+func (d *diary) undo()          { d.points = nil }
+func (d *diary) removeSummary() { d.points[0].Summary = nil }
 
-// follow has a turn begin behind a trim point that had nothing behind it.
-func (d *diary) follow() {
+// addTurn begins a turn after a trim point that was last.
+func (d *diary) addTurn() {
 	d.begin()
-	d.points[0].Position = d.transcript.Events()[len(d.transcript.Events())-1].Position
+	d.points[0].Position = d.Events()[len(d.Events())-1].Position
 }
 
-// all is the whole timeline, in one page.
+// all returns the whole timeline, in one page.
 func (d *diary) all(t require.TestingT) []string {
-	entries, next := d.page(t, nil, timelineMost)
+	entries, next := d.page(t, nil, largestPage)
 	require.Nil(t, next)
 	return entries
 }
 
 // anything adds a line or a trim point.
 func (d *diary) anything(t *rapid.T) {
-	switch rapid.IntRange(0, 9).Draw(t, "what") {
+	switch rapid.IntRange(0, 9).Draw(t, "kind of line") {
 	case 0, 1:
 		d.begin()
 	case 2, 3:
 		d.end()
 	case 4:
-		d.line("response_item", `{"type":"message","role":"user","content":[]}`)
+		d.skip()
 	case 5:
 		d.trim(rapid.Int64Range(0, d.next+1).Draw(t, "position"), 1, new("s"))
 	default:
 		kind := rapid.SampledFrom([]string{"UserMessage", "AgentMessage", "Reasoning", "Hologram"}).Draw(t, "kind")
-		d.say(kind, rapid.IntRange(max(d.turns-1, 0), d.turns+1).Draw(t, "turn"))
+		d.addItem(kind, rapid.IntRange(max(d.turns-1, 0), d.turns+1).Draw(t, "turn"))
 	}
 }
 
-// TestPagesOfATimelineStay reads any thread page by page, while more is said and trimmed:
-// the pages make up the list as it was when the first page was read, each entry once, and
-// what is new among them is of trim points only.
+// TestPagesOfATimelineStay reads any thread page by page, while lines and trim points are added. The
+// pages have each entry of the first moment once, and no new entries but those of trim points.
 func TestPagesOfATimelineStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := newDiary()
@@ -227,17 +249,18 @@ func TestPagesOfATimelineStay(t *testing.T) {
 	})
 }
 
-// isNew tells whether an entry is of a trim point that was made after the first known ones.
+// isNew reports whether an entry belongs to a trim point after the first known ones.
 func (d *diary) isNew(entry string, known int) bool {
 	for i := known + 1; i <= d.made; i++ {
-		if strings.Contains(entry, fmt.Sprintf(" trim p-%d,", i)) || strings.Contains(entry, fmt.Sprintf(" summary p-%d ", i)) {
+		trim, summary := fmt.Sprintf(" trim p-%d,", i), fmt.Sprintf(" summary p-%d ", i)
+		if strings.Contains(entry, trim) || strings.Contains(entry, summary) {
 			return true
 		}
 	}
 	return false
 }
 
-// untrimmed are entries without what later trim points change.
+// untrimmed returns entries without the mark that later trim points add.
 func untrimmed(entries []string) []string {
 	entries = slices.Clone(entries)
 	for i := range entries {
