@@ -223,7 +223,9 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 			got = append(got, i.ID)
 		}
 	}
-	if !slices.Equal(want, got) {
+	want, wantReminders := w.splitReminders(want)
+	got, gotReminders := w.splitReminders(got)
+	if !slices.Equal(want, got) || !slices.Equal(wantReminders, gotReminders) {
 		w.report("a trim to %d of the turns %v leaves %v, not %v: %s", trim.KeepLast, turns, got, want, encode(was))
 	}
 }
@@ -235,6 +237,20 @@ func (w *contextWitness) isTold(i protocol.ContextItem) bool {
 	typed := gjson.Get(body, "id").Exists() || strings.HasPrefix(gjson.Get(body, "content.0.text").Str, core.SkillTag)
 	reminds := strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead)
 	return !typed && (reminds || i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
+}
+
+// splitReminders separates reminders from other items. The place of a reminder depends on the items that are
+// kept, so a trim can move it.
+func (w *contextWitness) splitReminders(ids []string) (others, reminders []string) {
+	for _, id := range ids {
+		body := w.model.items[w.model.place(id)].body
+		if strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead) {
+			reminders = append(reminders, id)
+		} else {
+			others = append(others, id)
+		}
+	}
+	return others, reminders
 }
 
 // isOwnSummary tells whether the item is the summary of a trim point.
