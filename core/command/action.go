@@ -14,14 +14,13 @@ const (
 	typeUnknown = "unknown"
 )
 
-// Actions says what a shell script does, for user interfaces: it reads files, lists
-// them or searches them, one action for each simple command. Commands that only
-// shape what is shown (echo, | head, | wc -l) have none. Command is the text of the
-// action's part of the script; paths are as the script gives them, relative to the
-// directory that it starts in.
+// Actions describes a shell script for user interfaces: it reads, lists or searches files, with one
+// action for each simple command. Commands that only shape the output (echo, | head, | wc -l) have
+// none. Command is the text of the action's part of the script. Paths are as in the script,
+// relative to its working directory.
 //
-// A script that is not understood in all its parts is one unknown action with the
-// whole script. There is always at least one action.
+// A script that is not understood in all its parts is one unknown action with the whole script.
+// There is always at least one action.
 func Actions(script string) []protocol.CommandAction {
 	if found := actions(script); len(found) > 0 {
 		return found
@@ -29,7 +28,7 @@ func Actions(script string) []protocol.CommandAction {
 	return []protocol.CommandAction{{Type: typeUnknown, Command: script}}
 }
 
-// actions are none where the script is not understood.
+// actions returns nil if the script is not understood.
 func actions(script string) []protocol.CommandAction {
 	file, ok := parse(script)
 	if !ok {
@@ -61,8 +60,7 @@ func actions(script string) []protocol.CommandAction {
 	return found
 }
 
-// program splits a call into its program, git's with the subcommand, and the
-// arguments.
+// program splits a call into its program, with the subcommand of git, and the arguments.
 func program(texts []string) (string, []string) {
 	if texts[0] == "git" && len(texts) > 1 {
 		return "git " + texts[1], texts[2:]
@@ -70,7 +68,7 @@ func program(texts []string) (string, []string) {
 	return texts[0], texts[1:]
 }
 
-// enter is the directory after cd. Where cd alone and cd - lead is not known.
+// enter returns the directory after cd, or false for cd without a directory and for cd -.
 func enter(dir string, args []string) (string, bool) {
 	if len(args) != 1 || args[0] == "" || args[0][0] == '-' {
 		return "", false
@@ -78,7 +76,7 @@ func enter(dir string, args []string) (string, bool) {
 	return join(dir, args[0]), true
 }
 
-// within is an action taken in dir, "" for where the script starts.
+// within returns an action in dir, or in the working directory if dir is empty.
 func within(a protocol.CommandAction, dir string, piped bool) protocol.CommandAction {
 	switch {
 	case dir == "":
@@ -98,18 +96,17 @@ func join(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// readOf is the action of reading a file.
+// readOf returns the action of reading a file.
 func readOf(file string) protocol.CommandAction {
 	return protocol.CommandAction{Type: typeRead, Name: path.Base(file), Path: &file}
 }
 
-// listOf is the action of listing the first of the operands, or where it is called.
+// listOf returns the action of listing the first operand, or the working directory.
 func listOf(operands []string) protocol.CommandAction {
 	return protocol.CommandAction{Type: typeList, Path: first(operands)}
 }
 
-// searchOf is the action of searching the first of the operands, or where it is
-// called.
+// searchOf returns the action of searching the first operand, or the working directory.
 func searchOf(query string, operands []string) protocol.CommandAction {
 	return protocol.CommandAction{Type: typeSearch, Query: &query, Path: first(operands)}
 }

@@ -11,7 +11,7 @@ import (
 	"appserver/protocol"
 )
 
-// show writes an action as type name|query path: command.
+// show formats an action as type name|query path: command.
 func show(a protocol.CommandAction) string {
 	line := a.Type
 	if a.Name != "" {
@@ -26,7 +26,7 @@ func show(a protocol.CommandAction) string {
 	return line + ": " + a.Command
 }
 
-// understood are scripts and what they do, as show writes it.
+// understood are scripts with their actions, as show formats them.
 var understood = map[string]string{
 	"more a.txt":                        "read a.txt <a.txt>: more a.txt",
 	"less -p x a.txt":                   "read a.txt <a.txt>: less -p x a.txt",
@@ -49,24 +49,27 @@ var understood = map[string]string{
 	"find a -iname 'x' -name y":         `search "x" <a>: find a -iname 'x' -name y`,
 	"rg -t go --files":                  "listFiles: rg -t go --files",
 	"cat a.txt":                         "read a.txt <a.txt>: cat a.txt",
-	"cat src/a.txt b.txt":               "read a.txt <src/a.txt>: cat src/a.txt b.txt; read b.txt <b.txt>: cat src/a.txt b.txt",
-	"head -n 5 a.txt":                   "read a.txt <a.txt>: head -n 5 a.txt",
-	"head -5 a.txt":                     "read a.txt <a.txt>: head -5 a.txt",
-	"tail -n +3 src/x.go":               "read x.go <src/x.go>: tail -n +3 src/x.go",
-	"sed -n '1,10p' src/x.go":           "read x.go <src/x.go>: sed -n '1,10p' src/x.go",
-	"sed -n -e 1,10p x.go":              "read x.go <x.go>: sed -n -e 1,10p x.go",
-	"nl -ba src/x.go | sed -n '1,20p'":  "read x.go <src/x.go>: nl -ba src/x.go",
-	"bat -r 1:20 x.go":                  "read x.go <x.go>: bat -r 1:20 x.go",
-	"less a.txt":                        "read a.txt <a.txt>: less a.txt",
-	"awk '{print $1}' a.txt | head":     "read a.txt <a.txt>: awk '{print $1}' a.txt",
-	`cat "my file" it\'s`:               `read my file <my file>: cat "my file" it\'s; read it's <it's>: cat "my file" it\'s`,
-	"cat a.txt | head -50":              "read a.txt <a.txt>: cat a.txt",
-	"cat a.txt | sed 's/a/b/' | wc -l":  "read a.txt <a.txt>: cat a.txt",
-	"cat a.txt 2>/dev/null || true":     "read a.txt <a.txt>: cat a.txt",
-	"cat a.txt; echo ---; cat b.txt":    "read a.txt <a.txt>: cat a.txt; read b.txt <b.txt>: cat b.txt",
-	"cat a.txt\nls src":                 "read a.txt <a.txt>: cat a.txt; listFiles <src>: ls src",
-	"cd src && cat x.go":                "read x.go <src/x.go>: cat x.go",
-	"cd /etc; cd ssl; cat x ~/y /z":     "read x </etc/ssl/x>: cat x ~/y /z; read y <~/y>: cat x ~/y /z; read z </z>: cat x ~/y /z",
+	"cat src/a.txt b.txt": "read a.txt <src/a.txt>: cat src/a.txt b.txt; read b.txt <b.txt>: cat " +
+		"src/a.txt b.txt",
+	"head -n 5 a.txt":                  "read a.txt <a.txt>: head -n 5 a.txt",
+	"head -5 a.txt":                    "read a.txt <a.txt>: head -5 a.txt",
+	"tail -n +3 src/x.go":              "read x.go <src/x.go>: tail -n +3 src/x.go",
+	"sed -n '1,10p' src/x.go":          "read x.go <src/x.go>: sed -n '1,10p' src/x.go",
+	"sed -n -e 1,10p x.go":             "read x.go <x.go>: sed -n -e 1,10p x.go",
+	"nl -ba src/x.go | sed -n '1,20p'": "read x.go <src/x.go>: nl -ba src/x.go",
+	"bat -r 1:20 x.go":                 "read x.go <x.go>: bat -r 1:20 x.go",
+	"less a.txt":                       "read a.txt <a.txt>: less a.txt",
+	"awk '{print $1}' a.txt | head":    "read a.txt <a.txt>: awk '{print $1}' a.txt",
+	`cat "my file" it\'s`: `read my file <my file>: cat "my file" it\'s; ` +
+		`read it's <it's>: cat "my file" it\'s`,
+	"cat a.txt | head -50":             "read a.txt <a.txt>: cat a.txt",
+	"cat a.txt | sed 's/a/b/' | wc -l": "read a.txt <a.txt>: cat a.txt",
+	"cat a.txt 2>/dev/null || true":    "read a.txt <a.txt>: cat a.txt",
+	"cat a.txt; echo ---; cat b.txt":   "read a.txt <a.txt>: cat a.txt; read b.txt <b.txt>: cat b.txt",
+	"cat a.txt\nls src":                "read a.txt <a.txt>: cat a.txt; listFiles <src>: ls src",
+	"cd src && cat x.go":               "read x.go <src/x.go>: cat x.go",
+	"cd /etc; cd ssl; cat x ~/y /z": "read x </etc/ssl/x>: cat x ~/y /z; read y <~/y>: cat x ~/y /z; read z </z>: " +
+		"cat x ~/y /z",
 	"cd src && ls":                      "listFiles <src>: ls",
 	"ls":                                "listFiles: ls",
 	"ls -la src lib":                    "listFiles <src>: ls -la src lib",
@@ -90,7 +93,7 @@ var understood = map[string]string{
 	"cat a.txt # the first\n# and more": "read a.txt <a.txt>: cat a.txt",
 }
 
-func TestActionsOfWhatIsUnderstood(t *testing.T) {
+func TestActionsOfKnownScripts(t *testing.T) {
 	for script, want := range understood {
 		var lines []string
 		for _, action := range Actions(script) {
@@ -100,7 +103,7 @@ func TestActionsOfWhatIsUnderstood(t *testing.T) {
 	}
 }
 
-// notUnderstood says what is in the way.
+// notUnderstood are scripts with the reason why they are unknown.
 var notUnderstood = map[string]string{
 	"":                           "nothing",
 	" ":                          "nothing but space",
@@ -167,7 +170,7 @@ var notUnderstood = map[string]string{
 	"ls +(x)":                    "an extended pattern",
 }
 
-func TestActionsOfWhatIsNotUnderstood(t *testing.T) {
+func TestActionsOfUnknownScripts(t *testing.T) {
 	for script, why := range notUnderstood {
 		require.Equal(t, []protocol.CommandAction{{Type: "unknown", Command: script}}, Actions(script), "%q: %s", script, why)
 	}
@@ -190,7 +193,7 @@ func TestLongScriptsAreUnknown(t *testing.T) {
 	require.Equal(t, []protocol.CommandAction{{Type: "unknown", Command: longest + "a"}}, Actions(longest+"a"))
 }
 
-func TestBadScriptsTakeNoTime(t *testing.T) {
+func TestHostileScriptsAreAnalysedInTime(t *testing.T) {
 	n := maxScript
 	for _, script := range []string{
 		strings.Repeat("(", n), strings.Repeat("((", n/2), strings.Repeat("$((", n/3), strings.Repeat("$(", n/2),

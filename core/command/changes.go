@@ -9,15 +9,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Changes are the files that a shell script writes, makes, moves or removes, as far
-// as its text tells, each once, in the order of the text: targets of redirections
-// and of tee, and what rm, rmdir, mv, cp, touch, mkdir, sed -i, git mv and git rm
-// are called on. Paths are as the script gives them, relative to the directory that
-// it starts in.
+// Changes returns the files that a shell script writes, creates, moves or removes, as far as its
+// text shows, each once, in the order of the text. They are the targets of redirections and of tee,
+// and the operands of rm, rmdir, mv, cp, touch, mkdir, sed -i, git mv and git rm. Paths are as in
+// the script, relative to its working directory.
 //
-// Unlike Actions and Safe it takes what it understands of any script. It passes over
-// names that an expansion or a pattern would complete, devices, and scripts that
-// cannot be parsed.
+// Unlike Actions and Safe, it uses the parts of a script that it understands. It skips names with
+// expansions or patterns, devices, and scripts that cannot be parsed.
 func Changes(script string) []string {
 	file, ok := parse(withoutDocuments(script))
 	if !ok {
@@ -28,11 +26,11 @@ func Changes(script string) []string {
 	return found.files
 }
 
-// heredoc is the beginning of a here-document; the second group is its end.
+// heredoc matches the start of a here-document; its second group is the end word.
 var heredoc = regexp.MustCompile(`(?:^|[^<])<<-?[ \t]*(['"]?)([A-Za-z_]\w*)['"]?`)
 
-// withoutDocuments leaves the bodies of here-documents out of a script that is too
-// long to be parsed: most long ones write a file so.
+// withoutDocuments removes the bodies of here-documents from a script that is too long for the
+// parser. Most long scripts write a file in this way.
 func withoutDocuments(script string) string {
 	if len(script) <= maxScript {
 		return script
@@ -57,8 +55,8 @@ func cutLine(text string) (line, rest string) {
 	return text, ""
 }
 
-// fromEnd is the script from the line that ends a here-document, "" where none does:
-// looking further would take long.
+// fromEnd returns the script from the line that ends a here-document, or "" if no line does.
+// Searching further for other documents would take quadratic time.
 func fromEnd(script, end string) string {
 	for script != "" {
 		line, after := cutLine(script)
@@ -73,7 +71,7 @@ func fromEnd(script, end string) string {
 // changes collects the files that a script changes.
 type changes struct {
 	files []string
-	// dir is where the script is, "" for where it starts or where that is not known.
+	// dir is the current directory of the script, or empty if it is the first one or not known.
 	dir string
 	// outside are the nodes around the visited one, each with the directory before it.
 	outside []place
@@ -115,7 +113,7 @@ func (c *changes) redirection(r *syntax.Redirect) {
 	}
 }
 
-// add notes a file, unless it is a device, a flag, or not known by its name.
+// add appends a file, unless it is a device or a flag, or its name is not known.
 func (c *changes) add(file word) {
 	if file.loose || file.text == "" || file.text[0] == '-' || strings.HasPrefix(file.text, "/dev/") {
 		return
@@ -147,7 +145,7 @@ func (c *changes) call(call *syntax.CallExpr) {
 	}
 }
 
-// enter follows cd. Where it leads to an unknown place, paths are given as they are.
+// enter follows cd. If the directory is not known, later paths stay as in the script.
 func (c *changes) enter(args []word) {
 	texts := call{args: args}.texts()
 	dir, ok := enter(c.dir, texts)
@@ -157,7 +155,7 @@ func (c *changes) enter(args []word) {
 	c.dir = dir
 }
 
-// changed are the operands of a call that name what it changes.
+// changed returns the operands of a call that name changed files.
 func changed(args []word) []word {
 	name, rest := program(call{args: args}.texts())
 	args = args[len(args)-len(rest):]
@@ -178,8 +176,8 @@ func changed(args []word) []word {
 	return nil
 }
 
-// operands are the arguments that are no flags, nor the values of those that take
-// one. Where a pattern or an expansion may stand for a flag's value they are none.
+// operands returns the arguments that are neither flags nor values of flags. It returns none if a
+// pattern or an expansion may be the value of a flag.
 func operands(args []word, valued string) []word {
 	texts := make([]string, len(args))
 	for i, arg := range args {
@@ -195,11 +193,11 @@ func operands(args []word, valued string) []word {
 	return found
 }
 
-// looseMark stands for an argument whose value is not known: no argument holds a NUL.
+// looseMark replaces an argument whose value is not known: no argument contains a NUL byte.
 const looseMark = "\x00"
 
-// copied is what cp and mv make: the last operand, or what they put into it where
-// that is surely a directory.
+// copied returns the files that cp and mv create: the last operand, or files in it if it is
+// certainly a directory.
 func copied(args []word) []word {
 	all := operands(args, "-t -S --target-directory --suffix")
 	if len(all) < 2 {
@@ -216,7 +214,8 @@ func copied(args []word) []word {
 	return made
 }
 
-// edited are the files of sed -i. The empty operand is the suffix that some seds want.
+// edited returns the files of sed -i. An empty operand is the suffix that some versions of sed
+// require.
 func edited(args []word) []word {
 	inPlace, scripted := false, false
 	var rest []word
@@ -243,5 +242,5 @@ func edited(args []word) []word {
 	return files
 }
 
-// sedValued are the flags of sed that take the next argument.
+// sedValued are the flags of sed whose value is the next argument.
 const sedValued = "-e -f -l --expression --file --line-length"

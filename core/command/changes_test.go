@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// changedFiles are scripts, and the files they change, separated by spaces.
+// changedFiles are scripts with the files that they change, separated by spaces.
 var changedFiles = map[string]string{
 	"":                                   "",
 	"go build ./... > build.log":         "build.log",

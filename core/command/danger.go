@@ -8,16 +8,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Dangerous tells whether a shell script removes files by force: whether rm is called in
-// it, anywhere, with a flag that keeps it from asking (-f, --force). It looks through
-// programs that run their arguments (sudo, env, xargs), and into the text of sh -c.
+// Dangerous reports whether a shell script removes files by force: whether it calls rm anywhere
+// with -f or --force, so that rm does not ask. It looks through programs that run their arguments
+// (sudo, env, xargs), and into the text of sh -c.
 //
-// It is a guard against mistakes, not a border: what it overlooks is overlooked by intent
-// too, and is left to the sandbox. So scripts that cannot be parsed are not dangerous.
+// It is a guard against mistakes, and no security boundary: the sandbox is one. So scripts that
+// cannot be parsed are not dangerous.
 func Dangerous(script string) bool { return dangerous(script, maxNested) }
 
-// maxNested bounds how deep scripts and programs within others are looked into: each step
-// may read the text twice.
+// maxNested bounds how deep it looks into scripts and programs within others: each level may parse
+// the text twice.
 const maxNested = 4
 
 func dangerous(script string, depth int) bool {
@@ -35,8 +35,7 @@ func dangerous(script string, depth int) bool {
 	return found
 }
 
-// argumentsOf are the texts of a call's words, looseMark for those that an expansion
-// makes.
+// argumentsOf returns the words of a call, with looseMark for each word with an expansion.
 func argumentsOf(c *syntax.CallExpr) []string {
 	texts := make([]string, len(c.Args))
 	for i, arg := range c.Args {
@@ -54,7 +53,7 @@ var runners = []string{"sudo", "doas", "env", "command", "exec", "nohup", "nice"
 
 var shellNames = []string{"sh", "bash", "zsh", "dash"}
 
-// forces tells whether a call removes files by force.
+// forces reports whether a call removes files by force.
 func forces(args []string, depth int) bool {
 	if len(args) == 0 || depth == 0 {
 		return false
@@ -68,9 +67,10 @@ func forces(args []string, depth int) bool {
 	case name == "eval" && len(rest) > 0 && dangerous(strings.Join(rest, " "), depth-1):
 		return true
 	case slices.Contains(runners, name):
-		// Where the flags of the runner end is not known: each word may be the program.
+		// The number of the runner's own flags is not known, so each word may be the program.
 		for i, arg := range rest {
-			if program := path.Base(arg); program == "rm" || slices.Contains(shellNames, program) || slices.Contains(runners, program) {
+			if program := path.Base(arg); program == "rm" || slices.Contains(shellNames, program) ||
+				slices.Contains(runners, program) {
 				return forces(rest[i:], depth-1)
 			}
 		}
@@ -78,7 +78,7 @@ func forces(args []string, depth int) bool {
 	return false
 }
 
-// flagsEnd is how many of the arguments come before "--".
+// flagsEnd returns the number of arguments before "--".
 func flagsEnd(args []string) int {
 	if i := slices.Index(args, "--"); i >= 0 {
 		return i
@@ -86,8 +86,8 @@ func flagsEnd(args []string) int {
 	return len(args)
 }
 
-// forceFlag tells whether an argument is -f, alone or among others, or --force, cut short
-// or not.
+// forceFlag reports whether an argument is -f, alone or in a cluster, or --force, abbreviated or
+// not.
 func forceFlag(arg string) bool {
 	if strings.HasPrefix(arg, "--") {
 		return len(arg) > 2 && strings.HasPrefix("--force", arg)

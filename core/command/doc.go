@@ -1,19 +1,21 @@
-// Package command reads shell commands as text: what they do ([Actions]), which
-// files they change ([Changes]), whether they surely only read ([Safe]) or remove
-// files by force ([Dangerous]), and how an argument vector is written as one line
-// ([Quote]). It runs nothing, opens nothing
-// and keeps no state; every function is total: no input panics or takes long.
+// Package command analyses shell scripts as text: what they do ([Actions]), which files they
+// change ([Changes]), whether they certainly only read ([Safe]), whether they remove files by force
+// ([Dangerous]), and which patch they apply ([Patch]). [Quote] writes an argument vector as one
+// line. The package runs and opens nothing, and keeps no state. Every function is total: no input
+// panics or takes long.
 //
-// Actions and Safe understand the same small part of the shell: simple commands
-// of literal words, joined by && || ; | and newlines, redirected at most to
-// /dev/null or to standard output and error. A script that holds anything else (an
-// expansion, an assignment, a group, a loop, a job in the background) is unknown
-// to the one and unsafe to the other.
+// # Scripts
 //
-// They answer different questions, so they err to different sides. An action is
-// what a user interface shows: a wrong one is a nuisance. Safe lets a script run
-// without asking: it says no whenever the shells in use (bash, zsh, dash, fish)
-// could read the script differently, or a program could be made to write or to run
-// something else. What Changes says is for notes of what was done: it finds what a
-// script names, and no more.
+// Actions and Safe understand the same small part of the shell: simple commands of literal words,
+// joined by && || ; | and newlines. Redirections may go to /dev/null, standard output or standard
+// error only. A script with anything else (an expansion, an assignment, a group, a loop, a job in
+// the background) is unknown to Actions and unsafe to Safe.
+//
+// # Decisions
+//
+// The functions have different costs of an error, so they do not share a verdict. Actions is for
+// user interfaces, where a wrong action is a nuisance. Safe lets a script run without approval. So
+// it returns false if one of the shells in use (bash, zsh, dash, fish) could read the script
+// differently, or if a program could write or run something. Changes serves records of what was
+// done: it lists the files that a script names, and no others.
 package command

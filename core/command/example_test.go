@@ -14,14 +14,18 @@ func ExampleActions() {
 		"cat README.md 2>/dev/null; ls -la docs",
 		"make; cat build.log",
 	} {
-		actions, err := json.Marshal(command.Actions(script))
-		fmt.Println(string(actions), err)
+		for _, action := range command.Actions(script) {
+			text, err := json.Marshal(action)
+			fmt.Println(string(text), err)
+		}
 	}
 	// Output:
-	// [{"type":"read","command":"sed -n 1,80p main.go","name":"main.go","path":"src/main.go"}] <nil>
-	// [{"type":"listFiles","command":"rg --files","path":null},{"type":"search","command":"grep test","query":"test","path":null}] <nil>
-	// [{"type":"read","command":"cat README.md","name":"README.md","path":"README.md"},{"type":"listFiles","command":"ls -la docs","path":"docs"}] <nil>
-	// [{"type":"unknown","command":"make; cat build.log"}] <nil>
+	// {"type":"read","command":"sed -n 1,80p main.go","name":"main.go","path":"src/main.go"} <nil>
+	// {"type":"listFiles","command":"rg --files","path":null} <nil>
+	// {"type":"search","command":"grep test","query":"test","path":null} <nil>
+	// {"type":"read","command":"cat README.md","name":"README.md","path":"README.md"} <nil>
+	// {"type":"listFiles","command":"ls -la docs","path":"docs"} <nil>
+	// {"type":"unknown","command":"make; cat build.log"} <nil>
 }
 
 func ExampleSafe() {

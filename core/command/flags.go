@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// flag is an option of a call: -x or --long, and its value where it has one.
+// flag is an option of a call, -x or --long, with its value or an empty one.
 type flag struct{ name, value string }
 
-// arguments are a call's, told apart by the rules of getopt.
+// arguments are the arguments of a call, split by the rules of getopt.
 type arguments struct {
 	flags    []flag
 	operands []string
 }
 
-// has tells whether any of the flags is given.
+// has reports whether any of the flags is given.
 func (a arguments) has(names ...string) bool {
 	return slices.ContainsFunc(a.flags, func(f flag) bool { return slices.Contains(names, f.name) })
 }
 
-// value is that of the first of the flags that is given.
+// value returns the value of the first of the flags that is given.
 func (a arguments) value(names ...string) (string, bool) {
 	for _, f := range a.flags {
 		if slices.Contains(names, f.name) {
@@ -29,8 +29,8 @@ func (a arguments) value(names ...string) (string, bool) {
 	return "", false
 }
 
-// getopt tells flags from operands. Valued lists the flags that take the next
-// argument as their value, separated by spaces.
+// getopt splits arguments into flags and operands. Valued lists the flags whose value is the next
+// argument, separated by spaces.
 func getopt(args []string, valued string) arguments {
 	takes := strings.Fields(valued)
 	var found arguments
@@ -52,7 +52,7 @@ func getopt(args []string, valued string) arguments {
 	return found
 }
 
-// long adds a flag --name or --name=value and gives the arguments left.
+// long adds a flag --name or --name=value and returns the remaining arguments.
 func (a *arguments) long(arg string, rest, takes []string) []string {
 	name, value, given := strings.Cut(arg, "=")
 	if !given && len(rest) > 0 && slices.Contains(takes, name) {
@@ -62,7 +62,7 @@ func (a *arguments) long(arg string, rest, takes []string) []string {
 	return rest
 }
 
-// short adds the flags of a cluster like -rn or -n5 and gives the arguments left.
+// short adds the flags of a cluster like -rn or -n5 and returns the remaining arguments.
 func (a *arguments) short(cluster string, rest, takes []string) []string {
 	for i := range len(cluster) {
 		name := "-" + cluster[i:i+1]

@@ -9,13 +9,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxPatch bounds the scripts in which a patch is looked for, in bytes.
+// maxPatch bounds the scripts in which Patch looks for a patch, in bytes.
 const maxPatch = 8 << 20
 
-// Patch is the patch that a script hands to apply_patch, and the directory that it
-// changes to before, "" for none. It takes what models write: a here-document or one
-// argument, after nothing but cd and &&. The text of a here-document is taken as it
-// is, whether a shell would expand it or not.
+// Patch returns the patch that a script passes to apply_patch, and the directory that the script
+// enters before, or empty. It accepts the forms that models write: a here-document or one argument,
+// after nothing but cd and &&. The text of a here-document is used as it is, even if a shell would
+// expand it.
 func Patch(script string) (dir, text string, ok bool) {
 	if len(script) > maxPatch || !strings.Contains(script, "apply_patch") && !strings.Contains(script, "applypatch") {
 		return "", "", false
@@ -35,13 +35,12 @@ func Patch(script string) (dir, text string, ok bool) {
 	return dir, text, ok
 }
 
-// shallow gives a script to the parser for as long as that is not deep in it: its stack grows
-// with the nesting of what it reads, a little at a time, and one that is too large ends the
-// process.
+// shallow passes a script to the parser while the parser's stack is shallow. That stack grows with
+// the nesting of the script, a little with each read, and an overflow ends the process.
 type shallow struct{ io.Reader }
 
-// mostFrames is how deep the parser may be on the stack, with all that called it. Nothing
-// that hands on a patch comes near it.
+// mostFrames bounds the stack of the parser, in frames, with all its callers. Scripts that apply a
+// patch need far less.
 const mostFrames = 1000
 
 var errDeep = errors.New("the script is nested too deep")
@@ -57,7 +56,7 @@ func plainStatement(s *syntax.Stmt) bool {
 	return !s.Negated && !s.Background && !s.Coprocess && !s.Disown
 }
 
-// changedTo is the operand of a plain cd.
+// changedTo returns the operand of a plain cd.
 func changedTo(s *syntax.Stmt) (string, bool) {
 	args, ok := plainCall(s)
 	if !ok || len(args) != 2 || len(s.Redirs) > 0 || args[0].text != "cd" || strings.HasPrefix(args[1].text, "-") {
@@ -82,8 +81,8 @@ func patchOf(script string, s *syntax.Stmt) (string, bool) {
 	return "", false
 }
 
-// document is the text of a here-document. At the end of a script its position holds
-// the word that ends it.
+// document returns the text of a here-document. If the script ends in it, its position includes the
+// end word.
 func document(script string, r *syntax.Redirect) string {
 	text := script[r.Hdoc.Pos().Offset():r.Hdoc.End().Offset()]
 	end, _ := literal(r.Word)
@@ -93,7 +92,7 @@ func document(script string, r *syntax.Redirect) string {
 	return text
 }
 
-// plainCall is the words of a simple command, which are all known.
+// plainCall returns the words of a simple command if all of them are known.
 func plainCall(s *syntax.Stmt) ([]word, bool) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || !plainStatement(s) || len(call.Assigns) > 0 || len(call.Args) == 0 {

@@ -2,10 +2,10 @@ package command
 
 import "strings"
 
-// Quote writes an argument vector as one line that a POSIX shell splits into the
-// same arguments. It quotes as the reference implementation does (the rules of
-// Rust's shlex 1.3), so that clients see the same text: bare where no shell could
-// mind, else in single quotes, else in double quotes, else in pieces.
+// Quote writes an argument vector as one line that a POSIX shell splits into the same arguments. It
+// quotes as the reference implementation does (the rules of Rust's shlex 1.3), so that clients see
+// the same text. The forms are, in order of preference: bare if no shell changes the word, in
+// single quotes, in double quotes, in pieces.
 func Quote(argv []string) string {
 	words := make([]string, len(argv))
 	for i, arg := range argv {
@@ -36,13 +36,13 @@ func quoteWord(arg string) string {
 	return line.String()
 }
 
-// piece is the length of the longest prefix that can be written in one way, and
-// the ways for it.
+// piece returns the length of the longest prefix that can be written in one way, and the ways to
+// write it.
 func piece(arg string) (int, style) {
 	ways := stylesOf(arg[0])
 	if arg[0] == '^' {
-		// Interactive shells replace ^ at the start of a line, and bash everywhere
-		// in double quotes: it is written right after an opening single quote.
+		// Interactive shells replace ^ at the start of a line, and bash everywhere in double quotes. So
+		// it is written right after an opening single quote.
 		ways = single
 	}
 	for i := 1; i < len(arg); i++ {
@@ -55,10 +55,9 @@ func piece(arg string) (int, style) {
 	return len(arg), ways
 }
 
-// stylesOf are the ways in which a byte can be written after another one. Beyond
-// POSIX, fish takes a backslash in single quotes for an escape, Python's shlex
-// keeps the backslash before $ and ` in double quotes, and interactive shells
-// replace ! there.
+// stylesOf returns the ways to write a byte after another one. Some shells differ from POSIX. In
+// single quotes, fish reads a backslash as an escape. In double quotes, Python's shlex keeps the
+// backslash before $ and `, and interactive shells replace !.
 func stylesOf(c byte) style {
 	switch c {
 	case '\'', '\\':

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the reference implementation was seen to write.
+// TestQuoteAsTheReferenceImplementation compares with output of the reference implementation.
 func TestQuoteAsTheReferenceImplementation(t *testing.T) {
 	for script, want := range map[string]string{
 		"ls":                     "ls",

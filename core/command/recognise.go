@@ -8,28 +8,28 @@ import (
 	"appserver/protocol"
 )
 
-// kind is what a program is for.
+// kind is the purpose of a program.
 type kind int
 
 const (
-	// silent programs have no action of their own.
+	// silent programs have no action.
 	silent kind = iota + 1
-	// readers print files, or shape what is piped to them.
+	// readers print files, or shape their piped input.
 	readers
-	// filters shape what is piped to them.
+	// filters shape their piped input.
 	filters
 	listers
 	searchers
 )
 
-// usage is how a program is called.
+// usage describes the arguments of a program.
 type usage struct {
 	kind kind
-	// valued lists the flags that take the next argument.
+	// valued lists the flags whose value is the next argument.
 	valued string
-	// lead counts the operands before the files: the program of awk.
+	// lead is the number of operands before the files: 1 for awk, whose first operand is a program.
 	lead int
-	// other lists the flags with which the program does something else.
+	// other lists flags that change the purpose of the program.
 	other string
 }
 
@@ -53,8 +53,11 @@ var usages = map[string]usage{
 	"nl":   {kind: readers, valued: "-b -d -f -h -i -l -n -s -v -w"},
 	"less": {kind: readers, valued: "-p -P -j -x", other: "-o -O"},
 	"more": {kind: readers, valued: "-n"},
-	"bat":  {kind: readers, valued: "-r -l -H -m --line-range --language --highlight-line --theme --style --color --paging"},
-	"awk":  {kind: readers, valued: "-F -v", lead: 1, other: "-f -i"},
+	"bat": {
+		kind:   readers,
+		valued: "-r -l -H -m --line-range --language --highlight-line --theme --style --color --paging",
+	},
+	"awk": {kind: readers, valued: "-F -v", lead: 1, other: "-f -i"},
 
 	"wc":     {kind: filters},
 	"sort":   {kind: filters, valued: "-k -t -S -T", other: "-o --output"},
@@ -76,8 +79,8 @@ var usages = map[string]usage{
 		other: "-O --open-files-in-pager"},
 }
 
-// recognise gives the actions of a call, none for one that only shapes what is
-// shown; false for one that is not understood.
+// recognise returns the actions of a call, none for one that only shapes output, or false if the
+// call is not understood.
 func recognise(name string, args []string, piped bool) ([]protocol.CommandAction, bool) {
 	switch name {
 	case "find":
@@ -114,7 +117,7 @@ func (u usage) apply(given arguments, piped bool) ([]protocol.CommandAction, boo
 	return search(given)
 }
 
-// reads has an action for each file; without any it shapes what is piped to it.
+// reads returns an action for each file. Without files, the program shapes its piped input.
 func reads(files []string, piped bool) ([]protocol.CommandAction, bool) {
 	var found []protocol.CommandAction
 	for _, file := range files {
@@ -138,7 +141,7 @@ func search(given arguments) ([]protocol.CommandAction, bool) {
 	return []protocol.CommandAction{searchOf(query, paths)}, true
 }
 
-// printOnly is a sed script that prints lines by their numbers.
+// printOnly matches a sed script that prints lines by their numbers.
 var printOnly = regexp.MustCompile(`^(\d+|\$)(,(\d+|\$))?p$`)
 
 func sed(given arguments, piped bool) ([]protocol.CommandAction, bool) {
@@ -158,7 +161,7 @@ func sed(given arguments, piped bool) ([]protocol.CommandAction, bool) {
 	return reads(files, piped)
 }
 
-// find lists, or searches for names, below its first operand.
+// find lists files below its first operand, or searches for names there.
 func find(args []string) ([]protocol.CommandAction, bool) {
 	end := slices.IndexFunc(args, func(arg string) bool { return strings.ContainsAny(arg[:min(1, len(arg))], "-(!") })
 	if end < 0 {
@@ -182,7 +185,7 @@ func find(args []string) ([]protocol.CommandAction, bool) {
 	return []protocol.CommandAction{listOf(paths)}, true
 }
 
-// fd lists, or searches for names where it is given a pattern.
+// fd lists files, or searches for names if it has a pattern.
 func fd(given arguments) ([]protocol.CommandAction, bool) {
 	if given.has("-x", "-X", "--exec", "--exec-batch") {
 		return nil, false

@@ -10,15 +10,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Safe tells whether a shell script surely only reads: every simple command in it
-// is one of a list of programs, called in a way in which they write nothing and run
-// nothing else. It is false whenever it is not sure.
+// Safe reports whether a shell script certainly only reads. Every simple command in it must be on a
+// list of programs, with arguments that make it write nothing and run nothing else. It returns
+// false if it is not certain.
 //
-// What it cannot see is left to the user: a program of that name placed earlier in
-// the PATH, and git's configuration, which may name programs to run.
+// It cannot see two things, for which the user is responsible: a program of the same name earlier
+// in PATH, and programs that git's configuration runs.
 func Safe(script string) bool { return SafeIn("", script) }
 
-// SafeIn is Safe for a script that is run in a directory, "" for one that is not known.
+// SafeIn is Safe for a script that runs in dir, or in an unknown directory if dir is empty.
 func SafeIn(dir, script string) bool {
 	if !plain(script) || strings.HasPrefix(path.Clean(dir)+"/", "/proc/") {
 		return false
@@ -31,15 +31,14 @@ func SafeIn(dir, script string) bool {
 	return ok && len(all) > 0 && !slices.ContainsFunc(all, func(c call) bool { return !c.safe(dir) })
 }
 
-// plain tells whether shells agree on the characters of a script: they do not on
-// carriage returns, NUL bytes and bytes that are not UTF-8.
+// plain reports whether all shells read the characters of a script alike. They differ on carriage
+// returns, NUL bytes and invalid UTF-8.
 func plain(script string) bool {
 	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 	return utf8.ValidString(script) && !strings.ContainsFunc(script, control)
 }
 
-// commented tells whether a script has comments, which interactive shells read as
-// arguments.
+// commented reports whether a script has comments, which interactive shells read as arguments.
 func commented(file *syntax.File) bool {
 	found := false
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -50,16 +49,16 @@ func commented(file *syntax.File) bool {
 	return found
 }
 
-// revealing tells whether a word leads to where the environment of other processes,
-// with its keys, can be read.
+// revealing reports whether a word may name the environment of another process, which can contain
+// keys.
 func revealing(text string) bool {
 	return strings.Contains(text, "/proc") || strings.HasPrefix(text, "proc/")
 }
 
-// treeReaders read whole trees; from the root down /proc is among them.
+// treeReaders read whole trees; below the root, that includes /proc.
 var treeReaders = map[string]bool{"grep": true, "egrep": true, "fgrep": true, "rg": true}
 
-// readsRoot tells whether arguments of such a program, called in a directory, lead there.
+// readsRoot reports whether such a program, with these arguments in dir, may read from the root.
 func readsRoot(dir string, args []string) bool {
 	isRoot := func(text string) bool { return path.Clean(text) == "/" || dir != "" && path.Join(dir, text) == "/" }
 	return dir != "" && path.Clean(dir) == "/" || slices.ContainsFunc(args, isRoot)
@@ -77,10 +76,10 @@ func (c call) safe(dir string) bool {
 	return known && rule(texts[1:])
 }
 
-// rule tells whether a program with these arguments only reads.
+// rule reports whether a program with these arguments only reads.
 type rule func(args []string) bool
 
-// readOnly are the programs that Safe knows.
+// readOnly are the programs that Safe accepts.
 var readOnly = map[string]rule{
 	"basename": anyArguments, "cat": anyArguments, "cut": anyArguments, "dirname": anyArguments,
 	"echo": anyArguments, "egrep": anyArguments, "false": anyArguments, "fgrep": anyArguments,
@@ -94,14 +93,14 @@ var readOnly = map[string]rule{
 	"git":  safeGit,
 	"rg":   safeRg,
 	"sed":  safeSed,
-	"sort": clusters("bcCdfghikMnrRsuV,."), // not -o, which writes
-	"tail": clusters("cnqv"),               // not -f, which never ends
+	"sort": clusters("bcCdfghikMnrRsuV,."), // without -o, which writes
+	"tail": clusters("cnqv"),               // without -f, which never ends
 	"uniq": safeUniq,
 }
 
 func anyArguments([]string) bool { return true }
 
-// clusters allows one-letter flags, digits among them, and operands.
+// clusters allows operands, and clusters of one-letter flags and digits.
 func clusters(letters string) rule {
 	return func(args []string) bool {
 		for _, arg := range args {
@@ -115,7 +114,7 @@ func clusters(letters string) rule {
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
-// safeDate leaves out operands that are no format: they set the clock.
+// safeDate rejects operands that are not a format: they set the clock.
 func safeDate(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool {
 		return arg != "-u" && arg != "-R" && arg != "--utc" && arg != "-Iseconds" && arg != "-I" &&
@@ -130,7 +129,7 @@ var findTests = strings.Fields(`
 	-perm -print -print0 -printf -prune -quit -readable -regex -regextype -samefile -size -true -type -uid
 	-user -wholename -writable -xdev`)
 
-// findNumber is an operand like that of -mtime -7 and -size -10k.
+// findNumber matches operands like those of -mtime -7 and -size -10k.
 var findNumber = regexp.MustCompile(`^-\d+[a-zA-Z]?$`)
 
 func safeFind(args []string) bool {
@@ -139,8 +138,8 @@ func safeFind(args []string) bool {
 	})
 }
 
-// safeRg leaves out the flags that run programs, also in their short forms and
-// where they may be values of other flags.
+// safeRg rejects flags that run programs, also in their short forms and if they may be values of
+// other flags.
 func safeRg(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool {
 		if strings.HasPrefix(arg, "--") {
@@ -157,7 +156,7 @@ func safeSed(args []string) bool {
 		!slices.ContainsFunc(args[2:], isFlag)
 }
 
-// safeUniq leaves out operands: the second one is written to.
+// safeUniq rejects operands, because uniq writes to the second one.
 func safeUniq(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool { return !isFlag(arg) }) && clusters("cdiuD")(args)
 }

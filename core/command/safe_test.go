@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// safeScripts are what agents run most to look around.
+// safeScripts are typical scripts of agents that explore a repository.
 var safeScripts = []string{
 	"ls",
 	"ls -la /",
@@ -67,7 +67,7 @@ var safeScripts = []string{
 	"git --no-pager log -1",
 }
 
-// unsafeScripts say what is wrong with them.
+// unsafeScripts are scripts with the reason why they are unsafe.
 var unsafeScripts = map[string]string{
 	"":                        "nothing to run",
 	" \n":                     "nothing to run, either",
@@ -259,15 +259,18 @@ func TestEverySafeProgramIsTried(t *testing.T) {
 	}
 }
 
-// TestSafeIn knows where relative names lead.
+// TestSafeIn checks where relative names lead.
 func TestSafeIn(t *testing.T) {
 	for _, c := range []struct {
 		dir, script string
 		safe        bool
 	}{
-		{"/repo", "cat environ", true}, {"/repo", "rg -n key ..", false}, {"/repo/a", "rg -n key ..", true}, {"/repo/a", "grep -r key ../..", false},
-		{"/", "cat a", true}, {"/", "rg key", false}, {"/", "grep -r key .", false}, {"/", "cat proc/1/environ", false}, {"/..", "rg key", false},
-		{"/home/me/processor", "cat environ", true}, {"/proc", "cat 1/environ", false}, {"/proc/1", "cat environ", false}, {"/proc/../repo", "cat environ", true}, {"/repo/../proc/1/", "cat environ", false},
+		{"/repo", "cat environ", true}, {"/repo", "rg -n key ..", false}, {"/repo/a", "rg -n key ..", true},
+		{"/repo/a", "grep -r key ../..", false},
+		{"/", "cat a", true}, {"/", "rg key", false}, {"/", "grep -r key .", false}, {"/", "cat proc/1/environ", false},
+		{"/..", "rg key", false},
+		{"/home/me/processor", "cat environ", true}, {"/proc", "cat 1/environ", false}, {"/proc/1", "cat environ", false},
+		{"/proc/../repo", "cat environ", true}, {"/repo/../proc/1/", "cat environ", false},
 	} {
 		require.Equal(t, c.safe, SafeIn(c.dir, c.script), "%+v", c)
 	}
@@ -278,7 +281,7 @@ func TestLongScriptsAreNotSafe(t *testing.T) {
 	require.False(t, Safe("ls "+strings.Repeat("a", maxScript-2)))
 }
 
-// snapshot is the content of all files below a directory, by path.
+// snapshot returns the content of all files below a directory, by path.
 func snapshot(t require.TestingT, dir string) map[string]string {
 	files := map[string]string{}
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -294,10 +297,11 @@ func snapshot(t require.TestingT, dir string) map[string]string {
 	return files
 }
 
-// Safe scripts are run for real, by each of the shells there are.
+// TestSafeScriptsChangeNothing runs safe scripts in each installed shell.
 func TestSafeScriptsChangeNothing(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{"a": "one\ntwo\n", "b": "three\n", "-delete": "", "src/x.go": "package x\n"} {
+	for name, content := range map[string]string{"a": "one\ntwo\n", "b": "three\n", "-delete": "",
+		"src/x.go": "package x\n"} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
@@ -311,21 +315,22 @@ func TestSafeScriptsChangeNothing(t *testing.T) {
 			cmd := exec.Command(shell, "-c", script)
 			cmd.Dir = dir
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}
-			_ = cmd.Run() // Many fail here: there is no repository, and perhaps no rg.
+			_ = cmd.Run() // many fail: there is no repository, and perhaps no rg
 			require.Equal(t, before, snapshot(t, dir), "%s: %s", shell, script)
 		}
 	}
 }
 
-// Scripts made of pieces that shells mind, as far as they are safe, are run with
-// programs that do nothing: whatever else they try to run is not found.
+// TestSafeScriptsRunNothingElse runs random scripts that are safe. The programs in PATH do nothing,
+// so any other program is not found.
 func TestSafeScriptsRunNothingElse(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
 	for name := range readOnly {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755))
 	}
 	pieces := rapid.SampledFrom([]string{
-		"ls", "echo", "cat", "rm", "a", " ", " ", " ", "\n", ";", "|", "||", "&&", "&", ">", ">&", "2>&1", "/dev/null", "'", `"`, `\`,
+		"ls", "echo", "cat", "rm", "a", " ", " ", " ", "\n", ";", "|", "||", "&&", "&", ">", ">&", "2>&1", "/dev/null", "'",
+		`"`, `\`,
 		"$", "`", "(", ")", "{", "}", "!", "#", "=", "~", "*", "-n", "^", "<", "\t", "é", "\u00a0",
 	})
 	checked := 0
@@ -367,7 +372,8 @@ func FuzzSafe(f *testing.F) {
 					name, ok := literal(n.Args[0])
 					require.True(t, ok)
 					require.Contains(t, readOnly, name.text, lang)
-				case *syntax.Subshell, *syntax.Block, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ParamExp, *syntax.FuncDecl, *syntax.Assign:
+				case *syntax.Subshell, *syntax.Block, *syntax.CmdSubst, *syntax.ProcSubst,
+					*syntax.ParamExp, *syntax.FuncDecl, *syntax.Assign:
 					require.Fail(t, "not a simple command", "%T in %v", n, lang)
 				}
 				return true

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The flags of git's subcommands that write nothing and run nothing. The lists are
-// of what is allowed, for git also takes the beginnings of long flags.
+// The flags of git's subcommands that write nothing and run nothing. They are lists of allowed
+// flags, because git also accepts abbreviations of long flags.
 var (
 	gitStatusFlags = strings.Fields(`
 		-s --short -b --branch --porcelain --porcelain=v1 --porcelain=v2 -u -uno -uall -unormal
@@ -33,7 +33,7 @@ var (
 		--exclude-standard --full-name --error-unmatch --directory --`)
 )
 
-// gitNumber is a flag like -5, -n5 and -U3.
+// gitNumber matches flags like -5, -n5 and -U3.
 var gitNumber = regexp.MustCompile(`^-[nU]?\d+$`)
 
 func safeGit(args []string) bool {
@@ -60,8 +60,7 @@ func safeGit(args []string) bool {
 	return false
 }
 
-// gitFlags tells whether every flag is allowed. A flag with =value is allowed where
-// it is without.
+// gitFlags reports whether every flag is allowed. A flag with =value is allowed if the flag is.
 func gitFlags(args, allowed []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -70,12 +69,10 @@ func gitFlags(args, allowed []string) bool {
 	})
 }
 
-// runsGpg tells whether a format may ask for a signature's check, as %G? and %-GK
-// do: that runs gpg.
+// runsGpg reports whether a format may check a signature, as %G? and %-GK do: that runs gpg.
 func runsGpg(arg string) bool { return strings.Contains(arg, "%") && strings.Contains(arg, "G") }
 
-// safeGitBranch leaves out operands unless --list makes patterns of them: they name
-// branches to create.
+// safeGitBranch rejects operands, which name branches to create, unless --list makes them patterns.
 func safeGitBranch(args []string) bool {
 	operand := func(arg string) bool { return !isFlag(arg) }
 	return gitFlags(args, gitBranchFlags) && (slices.Contains(args, "--list") || !slices.ContainsFunc(args, operand))

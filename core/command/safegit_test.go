@@ -28,8 +28,7 @@ func gitEnv(dir string) []string {
 	}
 }
 
-// repository is a repository with two commits, a change and a file that is not
-// tracked.
+// repository creates a repository with two commits, a change and an untracked file.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repository")
@@ -45,7 +44,7 @@ func repository(t *testing.T) string {
 	return dir
 }
 
-// Git refreshes what its index knows of the files; nothing else may change.
+// TestSafeGitCommandsChangeNothing ignores the index, which git refreshes.
 func TestSafeGitCommandsChangeNothing(t *testing.T) {
 	dir := repository(t)
 	state := func() map[string]string {
@@ -76,8 +75,8 @@ func TestSafeGitCommandsChangeNothing(t *testing.T) {
 	require.Greater(t, ran, 20)
 }
 
-// What is refused for what it does does it.
-func TestRefusedGitCommandsWrite(t *testing.T) {
+// TestUnsafeGitCommandsWrite checks that rejected commands do change something.
+func TestUnsafeGitCommandsWrite(t *testing.T) {
 	for _, script := range []string{
 		"git branch a", "git diff --output=c", "git branch -v a", "git branch -m a", "git log --output=c",
 	} {

@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxScript bounds the scripts that are looked into, in bytes: the parser's stack
-// grows with the nesting of its input.
+// maxScript bounds the scripts that are analysed, in bytes: the parser's stack grows with the
+// nesting of its input.
 const maxScript = 16 << 10
 
 // call is a simple command of a script.
@@ -15,11 +15,11 @@ type call struct {
 	args []word
 	// source is its text in the script.
 	source string
-	// piped is set where it reads the output of the call before it.
+	// piped is set if it reads the output of the previous call.
 	piped bool
 }
 
-// texts are the words of a call.
+// texts returns the words of a call.
 func (c call) texts() []string {
 	texts := make([]string, len(c.args))
 	for i, arg := range c.args {
@@ -28,7 +28,7 @@ func (c call) texts() []string {
 	return texts
 }
 
-// parse reads a script as bash does. It fails for scripts that are too long.
+// parse parses a script as bash does. It fails for scripts that are too long.
 func parse(script string) (*syntax.File, bool) {
 	if len(script) > maxScript {
 		return nil, false
@@ -38,8 +38,7 @@ func parse(script string) (*syntax.File, bool) {
 	return file, err == nil
 }
 
-// calls are the simple commands of a script, in order; false where it holds
-// anything else.
+// calls returns the simple commands of a script, in order, or false if it contains anything else.
 func calls(script string, file *syntax.File) ([]call, bool) {
 	w := walk{script: script}
 	for _, stmt := range file.Stmts {
@@ -95,8 +94,8 @@ func (w *walk) call(c *syntax.CallExpr, piped bool) bool {
 	return true
 }
 
-// harmless tells whether redirections change no file. "&>" is not among them: a
-// POSIX shell reads it as the end of a command, and what follows as another.
+// harmless reports whether redirections change no file. "&>" does not count as harmless: a POSIX
+// shell reads it as the end of a command, and the file as another command.
 func harmless(redirections []*syntax.Redirect) bool {
 	for _, r := range redirections {
 		if r.N != nil && strings.Trim(r.N.Value, "0123456789") != "" {

@@ -6,14 +6,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is an argument as the program gets it. Loose is set where some shell in use
-// may put something else in its place: globs, braces, a stray dollar sign.
+// word is an argument as the program receives it. Loose is set if a shell may replace it: it has
+// globs, braces, or a lone dollar sign.
 type word struct {
 	text  string
 	loose bool
 }
 
-// literal is the value of a word without expansions; false for one with any.
+// literal returns the value of a word, or false if it has expansions.
 func literal(w *syntax.Word) (word, bool) {
 	var text strings.Builder
 	loose := false
@@ -28,8 +28,8 @@ func literal(w *syntax.Word) (word, bool) {
 	return word{text.String(), loose || replacedByZsh(w)}, true
 }
 
-// replacedByZsh tells whether a word begins with an unquoted = or ^: zsh replaces
-// the first by a program's path and, with extended globs, the second by file names.
+// replacedByZsh reports whether a word begins with an unquoted = or ^. zsh replaces the first by a
+// program's path and, with extended globs, the second by file names.
 func replacedByZsh(w *syntax.Word) bool {
 	if len(w.Parts) == 0 {
 		return false
@@ -38,13 +38,13 @@ func replacedByZsh(w *syntax.Word) bool {
 	return ok && lit.Value != "" && strings.IndexByte("=^", lit.Value[0]) >= 0
 }
 
-// literalPart is the value of a word's part; last is set for the last one.
+// literalPart returns the value of a part of a word; last is set for the last part.
 func literalPart(part syntax.WordPart, last bool) (word, bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		return unescape(p.Value, "", "*?[{}$", last), true
 	case *syntax.SglQuoted:
-		// fish lets a backslash escape the quote that would end the string.
+		// In fish, a backslash escapes the quote that would end the string.
 		return word{p.Value, strings.HasSuffix(p.Value, `\`)}, !p.Dollar
 	case *syntax.DblQuoted:
 		return doubleQuoted(p)

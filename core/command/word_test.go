@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// only is the one simple command of a script.
+// only returns the one simple command of a script.
 func only(t *testing.T, script string) (call, bool) {
 	t.Helper()
 	file, ok := parse(script)

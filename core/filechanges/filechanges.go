@@ -1,7 +1,3 @@
-// Package filechanges computes with the changes that tool calls and reverts made to the files of
-// worktrees: their net effect, their inverse, and conflicts with changes that something else made.
-// It reads no disk. A file is named by the root of its worktree and a path below it, and its
-// content by a hash, so two states are equal if their values are.
 package filechanges
 
 import (

@@ -5,53 +5,52 @@ import (
 	"unicode/utf8"
 )
 
-// Files are the files that a patch is applied to.
+// Files gives access to the files that a patch changes.
 type Files interface {
-	// Read is a file's content, and false where there is no such file. It fails where
-	// the name leads, by a link, where patches may not write, and for what is no file.
+	// Read returns the content of a file, or false if the file does not exist. It fails if a link in
+	// the name leads where patches may not write, and if the name is not a regular file.
 	Read(name string) (content string, exists bool, err error)
 }
 
-// Kind tells what happens to a file.
+// Kind is the kind of a change.
 type Kind string
 
-// The kinds of changes.
 const (
 	Add    Kind = "add"
 	Update Kind = "update"
 	Delete Kind = "delete"
 )
 
-// Change is what a patch does to a file, as people are shown it.
+// Change is the effect of a patch on one file, in the form that clients show.
 type Change struct {
 	Path string
 	Kind Kind
-	// MovePath is the file's new name, "" where it keeps its own.
+	// MovePath is the file's new name, or empty if the file keeps its name.
 	MovePath string
-	// Content is what the file holds afterwards; of a deleted file what it held.
+	// Content is the new content of the file, or the last content of a deleted file.
 	Content string
-	// Diff is a unified diff without names. Of an added or deleted file it is the content.
+	// Diff is a unified diff without names. For an added or deleted file, it is the content.
 	Diff string
 }
 
-// File is a file before and after; nil means that it does not exist.
+// File is a file before and after a patch; nil means that it does not exist.
 type File struct {
 	Path          string
 	Before, After *string
-	// From is the file that the content was moved from, "" for none.
+	// From is the file that the content was moved from, or empty.
 	From string
 }
 
-// Result is what a patch does. Each file is in Files once, whatever the patch says of
-// it, in the order in which it names them; a file whose content stays is not. Changes
-// are the same files, a moved one and its new name together.
+// Result is the effect of a patch. Files has each file once, in the order in which the patch names
+// them; it leaves out files whose content does not change. Changes has the same files; a moved file
+// and its new name are one change.
 type Result struct {
 	Changes []Change
 	Files   []File
 }
 
-// Apply is what the patch does to the files. It changes none of them. The error is an
-// *Error, or one of files.
+// Apply computes the effect of the patch and changes no file. The error is an *Error, or an error
+// of files.
 func (p *Patch) Apply(files Files) (*Result, error) {
 	t := &tree{disk: files, files: map[string]*entry{}}
 	for i := range p.sections {
@@ -62,7 +61,7 @@ func (p *Patch) Apply(files Files) (*Result, error) {
 	return t.result(), nil
 }
 
-// tree is the files as far as the patch has been applied.
+// tree holds the files in the state after the sections applied so far.
 type tree struct {
 	disk  Files
 	files map[string]*entry
@@ -72,7 +71,7 @@ type tree struct {
 type entry struct {
 	path          string
 	before, after *string
-	// from is the entry that the content was moved from, nil for none.
+	// from is the entry that the content was moved from, or nil.
 	from *entry
 }
 
@@ -140,7 +139,8 @@ func (t *tree) update(s *section, e *entry) error {
 	return nil
 }
 
-// move takes the content to another name. Moved on, it is moved from where it began.
+// move moves content to another entry. After several moves, from is the entry that the first one
+// started at.
 func (e *entry) move(to *entry, content string) {
 	to.after, to.from = &content, e
 	if e.from != nil {
@@ -167,7 +167,7 @@ func (t *tree) result() *Result {
 		switch {
 		case e.from == nil || moved[e.from] != e:
 			r.add(e, moved[e])
-		case e.before != nil && moved[e] == nil: // what the move wrote over
+		case e.before != nil && moved[e] == nil: // the file that the move replaced
 			r.add(&entry{path: e.path, before: e.before}, nil)
 		}
 	}
@@ -184,7 +184,7 @@ func (e *entry) file() File {
 
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// add notes the change of a file, whose content may have gone to another.
+// add appends the change of a file. If to is set, the content was moved there.
 func (r *Result) add(e, to *entry) {
 	c := Change{Path: e.path, Kind: Update}
 	switch {

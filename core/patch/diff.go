@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// around is how many lines a unified diff shows before and after a change.
+// around is the number of unchanged lines that a unified diff shows before and after a change.
 const around = 3
 
-// Diff is the unified diff from one text to another, without names; "" where they are
-// the same. git apply takes it under a header with names.
+// Diff returns the unified diff of two texts, without names, or "" if they are equal. git apply
+// accepts it below a header with names.
 func Diff(before, after string) string {
 	a, b := splitLines(before), splitLines(after)
 	var out strings.Builder
@@ -21,7 +21,7 @@ func Diff(before, after string) string {
 	return out.String()
 }
 
-// splitLines cuts a text after each newline.
+// splitLines splits a text after each newline.
 func splitLines(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -30,8 +30,7 @@ func splitLines(s string) []string {
 	return lines
 }
 
-// together is how many of the first blocks are so near to each other that one hunk
-// shows them.
+// together returns the number of blocks, from the first, that are close enough for one hunk.
 func together(all []block) int {
 	n := 1
 	for n < len(all) && all[n].a-all[n-1].aEnd <= 2*around {
@@ -55,8 +54,8 @@ func writeBlocks(out *strings.Builder, a, b []string, hunk []block) {
 	writeLines(out, ' ', a[at:at+after])
 }
 
-// span is where lines are in a hunk's header: the first, from 1, and how many; of no
-// lines the one before them.
+// span formats a range of lines for a hunk header: the first line, counted from 1, and their
+// number. An empty range has the number of the line before it.
 func span(from, to int) string {
 	switch n := to - from; n {
 	case 0:

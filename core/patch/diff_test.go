@@ -15,7 +15,7 @@ import (
 	"appserver/core/patch"
 )
 
-// texts draws a text of few different lines, so that lines repeat.
+// texts generates a text of few different lines, so that lines repeat.
 func texts(newline string) *rapid.Generator[string] {
 	line := rapid.SampledFrom([]string{"", "a", "b", "c", " a", "x y", "@@", "-a", "+a", "}", "*** End Patch"})
 	return rapid.Custom(func(t *rapid.T) string {
@@ -27,7 +27,7 @@ func texts(newline string) *rapid.Generator[string] {
 	})
 }
 
-func TestAPatchOfTwoTextsMakesTheSecondOfTheFirst(t *testing.T) {
+func TestPatchOfTwoTextsTurnsTheFirstIntoTheSecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		newline := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "newline")
 		before, after := texts(newline).Draw(t, "before"), texts(newline).Draw(t, "after")
@@ -41,8 +41,7 @@ func TestAPatchOfTwoTextsMakesTheSecondOfTheFirst(t *testing.T) {
 	})
 }
 
-// whole is an update with all lines of both texts in one hunk: what a diff of them
-// keeps, takes and adds.
+// whole returns an update with all lines of both texts in one hunk.
 func whole(before, after string) []string {
 	lines := []string{"*** Update File: f", "@@"}
 	old := strings.SplitAfter(before, "\n")
@@ -64,8 +63,8 @@ func whole(before, after string) []string {
 	return lines
 }
 
-// hunks calls take with each hunk of a unified diff: the index of its first line in
-// the text before, and its lines with their marks.
+// hunks calls take with each hunk of a unified diff: the index of its first line in the old text,
+// and its lines with their marks.
 func hunks(diff string, take func(start int, ops []string)) {
 	lines := strings.SplitAfter(diff, "\n")
 	for len(lines) > 1 {
@@ -87,7 +86,7 @@ func hunks(diff string, take func(start int, ops []string)) {
 	}
 }
 
-// endings takes the newline off lines that the text does not end with one.
+// endings removes the newline from lines whose text does not end with one.
 func endings(lines []string) (ops []string) {
 	for _, l := range lines {
 		if strings.HasPrefix(l, `\`) {
@@ -99,7 +98,7 @@ func endings(lines []string) (ops []string) {
 	return ops
 }
 
-// patched is the text after a unified diff.
+// patched returns the text after a unified diff.
 func patched(before, diff string) string {
 	old := strings.SplitAfter(before, "\n")
 	var out strings.Builder
@@ -119,7 +118,7 @@ func patched(before, diff string) string {
 	return out.String() + strings.Join(old[at:], "")
 }
 
-func TestADiffLeadsFromOneTextToTheOther(t *testing.T) {
+func TestDiffTurnsOneTextIntoTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := texts("\n").Draw(t, "before"), texts("\n").Draw(t, "after")
 		before += rapid.SampledFrom([]string{"", "end"}).Draw(t, "end before")
@@ -154,7 +153,7 @@ func TestGitAppliesADiff(t *testing.T) {
 	}
 }
 
-func TestADiffOfTooManyEditsReplacesAllBetween(t *testing.T) {
+func TestDiffWithTooManyEditsReplacesTheRange(t *testing.T) {
 	var before, after strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&before, "old %d\nkept %d\n", i, i)

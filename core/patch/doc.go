@@ -1,5 +1,4 @@
-// Package patch reads and applies patches in the grammar that models are taught for
-// apply_patch:
+// Package patch parses and applies patches in the apply_patch grammar, which models are trained on:
 //
 //	*** Begin Patch
 //	*** Add File: NAME
@@ -8,22 +7,34 @@
 //	*** Update File: NAME
 //	*** Move to: NAME
 //	@@ a line before the hunk
-//	 a line that stays
-//	-a line that goes
-//	+a line that comes
+//	 an unchanged line
+//	-a removed line
+//	+an added line
 //	*** End of File
 //	*** End Patch
 //
-// Hunks have no line numbers: each is looked for behind the one before it, and behind
-// the line that its @@ names. Lines are compared as they are; where that finds
-// nothing, without white space at their ends, then without any around them, then with
-// typographic dashes, quotes and spaces as plain ones. Lines that stay keep the
-// file's own text and line ending; new ones get the ending of the file's first line,
-// and a file that is changed ends with a newline. A hunk of added lines alone goes to
-// the end of the file. What is accepted is what the reference implementation accepts;
-// where it would lose a file, this package refuses.
+// [Parse] reads a patch. [Patch.Apply] computes its effect on files, and [Diff] shows the
+// difference of two texts. The package is pure: it reads files through [Files], and the caller
+// writes them. A patch applies as a whole or not at all.
 //
-// The package is pure: files are read through Files, and writing them is left to the
-// caller, who is told of every file what it was and what it is to be. A patch applies
-// as a whole or not at all.
+// # Matching
+//
+// Hunks have no line numbers. Each is searched after the previous one, and after the line that its
+// @@ names. Lines are compared exactly at first. If nothing matches, the comparison ignores
+// trailing white space, then all surrounding white space, then the difference between typographic
+// and ASCII dashes, quotes and spaces.
+//
+// # Line endings
+//
+// Unchanged lines keep the text and the ending of the file. Added lines get the ending of the
+// file's first line, and a changed file ends with a newline. A hunk of added lines only applies at
+// the end of the file.
+//
+// # Decisions
+//
+// The package accepts the patches that the reference implementation accepts. It rejects a patch
+// with which that one would lose a file.
+//
+// An error shows the most similar lines of the file, so that the model can correct the patch
+// without another read.
 package patch

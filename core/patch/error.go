@@ -2,29 +2,29 @@ package patch
 
 import "fmt"
 
-// ErrorKind tells why a patch was refused; each is a stable word.
+// ErrorKind is a stable word for the reason of an error.
 type ErrorKind string
 
 // The kinds of errors.
 const (
-	// Malformed patches cannot be read.
+	// Malformed means that the patch cannot be parsed.
 	Malformed ErrorKind = "malformed"
-	// Mismatch means that a hunk is not in its file.
+	// Mismatch means that the file does not contain the lines of a hunk.
 	Mismatch ErrorKind = "mismatch"
-	// Missing means that a file to change is not there, or is no text.
+	// Missing means that a file to change does not exist, or is not text.
 	Missing ErrorKind = "missing"
-	// Forbidden means that a name leads where patches may not write.
+	// Forbidden means that patches may not write the named file.
 	Forbidden ErrorKind = "forbidden"
 )
 
-// Error is why a patch was refused. No file of it was changed.
+// Error is the reason why a patch is rejected. No file was changed.
 type Error struct {
 	Kind ErrorKind
-	// Path is the file's name, "" where the patch was not read so far.
+	// Path is the file's name, or empty if it is not known yet.
 	Path string
-	// Hunk counts the file's hunks from 1; 0 means the file.
+	// Hunk is the number of the hunk within its file, from 1; 0 if the error concerns the file.
 	Hunk int
-	// Line is the line of the patch, from 1; 0 means the patch.
+	// Line is the line of the patch, from 1; 0 if the error concerns the patch.
 	Line    int
 	Message string
 }

@@ -10,8 +10,8 @@ import (
 	"appserver/core/patch"
 )
 
-// FuzzApply: whatever a patch says, it is refused or says of every file it names what
-// it was and what it is to be, and names no file outside.
+// FuzzApply checks that each patch is rejected, or lists every named file with its state before and
+// after. No file is outside of the directory.
 func FuzzApply(f *testing.F) {
 	f.Add(wrap("*** Update File: f", "@@ a", "-b", "+x", " ", "*** End of File", "@@", "+y"), "a\nb\n\n")
 	f.Add(wrap("*** Update File: f", "*** Move to: g", " a", "*** Add File: f", "+x", "*** Delete File: g"), "a\r\nb")
@@ -28,7 +28,12 @@ func FuzzApply(f *testing.F) {
 		for _, file := range r.Files {
 			require.Equal(t, path.Clean(file.Path), file.Path)
 			require.False(t, strings.HasPrefix(file.Path, "..") || strings.Contains("/"+file.Path+"/", "/.git/"), file.Path)
-			require.False(t, strings.HasPrefix(file.Path, "/repo/"), "a file below the directory has its relative name: %s", file.Path)
+			require.False(
+				t,
+				strings.HasPrefix(file.Path, "/repo/"),
+				"a file below the directory has its relative name: %s",
+				file.Path,
+			)
 		}
 		for _, c := range r.Changes {
 			if c.Kind == patch.Update && files[c.Path] != "" {

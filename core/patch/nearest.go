@@ -5,28 +5,33 @@ import (
 	"strings"
 )
 
-// maxShown is how many lines of a file, or of a hunk, an error shows, and maxWidth how
-// many bytes of each.
+// maxShown is the number of lines of a file or a hunk that an error shows, and maxWidth the number
+// of bytes of each line.
 const (
 	maxShown = 12
 	maxWidth = 200
 )
 
-// maxCompared is how many lines of a hunk are looked for loosely, and maxSimilar how
-// many are compared word by word, with as many lines of the file as maxSearched.
+// maxCompared is the number of lines of a hunk that nearest looks for. If it finds none, similar
+// compares the words of maxSimilar lines with maxSearched lines of the file.
 const (
 	maxCompared = 100
 	maxSimilar  = 3
 	maxSearched = 20_000
 )
 
-// noContext is the error for a context line that is not in the file.
+// noContext returns the error for a context line that is not in the file.
 func (s *section) noContext(i int, t text, from int) error {
 	wanted := []string{*s.hunks[i].context}
-	return s.mismatch(i, fmt.Sprintf("the line after %s, %q, is not in the file%s", hunkMark, shorten(wanted[0]), behind(from)), t, wanted)
+	return s.mismatch(
+		i,
+		fmt.Sprintf("the line after %s, %q, is not in the file%s", hunkMark, shorten(wanted[0]), behind(from)),
+		t,
+		wanted,
+	)
 }
 
-// noLines is the error for a hunk that is not in the file.
+// noLines returns the error for a hunk whose lines are not in the file.
 func (s *section) noLines(i int, t text, from int) error {
 	wanted := old(s.hunks[i].ops)
 	where := behind(from)
@@ -44,7 +49,7 @@ func behind(from int) string {
 	return fmt.Sprintf(" after line %d, where the previous hunk or the %s line ends", from, hunkMark)
 }
 
-// mismatch adds the lines of the file that are nearest to those wanted.
+// mismatch returns the error for a hunk, with the lines of the file that resemble it most.
 func (s *section) mismatch(i int, message string, t text, wanted []string) error {
 	if at := nearest(t.lines, wanted); at != none {
 		end := min(at+min(len(wanted), maxShown), len(t.lines))
@@ -52,14 +57,27 @@ func (s *section) mismatch(i int, message string, t text, wanted []string) error
 		for _, l := range t.lines[at:end] {
 			lines = append(lines, l.text)
 		}
-		message = strings.TrimSuffix(message, "\n") + "\nThe nearest lines of the file are:\n" + show(lines, func(k int) int { return at + k + 1 })
+		message = strings.TrimSuffix(
+			message,
+			"\n",
+		) + "\nThe nearest lines of the file are:\n" + show(
+			lines,
+			func(k int) int { return at + k + 1 },
+		)
 	} else {
-		message = strings.TrimSuffix(message, "\n") + "\nThe file has no similar line. Read the file again before you change it."
+		message = strings.TrimSuffix(message, "\n") + "\nThe file has no similar line. Read the file again before you " +
+			"change it."
 	}
-	return &Error{Kind: Mismatch, Path: s.path, Hunk: i + 1, Line: s.hunks[i].line, Message: strings.TrimSuffix(message, "\n")}
+	return &Error{
+		Kind:    Mismatch,
+		Path:    s.path,
+		Hunk:    i + 1,
+		Line:    s.hunks[i].line,
+		Message: strings.TrimSuffix(message, "\n"),
+	}
 }
 
-// show lists lines, with their numbers where there are any.
+// show lists lines, with line numbers if number is set.
 func show(lines []string, number func(int) int) string {
 	var b strings.Builder
 	for k, text := range lines {
@@ -75,7 +93,7 @@ func show(lines []string, number func(int) int) string {
 	return b.String()
 }
 
-// shorten cuts a long line.
+// shorten truncates a long line.
 func shorten(text string) string {
 	if len(text) <= maxWidth {
 		return text
@@ -83,8 +101,9 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:maxWidth], "") + "…"
 }
 
-// nearest is the index at which the most of the wanted lines are, loosely read; where
-// none is anywhere, that of the line that shares the most words with one of them.
+// nearest returns the index at which the most wanted lines match, ignoring typography and
+// surrounding space. If none matches anywhere, it returns the index of the line that shares the
+// most words with a wanted line.
 func nearest(lines []line, wanted []string) int {
 	wanted = wanted[:min(len(wanted), maxCompared)]
 	at, best := none, 0
@@ -110,8 +129,8 @@ func nearest(lines []line, wanted []string) int {
 	return at
 }
 
-// similar is the index of the line that shares the most words with a wanted one, none
-// where no line shares half of them.
+// similar returns the index of the line that shares the most words with a wanted line, or none if
+// no line shares half of its words.
 func similar(lines []line, wanted []string) int {
 	lines = lines[:min(len(lines), maxSearched)]
 	at, best := none, 0.5
@@ -135,7 +154,7 @@ func wordsOf(text string) []string {
 	})
 }
 
-// shared is the part of all words that both lists have, from 0 to 1.
+// shared returns the share of words that are in both lists, from 0 to 1.
 func shared(a, b []string) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

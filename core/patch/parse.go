@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// Patch is a patch that was read.
+// Patch is a parsed patch.
 type Patch struct {
 	sections []section
 }
 
-// section is what a patch does to one file.
+// section is the part of a patch that changes one file.
 type section struct {
 	kind Kind
 	path string
-	// move is the file's new name, "" where it keeps its own.
+	// move is the file's new name, or empty if the file keeps its name.
 	move string
-	// content is that of an added file.
+	// content is the content of an added file.
 	content strings.Builder
 	hunks   []*hunk
 	line    int
 }
 
-// hunk is a stretch of lines, some of which change.
+// hunk is a range of lines with changes.
 type hunk struct {
-	// context is a line somewhere before the hunk, nil for none.
+	// context is a line before the hunk, from its @@ line, or nil.
 	context *string
 	ops     []op
-	// atEnd is set where the hunk is the end of the file.
+	// atEnd is set if the hunk must match the end of the file.
 	atEnd bool
 	line  int
 }
 
-// op is a line of a hunk that stays, goes or comes.
+// op is a line of a hunk: unchanged, removed or added.
 type op struct {
 	mark opMark
 	text string
@@ -42,9 +42,9 @@ type op struct {
 type opMark byte
 
 const (
-	stays opMark = ' '
-	goes  opMark = '-'
-	comes opMark = '+'
+	unchanged opMark = ' '
+	removed   opMark = '-'
+	added     opMark = '+'
 )
 
 const (
@@ -59,8 +59,8 @@ const (
 	hunkMark        = "@@"
 )
 
-// Parse reads a patch that is applied in dir, an absolute path. The here-document around it
-// that some models write is left away. The error is an *Error.
+// Parse parses a patch that is applied in dir, an absolute path. It removes the here-document that
+// some models write around a patch. The error is an *Error.
 func Parse(dir, text string) (*Patch, error) {
 	lines, first, err := body(text)
 	if err != nil {
@@ -69,7 +69,7 @@ func Parse(dir, text string) (*Patch, error) {
 	p := &parser{dir: dir}
 	for i, text := range lines {
 		p.line = first + i
-		if err := p.take(text); err != nil {
+		if err := p.parseLine(text); err != nil {
 			return nil, err
 		}
 	}
@@ -82,7 +82,7 @@ func Parse(dir, text string) (*Patch, error) {
 	return &p.patch, nil
 }
 
-// body is the lines between the first and the last, and the number of its first.
+// body returns the lines between the first and the last one, and the number of the first of them.
 func body(text string) (lines []string, first int, err error) {
 	lines = strings.Split(strings.TrimSpace(text), "\n")
 	for i := range lines {
@@ -102,20 +102,20 @@ func body(text string) (lines []string, first int, err error) {
 	}
 }
 
-// isDocument recognises a here-document that no shell has read.
+// isDocument reports whether the lines are a here-document that no shell has read.
 func isDocument(lines []string) bool {
 	return len(lines) >= 4 && slices.Contains([]string{"<<EOF", "<<'EOF'", `<<"EOF"`}, lines[0]) &&
 		strings.HasSuffix(lines[len(lines)-1], "EOF")
 }
 
-// parser reads the lines between begin and end one by one.
+// parser reads the lines between the begin and the end mark one by one.
 type parser struct {
 	dir   string
 	patch Patch
 	line  int
 }
 
-// current is the section that lines belong to, nil before the first.
+// current returns the section of the next line, or nil before the first header.
 func (p *parser) current() *section {
 	if len(p.patch.sections) == 0 {
 		return nil
@@ -127,9 +127,9 @@ func (p *parser) fault(format string, args ...any) error {
 	return &Error{Kind: Malformed, Line: p.line, Message: fmt.Sprintf(format, args...)}
 }
 
-// take reads a line. Headers may be indented, but in an update, where an indented line
-// is one that stays.
-func (p *parser) take(text string) error {
+// parseLine parses a line. Headers may be indented, except in an update: there, an indented line is an
+// unchanged line.
+func (p *parser) parseLine(text string) error {
 	s := p.current()
 	header := strings.TrimSpace(text)
 	if s != nil && s.kind == Update {
@@ -175,7 +175,7 @@ func (p *parser) begin(kind Kind, name string) error {
 	return nil
 }
 
-// endSection refuses an update without a change.
+// endSection rejects an update without a change.
 func (p *parser) endSection() error {
 	s := p.current()
 	switch {
@@ -187,7 +187,7 @@ func (p *parser) endSection() error {
 	return s.endHunk()
 }
 
-// endHunk refuses a hunk without a line.
+// endHunk rejects a hunk without lines.
 func (s *section) endHunk() error {
 	if n := len(s.hunks); n > 0 && len(s.hunks[n-1].ops) == 0 {
 		return &Error{Kind: Malformed, Path: s.path, Hunk: n, Line: s.hunks[n-1].line, Message: "the hunk has no line"}
@@ -205,7 +205,7 @@ func (p *parser) added(s *section, text string) error {
 	return nil
 }
 
-// updated reads a line of an update; trimmed has no white space at its end.
+// updated parses a line of an update; trimmed is the line without trailing white space.
 func (p *parser) updated(s *section, text, trimmed string) error {
 	context, opens := strings.CutPrefix(trimmed, hunkMark+" ")
 	switch last := len(s.hunks) - 1; {
@@ -239,7 +239,7 @@ func (p *parser) move(s *section, name string) (err error) {
 	return err
 }
 
-// end marks the hunk as the file's end. Before the first hunk it says nothing.
+// end marks the hunk as the end of the file. Before the first hunk, the mark has no effect.
 func (p *parser) end(s *section) error {
 	if err := s.endHunk(); err != nil || len(s.hunks) == 0 {
 		return err
@@ -248,8 +248,8 @@ func (p *parser) end(s *section) error {
 	return nil
 }
 
-// op reads a line of a hunk. The first hunk needs no @@, and an empty line is one that
-// stays.
+// op parses a line of a hunk. The first hunk needs no @@ line, and an empty line is an unchanged
+// line.
 func (p *parser) op(s *section, text string) error {
 	if len(s.hunks) == 0 {
 		s.hunks = append(s.hunks, &hunk{line: p.line})
@@ -259,7 +259,7 @@ func (p *parser) op(s *section, text string) error {
 		text = " "
 	}
 	switch mark := opMark(text[0]); mark {
-	case stays, goes, comes:
+	case unchanged, removed, added:
 		h.ops = append(h.ops, op{mark, text[1:]})
 		return nil
 	}

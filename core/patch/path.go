@@ -8,8 +8,8 @@ import (
 )
 
 // cleanPath returns a file's name with slashes: relative to dir if the file is below it, else
-// absolute. It refuses names that lead into a repository's own files. Files decides where links
-// lead, and which absolute names are allowed.
+// absolute. It rejects names in .git. Files decides where links lead, and which absolute names are
+// allowed.
 func cleanPath(dir, name string, line int) (string, error) {
 	refuse := func(reason string) (string, error) {
 		return "", &Error{Kind: Forbidden, Path: name, Line: line, Message: reason}
@@ -45,7 +45,7 @@ func Full(dir, name string) string {
 	return path.Join(dir, name)
 }
 
-// isGit also takes the spellings that some file systems read as .git.
+// isGit also recognizes the spellings that some file systems read as .git.
 func isGit(part string) bool {
 	return strings.EqualFold(strings.TrimRight(part, ". "), ".git") || strings.EqualFold(part, "git~1")
 }

@@ -12,17 +12,16 @@ import (
 	"appserver/core/patch"
 )
 
-// disk is files in memory.
+// disk holds files in memory.
 type disk map[string]string
 
-// Read is a file's content.
+// Read returns a file's content.
 func (d disk) Read(name string) (content string, exists bool, err error) {
 	content, exists = d[name]
 	return content, exists, nil
 }
 
-// with is the files after a result. It fails where they are not as the result says
-// they were before.
+// with returns the files after a result. It fails if the result has another state before.
 func (d disk) with(t require.TestingT, r *patch.Result) disk {
 	after := maps.Clone(d)
 	for _, f := range r.Files {
@@ -48,8 +47,8 @@ func apply(text string, files disk) (*patch.Result, error) {
 	return p.Apply(files)
 }
 
-// referenceCase is a patch and what the reference implementation, version 0.169.0,
-// made of it: the files after it, nil where it refused the patch.
+// referenceCase is a patch and the result of the reference implementation, version 0.169.0: the
+// files after it, or nil if it rejected the patch.
 type referenceCase struct {
 	Name  string
 	Files disk

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// none is where nothing was found.
+// none is the index of no line.
 const none = -1
 
-// readings are how lines are compared, the strictest first.
+// readings are the ways to compare lines, the strictest first.
 var readings = []func(string) string{
 	func(s string) string { return s },
 	func(s string) string { return strings.TrimRightFunc(s, isSpace) },
@@ -18,7 +18,7 @@ var readings = []func(string) string{
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) }
 
-// plain is a line with plain dashes, quotes and spaces, and no space around it.
+// plain replaces typographic dashes, quotes and spaces by ASCII, and removes surrounding space.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -36,9 +36,9 @@ func plain(s string) string {
 	}, strings.TrimSpace(s))
 }
 
-// seek is the first index from start on at which the lines are those wanted; a
-// stricter reading of all lines comes before a looser one of the first. At the end
-// of the file there is one such index.
+// seek returns the first index, from start, at which the lines match those wanted, or none. It
+// tries a strict reading at all indices before a less strict one. At the end of the file, there is
+// one possible index.
 func seek(lines []line, wanted []string, start int, atEnd bool) int {
 	if len(wanted) == 0 {
 		return start
@@ -58,9 +58,9 @@ func seek(lines []line, wanted []string, start int, atEnd bool) int {
 	return none
 }
 
-// firstAt is the first index at which the lines, as they are read, are those wanted. The search
-// is that of D. Knuth, J. Morris and V. Pratt, "Fast pattern matching in strings", 1977: no line
-// is looked at again, however often the file repeats itself.
+// firstAt returns the first index at which the lines, after the reading, match those wanted. It
+// uses the algorithm of D. Knuth, J. Morris and V. Pratt, "Fast pattern matching in strings", 1977,
+// because files with many equal lines would make a plain search quadratic.
 func firstAt(lines []line, read []string, reading func(string) string) int {
 	back := borders(read)
 	met := 0
@@ -79,8 +79,8 @@ func firstAt(lines []line, read []string, reading func(string) string) int {
 	return none
 }
 
-// borders are, for each beginning of a list, how many of its last lines are its first, too, but
-// for all of them.
+// borders returns, for each prefix of a list, the length of its longest proper prefix that is also
+// its suffix.
 func borders(read []string) []int {
 	back := make([]int, len(read))
 	met := 0

@@ -2,15 +2,14 @@ package patch
 
 import "slices"
 
-// maxEdits bounds the search for the shortest diff, whose time and memory grow with
-// its square. Beyond it all lines from the first change to the last are replaced.
+// maxEdits bounds the search for the shortest diff, whose time and memory grow with its square. If
+// more edits are needed, all lines from the first change to the last are replaced.
 const maxEdits = 1000
 
-// block is lines of a that are replaced by lines of b; the ends are those behind the
-// last.
+// block replaces lines of a by lines of b; the ends are exclusive.
 type block struct{ a, aEnd, b, bEnd int }
 
-// blocks are the differences of two texts, in order.
+// blocks returns the differences of two texts, in order.
 func blocks(a, b []string) []block {
 	head, tail := 0, 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -26,9 +25,9 @@ func blocks(a, b []string) []block {
 	return found
 }
 
-// front is how far the search is on each diagonal from -edits to edits: how many
-// lines of a it has passed. The search is that of E. Myers, "An O(ND) difference
-// algorithm and its variations", 1986.
+// front is the progress of the search on each diagonal from -edits to edits: the number of lines of
+// a that it has passed. The algorithm is that of E. Myers, "An O(ND) difference algorithm and its
+// variations", 1986.
 type front struct {
 	edits int
 	at    []int
@@ -36,8 +35,8 @@ type front struct {
 
 func (f front) on(diagonal int) int { return f.at[diagonal+f.edits] }
 
-// from is the diagonal of the former front from which one more edit leads furthest on
-// a diagonal: a line of b comes from above, one of a goes from below.
+// from returns the diagonal of the previous front that reaches furthest on a diagonal with one more
+// edit. From above, a line of b is added; from below, a line of a is removed.
 func (f front) from(diagonal int) int {
 	if diagonal-1 < -f.edits || diagonal+1 <= f.edits && f.on(diagonal-1) < f.on(diagonal+1) {
 		return diagonal + 1
@@ -45,7 +44,7 @@ func (f front) from(diagonal int) int {
 	return diagonal - 1
 }
 
-// shortest is the smallest set of blocks that leads from a to b.
+// shortest returns the smallest set of blocks that turns a into b.
 func shortest(a, b []string) []block {
 	if len(a) == 0 && len(b) == 0 {
 		return nil
@@ -61,7 +60,7 @@ func shortest(a, b []string) []block {
 	return []block{{0, len(a), 0, len(b)}}
 }
 
-// next is the front after one more edit.
+// next returns the front after one more edit.
 func (f front) next(a, b []string) front {
 	n := front{f.edits + 1, make([]int, 2*f.edits+3)}
 	for d := -n.edits; d <= n.edits; d += 2 {
@@ -75,7 +74,7 @@ func (f front) next(a, b []string) front {
 	return n
 }
 
-// common is how many lines are the same from x in a and y in b on.
+// common returns the number of equal lines, from x in a and y in b.
 func common(a, b []string, x, y int) int {
 	n := 0
 	for x >= 0 && y >= 0 && x+n < len(a) && y+n < len(b) && a[x+n] == b[y+n] {
@@ -84,7 +83,7 @@ func common(a, b []string, x, y int) int {
 	return n
 }
 
-// back follows the fronts from the end to the beginning.
+// back follows the fronts from the end to the start.
 func back(fronts []front, x, y int) []block {
 	var found []block
 	for e := len(fronts) - 1; e > 0; e-- {
@@ -102,7 +101,7 @@ func back(fronts []front, x, y int) []block {
 	return found
 }
 
-// joined puts an edit before those found, the last of which is the nearest.
+// joined adds an edit to the blocks found so far, of which the last is the nearest.
 func joined(found []block, edit block) []block {
 	if n := len(found) - 1; n >= 0 && found[n].a == edit.aEnd && found[n].b == edit.bEnd {
 		found[n].a, found[n].b = edit.a, edit.b

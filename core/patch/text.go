@@ -5,13 +5,13 @@ import "strings"
 // text is a file as lines.
 type text struct {
 	lines []line
-	// ending is that of the file's first line, and of lines that come.
+	// ending is the line ending of the file's first line, and of added lines.
 	ending string
 }
 
 type line struct {
 	text string
-	// ending is "\n", "\r\n", or "" for a last line without.
+	// ending is "\n", "\r\n", or "" for a last line without a newline.
 	ending string
 }
 
@@ -27,7 +27,7 @@ func readText(content string) text {
 	return t
 }
 
-// cutLine takes the first line off content.
+// cutLine removes the first line from content and returns it.
 func cutLine(content *string) line {
 	before, after, ended := strings.Cut(*content, "\n")
 	*content = after
@@ -40,7 +40,7 @@ func cutLine(content *string) line {
 	return line{before, "\n"}
 }
 
-// String is the content. Every line of a text that was changed has an ending.
+// String returns the content. In a changed text, every line has an ending.
 func (t text) String() string {
 	var b strings.Builder
 	for _, l := range t.lines {
@@ -50,7 +50,7 @@ func (t text) String() string {
 	return b.String()
 }
 
-// close gives the last line an ending.
+// close adds the missing ending of the last line.
 func (t text) close() {
 	for i := range t.lines {
 		if t.lines[i].ending == "" {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// place is where a hunk goes: the lines from at on that its ops stay or go by.
+// place is a position of a hunk: its unchanged and removed ops match the lines from index at.
 type place struct {
 	at  int
 	ops []op
 }
 
-// swap puts new lines in the place of count lines from at on.
+// swap replaces count lines, from index at, by new lines.
 type swap struct {
 	at, count int
 	lines     []string
 }
 
-// update is a file's content after the hunks of a section.
+// update returns the content after the hunks of a section.
 func (s *section) update(content string) (string, error) {
 	t := readText(content)
 	swaps, err := s.swaps(t)
@@ -38,9 +38,9 @@ func (s *section) update(content string) (string, error) {
 	return changed.String(), nil
 }
 
-// swaps finds all hunks, and is what they change, in the order of the file; where
-// several come to one place, in that of the patch. Hunks that only add lines go to the
-// end, and none is looked for behind them.
+// swaps finds all hunks and returns their changes in the order of the file. Changes at one position
+// keep the order of the patch. A hunk that only adds lines applies at the end of the file, and does
+// not move the position where the next hunk is searched.
 func (s *section) swaps(t text) ([]swap, error) {
 	var all []swap
 	from := 0
@@ -65,11 +65,11 @@ func (s *section) swaps(t text) ([]swap, error) {
 	return all, nil
 }
 
-// swaps are the runs of lines that go and come.
+// swaps returns the changed runs of lines.
 func (p place) swaps() (all []swap) {
 	at, run := p.at, false
 	for _, op := range p.ops {
-		if op.mark == stays {
+		if op.mark == unchanged {
 			at, run = at+1, false
 			continue
 		}
@@ -77,7 +77,7 @@ func (p place) swaps() (all []swap) {
 			all, run = append(all, swap{at: at}), true
 		}
 		w := &all[len(all)-1]
-		if op.mark == comes {
+		if op.mark == added {
 			w.lines = append(w.lines, op.text)
 		} else {
 			w.count++
@@ -87,8 +87,8 @@ func (p place) swaps() (all []swap) {
 	return all
 }
 
-// find is where the hunk's lines are, from a line on. An empty line at their end may
-// stand for the newline before it, which is no line of its own.
+// find returns the position of the hunk's lines, searched from a line on. An empty line at their
+// end may represent the final newline, which is not a line of its own.
 func (h *hunk) find(t text, from int) place {
 	lines := old(h.ops)
 	at := seek(t.lines, lines, from, h.atEnd)
@@ -99,38 +99,38 @@ func (h *hunk) find(t text, from int) place {
 	return place{seek(t.lines, old(ops), from, h.atEnd), ops}
 }
 
-// old is the lines that the file has where the hunk is.
+// old returns the lines of the file that the hunk matches.
 func old(ops []op) []string {
 	lines := make([]string, 0, len(ops))
 	for _, op := range ops {
-		if op.mark != comes {
+		if op.mark != added {
 			lines = append(lines, op.text)
 		}
 	}
 	return lines
 }
 
-// withoutLast takes the last old line, which is empty, out of the hunk, and with it
-// the last new one where that is empty too.
+// withoutLast removes the last old line, which is empty, from the hunk. It also removes the last
+// new line if that is empty.
 func withoutLast(ops []op) []op {
 	last := len(ops) - 1
-	for ops[last].mark == comes {
+	for ops[last].mark == added {
 		last--
 	}
 	rest := append([]op{}, ops[:last]...)
-	if ops[last].mark == stays {
-		rest = append(rest, op{comes, ""})
+	if ops[last].mark == unchanged {
+		rest = append(rest, op{added, ""})
 	}
 	rest = append(rest, ops[last+1:]...)
 	for i := len(rest) - 1; i >= 0; i-- {
 		switch {
-		case rest[i].mark == goes:
+		case rest[i].mark == removed:
 			continue
 		case rest[i].text != "":
-		case rest[i].mark == comes:
+		case rest[i].mark == added:
 			return append(rest[:i], rest[i+1:]...)
 		default:
-			rest[i].mark = goes
+			rest[i].mark = removed
 		}
 		break
 	}

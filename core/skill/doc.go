@@ -1,30 +1,31 @@
-// Package skill finds skills: folders with a file SKILL.md, which tells the model how to do
-// something and is read once somebody names the skill.
+// Package skill finds skills: folders with a file SKILL.md, which instructs the model how to do
+// something. The model reads the file when the user names the skill. [Find] lists the skills for a
+// working directory, [Named] picks those that an input names, and [Text] reads a file of a skill.
 //
-// # Where
+// # Places
 //
-// Skills of the repository are in .agents/skills and .codex/skills of the working directory
-// and of each folder above it, up to the one with .git; outside of a repository, of the
-// working directory alone. The user's are in ~/.agents/skills, in skills of the home of
-// settings, and in what clients name; the administrator's in /etc/codex/skills. What the
-// reference implementation puts into skills/.system is found, too. Links to
-// folders are followed; the same file is one skill, under its real path.
+// Skills of the repository are in .agents/skills and .codex/skills of the working directory and of
+// each folder above it, up to the one with .git. Outside of a repository, only the working
+// directory counts. Skills of the user are in ~/.agents/skills, in CODEX_HOME/skills, and in
+// folders that clients name. Skills of the administrator are in /etc/codex/skills. Skills that the
+// reference implementation installs are in skills/.system. Links to folders are followed. A file
+// that is found twice is one skill, with its real path.
 //
-// # What
+// # Format
 //
-// The file begins with YAML between lines of three dashes: name (the folder's without),
-// description, and metadata with short-description. agents/openai.yaml beside it can tell
-// how to show the skill, what it needs, and that it is used only when somebody names it.
+// The file begins with YAML between lines of three dashes: name (default: the name of the folder),
+// description, and metadata with short-description. agents/openai.yaml beside it can set how to
+// show the skill, what it depends on, and that only the user can start it.
 //
-// Files may be missing, damaged or hostile: only regular ones are opened, all that is read
-// is bounded, and what is no skill is told with its reason. Nothing is kept: each call sees
-// the disk as it is. The package starts no goroutines.
+// Files may be missing, damaged or hostile. So only regular files are opened, and all reads are
+// bounded. A file that is not a skill is reported with the reason. The package starts no
+// goroutines.
 //
 // # Decisions
 //
-// Skills are read on every request and never watched. A folder of skills is read in a
+// Skills are read on every request and never watched. Reading a folder of skills takes a
 // millisecond, and no response can be stale.
 //
-// The list of skills is part of each request, like the tools, and not an item of the history.
-// So it is never out of date there. A skill that the user names becomes an item, and stays.
+// The list of skills is part of each model request, like the tools, and not a context item. So it
+// is never out of date. A skill that the user names becomes a context item, and stays.
 package skill

@@ -13,7 +13,7 @@ import (
 
 const (
 	fileName = "SKILL.md"
-	// maxDepth and maxFolders bound what is looked through below one root.
+	// maxDepth and maxFolders bound the search below one root.
 	maxDepth, maxFolders = 6, 2000
 )
 
@@ -25,26 +25,26 @@ const (
 	scopeAdmin  = "admin"
 )
 
-// Places are where skills are looked for beside the working directory.
+// Places are folders to search in addition to the working directory.
 type Places struct {
-	// Home is CODEX_HOME, UserHome the user's home folder; "" is none.
+	// Home is CODEX_HOME, UserHome the user's home folder; empty ones are skipped.
 	Home, UserHome string
-	// Extra are more folders of the user's.
+	// Extra are further folders of the user.
 	Extra []string
 }
 
-// Skill is a skill that was found.
+// Skill is a skill found on disk.
 type Skill struct {
 	protocol.SkillMetadata
-	// OnlyNamed is set where the model is not told of it unasked.
+	// OnlyNamed is set if the model learns about the skill only when the user names it.
 	OnlyNamed bool
 }
 
 // root is a folder with skills.
 type root struct{ dir, scope string }
 
-// Find finds the skills for a working directory: the repository's first, each scope by
-// name. All are enabled.
+// Find returns the skills for a working directory: the repository's first, and each scope sorted by
+// name. All are enabled. Problems are the skill files that cannot be used.
 func Find(cwd string, places Places) (skills []Skill, problems []protocol.SkillErrorInfo) {
 	f := finder{seen: map[string]bool{}}
 	for _, r := range roots(cwd, places) {
@@ -52,7 +52,11 @@ func Find(cwd string, places Places) (skills []Skill, problems []protocol.SkillE
 	}
 	order := []string{scopeRepo, scopeUser, scopeSystem, scopeAdmin}
 	slices.SortStableFunc(f.skills, func(a, b Skill) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Scope), slices.Index(order, b.Scope)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(
+			cmp.Compare(slices.Index(order, a.Scope), slices.Index(order, b.Scope)),
+			cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Path, b.Path),
+		)
 	})
 	slices.SortStableFunc(f.problems, func(a, b protocol.SkillErrorInfo) int { return cmp.Compare(a.Path, b.Path) })
 	return f.skills, f.problems
@@ -61,13 +65,21 @@ func Find(cwd string, places Places) (skills []Skill, problems []protocol.SkillE
 func roots(cwd string, places Places) []root {
 	var all []root
 	for _, dir := range projectFolders(cwd) {
-		all = append(all, root{filepath.Join(dir, ".agents", "skills"), scopeRepo}, root{filepath.Join(dir, ".codex", "skills"), scopeRepo})
+		all = append(
+			all,
+			root{filepath.Join(dir, ".agents", "skills"), scopeRepo},
+			root{filepath.Join(dir, ".codex", "skills"), scopeRepo},
+		)
 	}
 	if places.UserHome != "" {
 		all = append(all, root{filepath.Join(places.UserHome, ".agents", "skills"), scopeUser})
 	}
 	if places.Home != "" {
-		all = append(all, root{filepath.Join(places.Home, "skills"), scopeUser}, root{filepath.Join(places.Home, "skills", ".system"), scopeSystem})
+		all = append(
+			all,
+			root{filepath.Join(places.Home, "skills"), scopeUser},
+			root{filepath.Join(places.Home, "skills", ".system"), scopeSystem},
+		)
 	}
 	for _, dir := range places.Extra {
 		all = append(all, root{dir, scopeUser})
@@ -75,8 +87,8 @@ func roots(cwd string, places Places) []root {
 	return append(all, root{"/etc/codex/skills", scopeAdmin})
 }
 
-// projectFolders are the working directory and the folders above it up to the
-// repository's; none for a directory that is not there.
+// projectFolders returns the working directory and the folders above it, up to the repository's
+// root. It returns none if the directory does not exist.
 func projectFolders(cwd string) []string {
 	if info, err := os.Stat(cwd); err != nil || !info.IsDir() || !filepath.IsAbs(cwd) {
 		return nil
@@ -93,7 +105,7 @@ func projectFolders(cwd string) []string {
 	}
 }
 
-// finder collects skills. seen holds the real paths of folders.
+// finder collects skills. Its field seen holds the real paths of visited folders.
 type finder struct {
 	seen     map[string]bool
 	skills   []Skill

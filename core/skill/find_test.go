@@ -14,7 +14,7 @@ import (
 	"appserver/protocol"
 )
 
-// put writes a file, with the folders above it.
+// put writes a file, and creates the folders above it.
 func put(t testing.TB, path, text string) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -26,7 +26,7 @@ func plain(name string) string {
 	return "---\nname: " + name + "\ndescription: Does " + name + ".\n---\nDo it.\n"
 }
 
-// found are the skills as scope:name.
+// found returns the skills as scope:name.
 func found(cwd string, places skill.Places) []string {
 	names := []string{}
 	skills, _ := skill.Find(cwd, places)
@@ -36,7 +36,7 @@ func found(cwd string, places skill.Places) []string {
 	return names
 }
 
-func TestFindLooksWhereTheReferenceDoes(t *testing.T) {
+func TestFindSearchesThePlacesOfTheReference(t *testing.T) {
 	dir := t.TempDir()
 	repo, home, user, extra := dir+"/repo", dir+"/home", dir+"/user", dir+"/extra"
 	require.NoError(t, os.MkdirAll(repo+"/.git", 0o700))
@@ -55,7 +55,12 @@ func TestFindLooksWhereTheReferenceDoes(t *testing.T) {
 	others := []string{"user:home", "user:mine", "user:more", "system:shipped"}
 	require.Equal(t, append([]string{"repo:codex", "repo:deep", "repo:top"}, others...), found(repo+"/sub", places))
 	require.Equal(t, append([]string{"repo:codex", "repo:top"}, others...), found(repo, places))
-	require.Equal(t, append([]string{"repo:above"}, others...), found(dir, places), "without a repository the folder alone counts")
+	require.Equal(
+		t,
+		append([]string{"repo:above"}, others...),
+		found(dir, places),
+		"without a repository the folder alone counts",
+	)
 	require.Equal(t, others, found(dir+"/extra", places), "not those of the folder above")
 	for _, cwd := range []string{"/nowhere", "repo", "", put(t, dir+"/file", "x")} {
 		require.Equal(t, others, found(cwd, places))
@@ -63,16 +68,18 @@ func TestFindLooksWhereTheReferenceDoes(t *testing.T) {
 	require.Equal(t, []string{}, found("", skill.Places{}))
 }
 
-// TestFindFollowsLinksOnce: links to folders are followed, those that are files are not, and
-// what is told is where a skill really is.
+// TestFindFollowsLinksOnce checks that links to folders are followed, links to files are not, and
+// the path of a skill is the real one.
 func TestFindFollowsLinksOnce(t *testing.T) {
 	dir := t.TempDir()
 	linked := put(t, dir+"/elsewhere/linked/SKILL.md", plain("linked"))
 	put(t, dir+"/.agents/skills/a/SKILL.md", plain("a"))
 	put(t, dir+"/.agents/skills/0/other.md", "x")
 	for from, to := range map[string]string{
-		"/.agents/skills/loop": dir + "/.agents", "/.agents/skills/b": dir + "/elsewhere", "/.agents/skills/c": dir + "/elsewhere/linked",
-		"/.agents/skills/dead": "/nowhere", "/.codex": dir + "/.agents", "/.agents/skills/0/SKILL.md": dir + "/.agents/skills/a/SKILL.md",
+		"/.agents/skills/loop": dir + "/.agents", "/.agents/skills/b": dir + "/elsewhere", "/.agents/skills/c": dir +
+			"/elsewhere/linked",
+		"/.agents/skills/dead": "/nowhere", "/.codex": dir + "/.agents", "/.agents/skills/0/SKILL.md": dir +
+			"/.agents/skills/a/SKILL.md",
 		"/.agents/skills/self": dir + "/.agents/skills/self",
 	} {
 		require.NoError(t, os.Symlink(to, dir+from))
@@ -92,11 +99,17 @@ func TestFindIsBounded(t *testing.T) {
 	require.Equal(t, []string{"repo:within"}, found(dir, skill.Places{}))
 }
 
-func TestFindReadsWhatIsTold(t *testing.T) {
+func TestFindReadsMetadata(t *testing.T) {
 	dir := t.TempDir()
-	path := put(t, dir+"/.agents/skills/full/SKILL.md", "\ufeff---\r\ndescription: |\r\n  Two\r\n  lines\r\nmetadata:\r\n  short-description: Short\r\nother: [1]\r\n---\r\nBody\r\n---\r\n")
+	path := put(
+		t,
+		dir+"/.agents/skills/full/SKILL.md",
+		"\ufeff---\r\ndescription: |\r\n  Two\r\n  lines\r\nmetadata:\r\n  short-description: Short\r\nother: "+
+			"[1]\r\n---\r\nBody\r\n---\r\n",
+	)
 	put(t, dir+"/.agents/skills/full/agents/openai.yaml", `
-interface: {display_name: Full, short_description: "Shown", icon_small: ./a/b.svg, icon_large: ../../outside.png, brand_color: "#fff", default_prompt: "Use $full"}
+interface: {display_name: Full, short_description: "Shown", icon_small: ./a/b.svg,
+  icon_large: ../../outside.png, brand_color: "#fff", default_prompt: "Use $full"}
 dependencies: {tools: [{type: mcp, value: db, description: d, transport: stdio, command: run}, {type: "", value: x}]}
 policy: {allow_implicit_invocation: false}
 `)
@@ -105,17 +118,29 @@ policy: {allow_implicit_invocation: false}
 	icon := dir + "/.agents/skills/full/a/b.svg"
 	require.Equal(t, []skill.Skill{{OnlyNamed: true, SkillMetadata: protocol.SkillMetadata{
 		Name: "full", Description: "Two lines", ShortDescription: new("Short"), Path: path, Scope: "repo", Enabled: true,
-		Interface:    &protocol.SkillInterface{DisplayName: new("Full"), ShortDescription: new("Shown"), IconSmall: &icon, BrandColor: new("#fff"), DefaultPrompt: new("Use $full")},
-		Dependencies: &protocol.SkillDependencies{Tools: []protocol.SkillToolDependency{{Type: "mcp", Value: "db", Description: new("d"), Transport: new("stdio"), Command: new("run")}}},
+		Interface: &protocol.SkillInterface{
+			DisplayName:      new("Full"),
+			ShortDescription: new("Shown"),
+			IconSmall:        &icon,
+			BrandColor:       new("#fff"),
+			DefaultPrompt:    new("Use $full"),
+		},
+		Dependencies: &protocol.SkillDependencies{
+			Tools: []protocol.SkillToolDependency{
+				{Type: "mcp", Value: "db", Description: new("d"), Transport: new("stdio"), Command: new("run")},
+			},
+		},
 	}}}, skills)
 }
 
-func TestFindSaysWhatIsNoSkill(t *testing.T) {
+func TestFindReportsInvalidSkills(t *testing.T) {
 	dir := t.TempDir()
 	skills := dir + "/.agents/skills/"
 	for name, text := range map[string]string{
-		"a-none": "text", "b-open": "---\nname: x\n", "c-yaml": "---\nname: [broken\n---\n", "d-shape": "---\nname: {a: 1}\n---\n", "e-silent": "---\nname: x\n---\n",
-		"f-name": "---\nname: " + strings.Repeat("ä", 65) + "\ndescription: d\n---\n", "g-long": "---\ndescription: " + strings.Repeat("ä", 1025) + "\n---\n",
+		"a-none": "text", "b-open": "---\nname: x\n", "c-yaml": "---\nname: [broken\n---\n",
+		"d-shape": "---\nname: {a: 1}\n---\n", "e-silent": "---\nname: x\n---\n",
+		"f-name": "---\nname: " + strings.Repeat("ä", 65) + "\ndescription: d\n---\n", "g-long": "---\ndescription: " +
+			strings.Repeat("ä", 1025) + "\n---\n",
 		"h-big": plain("x") + strings.Repeat("x", 256<<10), "i-empty": "",
 	} {
 		put(t, skills+name+"/SKILL.md", text)
@@ -144,7 +169,7 @@ func TestFindSaysWhatIsNoSkill(t *testing.T) {
 	}, texts)
 }
 
-func TestNonsenseBesideASkillIsPassedOver(t *testing.T) {
+func TestInvalidExtrasAreIgnored(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir+"/.agents/skills/a/SKILL.md", plain("a"))
 	put(t, dir+"/.agents/skills/a/agents/openai.yaml", "interface: [")
@@ -154,9 +179,10 @@ func TestNonsenseBesideASkillIsPassedOver(t *testing.T) {
 	require.Nil(t, skills[0].Interface)
 }
 
-// FuzzFind: whatever a file holds, it is a skill that clients can show, or a problem.
+// FuzzFind checks that each file is a skill that clients can show, or a problem.
 func FuzzFind(f *testing.F) {
-	for _, seed := range []string{plain("a"), "", "---\n---\n", "---\nname: &a [*a]\ndescription: x\n---", "\ufeff---\r\ndescription: x\r\n---", "---\ndescription: \xff\n---\n"} {
+	for _, seed := range []string{plain("a"), "", "---\n---\n", "---\nname: &a [*a]\ndescription: x\n---",
+		"\ufeff---\r\ndescription: x\r\n---", "---\ndescription: \xff\n---\n"} {
 		f.Add(seed)
 	}
 	dir := f.TempDir()

@@ -15,7 +15,7 @@ import (
 	"appserver/core/skill"
 )
 
-// inTime fails where a look takes longer than anybody waits for a list.
+// inTime fails if look takes too long for a list.
 func inTime(t *testing.T, look func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -30,9 +30,9 @@ func inTime(t *testing.T, look func()) {
 	}
 }
 
-// TestFindIsNotHeldUp: nothing that stands where a skill could be makes the list wait: not
-// a pipe that nobody writes to, not a device that never ends.
-func TestFindIsNotHeldUp(t *testing.T) {
+// TestFindDoesNotBlock checks that no file in the place of a skill blocks the list: no pipe without
+// a writer, and no endless device.
+func TestFindDoesNotBlock(t *testing.T) {
 	dir := t.TempDir()
 	skills := dir + "/.agents/skills"
 	put(t, skills+"/good/SKILL.md", plain("good"))
@@ -43,7 +43,8 @@ func TestFindIsNotHeldUp(t *testing.T) {
 	require.NoError(t, os.MkdirAll(skills+"/half/agents", 0o700))
 	require.NoError(t, syscall.Mkfifo(skills+"/half/agents/openai.yaml", 0o600))
 	require.NoError(t, os.MkdirAll(skills+"/zero/agents", 0o700))
-	for link, to := range map[string]string{"zero/agents/openai.yaml": "/dev/zero", "to-zero": "/dev/zero", "zz-proc": "/proc/self", "to-tty": "/dev/tty"} {
+	for link, to := range map[string]string{"zero/agents/openai.yaml": "/dev/zero", "to-zero": "/dev/zero",
+		"zz-proc": "/proc/self", "to-tty": "/dev/tty"} {
 		require.NoError(t, os.Symlink(to, filepath.Join(skills, link)))
 	}
 	require.NoError(t, os.MkdirAll(dir+"/.codex", 0o700))
@@ -52,24 +53,28 @@ func TestFindIsNotHeldUp(t *testing.T) {
 	inTime(t, func() { found(dir, skill.Places{Extra: []string{"/dev", "/proc", skills + "/pipe", "/dev/zero"}}) })
 }
 
-// TestFindReadsHugeFilesInTime: what is within the bounds is read, whatever it is made of.
+// TestFindReadsHugeFilesInTime checks that files within the bounds are read in time, whatever their
+// content.
 func TestFindReadsHugeFilesInTime(t *testing.T) {
 	const room, head = 256<<10 - 64, 16<<10 - 64
 	for name, tt := range map[string]struct{ text, problem string }{
-		"lines":           {plain("many") + strings.Repeat("\n", 200_000), ""},
-		"no end":          {"---\n" + strings.Repeat("a: b\n", room/5), "missing YAML frontmatter"},
-		"brackets":        {"---\nname: " + strings.Repeat("[", head) + "\n---\n", "invalid YAML"},
-		"braces":          {"---\nname: " + strings.Repeat("{a: ", head/4) + "\n---\n", "invalid YAML"},
-		"dashes":          {"---\nname: x\ndescription: y\nother:\n" + strings.Repeat(" -", head/2) + "\n---\n", ""},
-		"indented":        {"---\nother:\n" + deeper(170) + "\n---\n", "missing field"},
-		"unquoted colons": {"---\nname: x\ndescription: " + strings.Repeat("a: ", head/3) + "\n---\n", "exceeds maximum length"},
+		"lines":    {plain("many") + strings.Repeat("\n", 200_000), ""},
+		"no end":   {"---\n" + strings.Repeat("a: b\n", room/5), "missing YAML frontmatter"},
+		"brackets": {"---\nname: " + strings.Repeat("[", head) + "\n---\n", "invalid YAML"},
+		"braces":   {"---\nname: " + strings.Repeat("{a: ", head/4) + "\n---\n", "invalid YAML"},
+		"dashes":   {"---\nname: x\ndescription: y\nother:\n" + strings.Repeat(" -", head/2) + "\n---\n", ""},
+		"indented": {"---\nother:\n" + deeper(170) + "\n---\n", "missing field"},
+		"unquoted colons": {"---\nname: x\ndescription: " + strings.Repeat("a: ", head/3) + "\n---\n",
+			"exceeds maximum length"},
 		"lines of colons": {"---\nname: x\n" + strings.Repeat("k: a: b\n", head/9) + "---\n", "invalid YAML"},
 		"a long value":    {"---\nname: x\nmetadata: " + strings.Repeat("x", head) + "\n---\n", "invalid YAML"},
-		"a long key":      {"---\n" + strings.Repeat("k", head/3) + ": x\n" + strings.Repeat("k", head/3) + ": y\n---\n", "invalid YAML"},
-		"other keys":      {"---\nname: x\ndescription: y\n" + otherKeys(head/16) + "---\n", ""},
-		"many keys":       {"---\nname: x\n" + strings.Repeat("a:\n", head/4) + "---\n", "invalid YAML"},
-		"comments":        {"---\nname: x\n" + strings.Repeat("#\n", head/2) + "description: y\n---\n", ""},
-		"more than that":  {"---\nname: x\n" + strings.Repeat("a:\n", room/4) + "---\n", "the YAML is larger than 16384 bytes"},
+		"a long key": {"---\n" + strings.Repeat("k", head/3) + ": x\n" + strings.Repeat("k", head/3) + ": y\n---\n",
+			"invalid YAML"},
+		"other keys": {"---\nname: x\ndescription: y\n" + otherKeys(head/16) + "---\n", ""},
+		"many keys":  {"---\nname: x\n" + strings.Repeat("a:\n", head/4) + "---\n", "invalid YAML"},
+		"comments":   {"---\nname: x\n" + strings.Repeat("#\n", head/2) + "description: y\n---\n", ""},
+		"more than that": {"---\nname: x\n" + strings.Repeat("a:\n", room/4) + "---\n",
+			"the YAML is larger than 16384 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -97,7 +102,7 @@ func otherKeys(n int) string {
 	return b.String()
 }
 
-// deeper is YAML in which each line stands below the one before.
+// deeper returns YAML in which each line is nested in the previous one.
 func deeper(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -106,7 +111,7 @@ func deeper(n int) string {
 	return b.String()
 }
 
-// TestFindExpandsNoBomb: aliases that stand for aliases do not fill the memory.
+// TestFindExpandsNoBomb checks that nested aliases do not fill the memory.
 func TestFindExpandsNoBomb(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("---\nname: x\ndescription: y\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
@@ -122,8 +127,8 @@ func TestFindExpandsNoBomb(t *testing.T) {
 	})
 }
 
-// TestFindIsBoundedInWidth: a tree without end below one root ends, and takes nothing from
-// the other roots.
+// TestFindIsBoundedInWidth checks that a huge tree below one root ends, and hides nothing of the
+// other roots.
 func TestFindIsBoundedInWidth(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 2200 {
@@ -135,8 +140,8 @@ func TestFindIsBoundedInWidth(t *testing.T) {
 	require.Equal(t, []string{"repo:first", "user:mine"}, found(dir, skill.Places{Home: dir + "/home"}))
 }
 
-// TestFindTakesUnquotedColons: most skills that people write have one in their description.
-func TestFindTakesUnquotedColons(t *testing.T) {
+// TestFindAcceptsUnquotedColons checks descriptions with a colon, which most skills have.
+func TestFindAcceptsUnquotedColons(t *testing.T) {
 	for text, want := range map[string]string{
 		"description: Use when: asked":                               "Use when: asked",
 		"description: It's for: the user's eyes":                     "It's for: the user's eyes",
@@ -162,8 +167,8 @@ func TestFindTakesUnquotedColons(t *testing.T) {
 	require.Contains(t, problems[0].Message, "invalid YAML")
 }
 
-// TestFindListsEachOfOneName: which one is meant is for the user to say.
-func TestFindListsEachOfOneName(t *testing.T) {
+// TestFindListsAllSkillsOfOneName checks that all skills of one name are listed: the user chooses one.
+func TestFindListsAllSkillsOfOneName(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir+"/.agents/skills/2/SKILL.md", plain("twin"))
 	put(t, dir+"/.agents/skills/1/SKILL.md", plain("twin"))
@@ -173,12 +178,15 @@ func TestFindListsEachOfOneName(t *testing.T) {
 	for _, s := range skills {
 		paths = append(paths, s.Scope+strings.TrimPrefix(s.Path, dir))
 	}
-	require.Equal(t, []string{"repo/.agents/skills/1/SKILL.md", "repo/.agents/skills/2/SKILL.md", "user/home/skills/twin/SKILL.md"}, paths)
+	require.Equal(
+		t,
+		[]string{"repo/.agents/skills/1/SKILL.md", "repo/.agents/skills/2/SKILL.md", "user/home/skills/twin/SKILL.md"},
+		paths,
+	)
 }
 
-// TestFindTellsTextOnly: whatever bytes names on the disk have, clients can read what they
-// are told.
-func TestFindTellsTextOnly(t *testing.T) {
+// TestFindReturnsValidUTF8 checks that clients get UTF-8 for any file name.
+func TestFindReturnsValidUTF8(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir+"/.agents/skills/b\xffd/SKILL.md", "---\ndescription: x\xffy\n---\n")
 	put(t, dir+"/.agents/skills/new\nline/SKILL.md", "---\ndescription: \"a\\nb\\u0000\"\n---\n")
@@ -191,11 +199,11 @@ func TestFindTellsTextOnly(t *testing.T) {
 	}
 }
 
-// TestFindTellsWhatIsUnreadable: what cannot be read is told as such, with its path and
-// without a word of what it holds.
-func TestFindTellsWhatIsUnreadable(t *testing.T) {
+// TestFindReportsUnreadableFiles checks that an unreadable file is reported with its path, and
+// without any of its content.
+func TestFindReportsUnreadableFiles(t *testing.T) {
 	if os.Getuid() == 0 {
-		dir := t.TempDir() // root reads all: a folder in the file's place is as unreadable
+		dir := t.TempDir() // root can read every file, so a folder has the name of the file
 		require.NoError(t, os.MkdirAll(dir+"/.agents/skills/a/SKILL.md", 0o700))
 		_, problems := skill.Find(dir, skill.Places{})
 		require.Len(t, problems, 1)

@@ -9,12 +9,12 @@ import (
 	"appserver/protocol"
 )
 
-// Named are the skills that an input names, in its order and each once: as inputs of type
-// skill, and in texts as [$NAME](PATH), or as $NAME where one skill alone that is enabled has
-// the name. A link that leads elsewhere names no skill. Missing are the inputs of type skill
-// that name none.
+// Named returns the skills that an input names, in its order and each once. An input names a skill
+// by an item of type skill, or in a text as [$NAME](PATH) or $NAME. $NAME counts only if one
+// enabled skill has the name. A link with another target names no skill. Missing are the items of
+// type skill that match no skill.
 func Named(skills []Skill, input []protocol.UserInput) (named []Skill, missing []protocol.SkillInput) {
-	take := func(s *Skill) {
+	add := func(s *Skill) {
 		if !slices.ContainsFunc(named, func(n Skill) bool { return n.Path == s.Path }) {
 			named = append(named, *s)
 		}
@@ -24,7 +24,7 @@ func Named(skills []Skill, input []protocol.UserInput) (named []Skill, missing [
 		switch v := in.UserInputVariant.(type) {
 		case *protocol.SkillInput:
 			if s := at(skills, v.Path); s != nil {
-				take(s)
+				add(s)
 			} else {
 				missing = append(missing, *v)
 			}
@@ -35,7 +35,7 @@ func Named(skills []Skill, input []protocol.UserInput) (named []Skill, missing [
 					s = at(skills, strings.TrimPrefix(m[1], "skill://"))
 				}
 				if s != nil {
-					take(s)
+					add(s)
 				}
 			}
 		}
@@ -43,7 +43,7 @@ func Named(skills []Skill, input []protocol.UserInput) (named []Skill, missing [
 	return named, missing
 }
 
-// at is the enabled skill of that file, nil where there is none. Links may lead to it.
+// at returns the enabled skill of a file, or nil. The path may contain links.
 func at(skills []Skill, path string) *Skill {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -55,7 +55,7 @@ func at(skills []Skill, path string) *Skill {
 	return nil
 }
 
-// only is the enabled skill of that name; nil where there is none, or more than one.
+// only returns the enabled skill of a name, or nil if there is none or more than one.
 func only(skills []Skill, name string) (found *Skill) {
 	for i := range skills {
 		if s := &skills[i]; s.Enabled && s.Name == name {
@@ -68,7 +68,7 @@ func only(skills []Skill, name string) (found *Skill) {
 	return found
 }
 
-// Names tells whether an input may name a skill, so that others need no look at the disk.
+// Names reports whether an input may name a skill. If not, the caller need not read the disk.
 func Names(input []protocol.UserInput) bool {
 	return slices.ContainsFunc(input, func(in protocol.UserInput) bool {
 		switch v := in.UserInputVariant.(type) {

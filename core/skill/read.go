@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// maxFile bounds what is read of a file, in bytes.
+	// maxFile bounds the size of a file, in bytes.
 	maxFile = 256 << 10
-	// maxYAML bounds the YAML in it, in bytes: to read that of many keys takes long.
+	// maxYAML bounds the YAML in it, in bytes, because the parser is slow with many keys.
 	maxYAML = 16 << 10
-	// maxName, maxDescription and maxShort bound what is told of a skill, in characters.
+	// maxName, maxDescription and maxShort bound the texts of a skill, in characters.
 	maxName, maxDescription, maxShort = 64, 1024, 1024
 )
 
@@ -31,7 +31,7 @@ var (
 	errNotRegular = errors.New("not a regular file")
 )
 
-// head is what SKILL.md begins with.
+// head is the YAML at the start of SKILL.md.
 type head struct {
 	Name        string `yaml:"name"`
 	Description string `yaml:"description"`
@@ -40,7 +40,7 @@ type head struct {
 	} `yaml:"metadata"`
 }
 
-// read reads the file of a skill, and what stands beside it.
+// read reads the file of a skill, and agents/openai.yaml beside it.
 func read(path string) (Skill, error) {
 	text, err := Text(path)
 	if err != nil {
@@ -50,7 +50,9 @@ func read(path string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	s := Skill{SkillMetadata: protocol.SkillMetadata{Name: oneLine(h.Name), Description: oneLine(h.Description), Path: path}}
+	s := Skill{
+		SkillMetadata: protocol.SkillMetadata{Name: oneLine(h.Name), Description: oneLine(h.Description), Path: path},
+	}
 	if s.Name == "" {
 		s.Name = oneLine(strings.ToValidUTF8(filepath.Base(filepath.Dir(path)), "\ufffd"))
 	}
@@ -91,8 +93,8 @@ func parseHead(text string) (h head, err error) {
 	return h, errNoHead
 }
 
-// decodeHead takes what people write by hand, too: a text with a colon in it that stands
-// without quotes, which is not YAML.
+// decodeHead also accepts a common error in files written by hand: a text with a colon and without
+// quotes, which is not YAML.
 func decodeHead(text string, h *head) error {
 	err := decode([]byte(text), h)
 	if err == nil {
@@ -206,7 +208,9 @@ func (s *Skill) extend(dir string) {
 			s.Dependencies = &protocol.SkillDependencies{}
 		}
 		s.Dependencies.Tools = append(s.Dependencies.Tools, protocol.SkillToolDependency{
-			Type: t.Type, Value: t.Value, Description: optional(t.Description), Transport: optional(t.Transport), Command: optional(t.Command), URL: optional(t.URL),
+			Type: t.Type, Value: t.Value,
+			Description: optional(t.Description), Transport: optional(t.Transport),
+			Command: optional(t.Command), URL: optional(t.URL),
 		})
 	}
 }

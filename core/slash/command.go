@@ -7,40 +7,44 @@ import (
 	"appserver/protocol"
 )
 
-// Command is a slash command, and the method that it stands for.
+// Command is a slash command and its method.
 type Command struct {
 	protocol.SlashCommand
 	Method string
-	// where says what the arguments in the usage are.
+	// where explains the arguments in the usage.
 	where string
-	// params are those of the method; not ok where the arguments are wrong.
+	// params returns the params of the method, or false if the arguments are invalid.
 	params func(threadID string, args []string) (params any, ok bool)
 }
 
-// nothing is for commands without arguments.
+// nothing explains the usage of commands without arguments.
 const nothing = "without arguments"
 
-// Commands are all slash commands, in the order in which they are shown.
+// Commands returns all slash commands, in the order of lists.
 func Commands() []Command {
 	return []Command{
 		{command("clear [N]", "Trims all turns from the context, or all but the last N."),
 			"thread/context/trim", "where N is the number of last turns to keep", trim},
 		{command("compact", "Replaces the older turns by a summary."),
-			"thread/compact/start", nothing, alone(func(id string) any { return &protocol.ThreadCompactStartParams{ThreadID: id} })},
+			"thread/compact/start", nothing,
+			alone(func(id string) any { return &protocol.ThreadCompactStartParams{ThreadID: id} })},
 		{command("new", "Archives the conversation and starts one with the same settings and no history."),
-			"thread/archiveAndNew", nothing, alone(func(id string) any { return &protocol.ThreadArchiveAndNewParams{ThreadID: id} })},
+			"thread/archiveAndNew", nothing,
+			alone(func(id string) any { return &protocol.ThreadArchiveAndNewParams{ThreadID: id} })},
 		{command("prune CATEGORY", "Excludes all items of a category from the context."),
 			"context/prune", "where CATEGORY is one of " + categories(), prune},
 		{command("undo", "Undoes the last edit of the context."),
-			"context/undo", nothing, alone(func(id string) any { return &protocol.ContextUndoParams{ContextRequest: request(id)} })},
+			"context/undo", nothing,
+			alone(func(id string) any { return &protocol.ContextUndoParams{ContextRequest: request(id)} })},
 		{command("restore", "Puts back everything that was taken out of the context."),
-			"context/restore", nothing, alone(func(id string) any { return &protocol.ContextRestoreParams{ContextRequest: request(id)} })},
+			"context/restore", nothing,
+			alone(func(id string) any { return &protocol.ContextRestoreParams{ContextRequest: request(id)} })},
 		duringTurn(Command{command("context", "Shows the cost of the context."),
 			"context/getUsage", nothing, alone(func(id string) any { return &protocol.ContextGetUsageParams{ThreadID: id} })}),
 	}
 }
 
-// List is the table as clients see it.
+// List returns the commands in the form of the protocol.
 func List() (list []protocol.SlashCommand) {
 	for _, c := range Commands() {
 		list = append(list, c.SlashCommand)
@@ -60,7 +64,7 @@ func duringTurn(c Command) Command {
 
 func request(id string) protocol.ContextRequest { return protocol.ContextRequest{ThreadID: id} }
 
-// alone is for commands without arguments.
+// alone wraps the params of a command without arguments.
 func alone(params func(threadID string) any) func(string, []string) (any, bool) {
 	return func(id string, args []string) (any, bool) { return params(id), len(args) == 0 }
 }
@@ -80,7 +84,10 @@ func prune(id string, args []string) (any, bool) {
 		return nil, false
 	}
 	category, known := protocol.ContextCategoryOf(args[0])
-	return &protocol.ContextPruneParams{ContextRequest: request(id), Prune: protocol.Prune{Categories: []protocol.ContextCategory{category}}}, known
+	return &protocol.ContextPruneParams{
+		ContextRequest: request(id),
+		Prune:          protocol.Prune{Categories: []protocol.ContextCategory{category}},
+	}, known
 }
 
 func categories() string {

@@ -1,10 +1,10 @@
-// Package slash reads slash commands: what a person types where a message to the agent
-// goes, to have something done to the conversation instead. Each stands for a method of
-// the protocol.
+// Package slash parses slash commands. A person types one instead of a message to the agent, to
+// change or inspect the conversation. [Find] parses a text, [Typed.Params] gives the params of the
+// command's method, and [Commands] is the table of all commands.
 //
-// A command stands alone: the whole text is the command and its arguments. What begins
-// with the name of a command and goes on otherwise is a command that is used wrongly, not
-// a message; what begins with another word, after a slash or not, is no command.
+// The whole text is the command and its arguments. A text with the name of a command and invalid
+// arguments is a usage error, and not a message. A text that begins with any other word is no
+// command, with or without a slash.
 //
 // # Decisions
 //
@@ -13,6 +13,6 @@
 // goroutine of the thread, so that no turn can start between check and execution.
 //
 // A slash command in turn/start gets a turn without lines in the rollout, because clients wait
-// for the end of what they started. Its end is held back like any other, and the thread waits,
-// so that turns do not overlap.
+// for the end of each turn that they start. The turn ends after the same delay as any other, and
+// the thread starts no other turn before, so that turns do not overlap.
 package slash

@@ -7,24 +7,24 @@ import (
 	"appserver/protocol"
 )
 
-// Typed is a command as somebody typed it.
+// Typed is a command with the arguments that the user typed.
 type Typed struct {
 	Command
 	Args []string
 }
 
-// UsageError tells of a command with arguments that it does not take.
+// UsageError reports invalid arguments of a command.
 type UsageError struct {
 	Usage string
-	// Where says what the arguments in the usage are.
+	// Where explains the arguments in the usage.
 	Where string
 }
 
-// Error shows how the command is used.
+// Error shows the usage of the command.
 func (e *UsageError) Error() string { return "usage: " + e.Usage + ", " + e.Where }
 
-// Find is the command that a text is, used rightly or not; false where it is none. Space
-// around the text does not count, nor do capitals in the name.
+// Find returns the command of a text, with valid or invalid arguments, or false if the text is not
+// a command. It ignores surrounding space and the case of the name.
 func Find(text string) (t Typed, found bool) {
 	text, found = strings.CutPrefix(strings.TrimSpace(text), "/")
 	if !found {
@@ -42,8 +42,7 @@ func Find(text string) (t Typed, found bool) {
 	return t, false
 }
 
-// Params are those of the method that the command stands for. The error is a
-// *UsageError.
+// Params returns the params of the command's method. The error is a *UsageError.
 func (t Typed) Params(threadID string) (any, error) {
 	params, ok := t.params(threadID, t.Args)
 	if !ok {
@@ -52,7 +51,7 @@ func (t Typed) Params(threadID string) (any, error) {
 	return params, nil
 }
 
-// Call is the command as clients see it.
+// Call returns the command in the form of the protocol.
 func (t Typed) Call() protocol.SlashCommandCall {
 	return protocol.SlashCommandCall{Command: t.Name, Args: t.Args}
 }

@@ -13,7 +13,7 @@ import (
 
 const thread = "0190a6f8-1111-7aaa-8bbb-00000000000a"
 
-// methods are the types of the params of every method.
+// methods returns the types of the params of every method.
 func methods() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, m := range protocol.Methods() {
@@ -22,7 +22,7 @@ func methods() map[string]reflect.Type {
 	return types
 }
 
-func TestEveryCommandStandsForAMethod(t *testing.T) {
+func TestEveryCommandHasAMethod(t *testing.T) {
 	seen, types := map[string]bool{}, methods()
 	for _, c := range slash.Commands() {
 		require.False(t, seen[c.Name], c.Name)
@@ -64,16 +64,18 @@ func TestCommandsBecomeParams(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNoCommand(t *testing.T) {
-	for _, text := range []string{"", " ", "/", "//clear", "/ clear", "clear", "/clear3", "/clear/3", "/clear:", "/cléar", "see /clear", "/unknown 3", "\\/clear", "/Kontext"} {
+func TestFindReturnsFalseForOtherTexts(t *testing.T) {
+	for _, text := range []string{"", " ", "/", "//clear", "/ clear", "clear", "/clear3", "/clear/3", "/clear:", "/cléar",
+		"see /clear", "/unknown 3", "\\/clear", "/Kontext"} {
 		_, found := slash.Find(text)
 		require.False(t, found, "%q", text)
 	}
 }
 
-func TestCommandsThatAreUsedWrongly(t *testing.T) {
+func TestInvalidArgumentsAreUsageErrors(t *testing.T) {
 	usages := map[string]string{
-		"/clear [N]":      "/clear x|/clear -1|/clear +1|/clear 1.5|/clear 0x1|/clear 1_0|/clear ３|/clear 4294967296|/clear 1 2|/clear\n3\nfix the page",
+		"/clear [N]": "/clear x|/clear -1|/clear +1|/clear 1.5|/clear 0x1|/clear 1_0|/clear ３|/clear " +
+			"4294967296|/clear 1 2|/clear\n3\nfix the page",
 		"/compact":        "/compact now|/compact 3",
 		"/new":            "/new page, please",
 		"/prune CATEGORY": "/prune|/prune all|/prune tooloutput|/prune toolOutput,reasoning|/prune toolOutput reasoning",
@@ -94,10 +96,11 @@ func TestCommandsThatAreUsedWrongly(t *testing.T) {
 	}
 }
 
-// FuzzFind has every text either be none of the commands, or one that reads the same when
-// it is written as it was understood.
+// FuzzFind checks that each text is no command, or a command that parses alike when it is written
+// again.
 func FuzzFind(f *testing.F) {
-	for _, text := range []string{"", "/", "/clear", " /CLEAR\t3 ", "/prune Tool_Output", "/context\nof this", "/new\x00", "/\xff", "/compact\u2003now", "/cleaR"} {
+	for _, text := range []string{"", "/", "/clear", " /CLEAR\t3 ", "/prune Tool_Output", "/context\nof this", "/new\x00",
+		"/\xff", "/compact\u2003now", "/cleaR"} {
 		f.Add(text)
 	}
 	types := methods()
