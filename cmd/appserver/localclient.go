@@ -15,17 +15,21 @@ import (
 	"appserver/core/model"
 	"appserver/core/model/chat"
 	"appserver/protocol"
+	"appserver/rollout"
 	"appserver/server"
 )
 
 // localClient is a client of an engine in the same process. It calls one method at a time, and
 // implements engine.Outbox to receive the results.
 type localClient struct {
-	home    string
-	engine  *engine.Engine
-	handler protocol.Handler
-	calls   uint64
-	answers chan answer
+	home string
+	// store has the rollouts. The redactor removes secrets from imported lines; it may be nil.
+	store    *rollout.Store
+	redactor engine.Redactor
+	engine   *engine.Engine
+	handler  protocol.Handler
+	calls    uint64
+	answers  chan answer
 }
 
 // answer is the result of the running call.
@@ -47,7 +51,7 @@ func openLocalClient(o *options, log *zap.Logger) (*localClient, error) {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no threads: %s does not exist; set CODEX_HOME to the folder that has them", home)
 	}
-	c := &localClient{home: home, answers: make(chan answer, 1)}
+	c := &localClient{home: home, store: parts.Store, redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1)}
 	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
 	parts.Originator = func(uint64) string { return "appserver" }
 	c.engine = engine.New(parts)

@@ -141,6 +141,7 @@ func assemble(o *options, log *zap.Logger) (*process, error) {
 	parts.Image = imageReader(home)
 	announces := newAnnouncer(commands, own, log)
 	parts.Announce = announces.announce
+	parts.AnswerLead = c.Compat.TurnCompletedFloor / 2
 	remembers := memoryOf(c, home, router)
 	parts.Memory = remembers
 	p := join(live, own, parts)
@@ -197,7 +198,6 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 func join(live *config.Live, own *setup, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
-	p.AnswerLead = p.CompletedFloor / 2
 	p.Clients, p.Connected = srv.Clients, srv.Connected
 	p.WantsChanges = func(conn uint64) bool {
 		client, _ := srv.Client(conn)

@@ -156,7 +156,7 @@ func (c *threadCall) document(t *protocol.Thread) ([]byte, error) {
 		if t.Path == nil {
 			return nil, errors.New("the thread has no rollout")
 		}
-		contents, err := c.client.engine.Store.Read(*t.Path)
+		contents, err := c.client.store.Read(*t.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -189,12 +189,12 @@ func (c *threadCall) imported(path string) error {
 	if err != nil {
 		return err
 	}
-	if r := c.client.engine.Setup.Redactor(nil); r != nil {
+	if r := c.client.redactor; r != nil {
 		for i := range lines {
 			lines[i] = r.Line(lines[i])
 		}
 	}
-	made, err := c.client.engine.Store.Import(lines)
+	made, err := c.client.store.Import(lines)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
 	if protocol.Unmarshal(text, &file) == nil && file.Lines != nil {
 		return file.Lines, nil
 	}
-	contents, err := c.client.engine.Store.Read(path)
+	contents, err := c.client.store.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,6 @@ func (p *player) start() {
 		parts.Servers = p.servers
 	}
 	proc := join(live, own, parts)
-	proc.engine.AnswerLead = 0 // what a turn says comes where it is asked for
 	if p.servers != nil {
 		p.servers.threads = proc.engine
 	}

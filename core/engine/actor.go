@@ -177,13 +177,13 @@ func always() <-chan struct{} {
 // serve looks again whether the client reads: what was asked at once is answered at once, and
 // each answer may hold all of the thread.
 func (a *actor) serve(r request) {
-	if !r.urgent && a.engine.Outbox.Behind(r.to.Conn) {
-		a.engine.Outbox.Refuse(r.to, errBehind())
+	if !r.urgent && a.engine.parts.Outbox.Behind(r.to.Conn) {
+		a.engine.parts.Outbox.Refuse(r.to, errBehind())
 		return
 	}
 	proxied := a.engine.proxied.of(r.to)
 	if err := proxied.begin(a); err != nil {
-		a.engine.Outbox.Refuse(r.to, err)
+		a.engine.parts.Outbox.Refuse(r.to, err)
 		return
 	}
 	a.handle(r)
@@ -197,7 +197,7 @@ func errBehind() *protocol.Error {
 
 func (a *actor) handle(r request) {
 	if err := a.resume(); err != nil && r.to != (protocol.Caller{}) {
-		a.engine.Outbox.Refuse(r.to, withCode(err))
+		a.engine.parts.Outbox.Refuse(r.to, withCode(err))
 		return
 	}
 	switch {
@@ -206,15 +206,15 @@ func (a *actor) handle(r request) {
 	case r.absent != nil:
 		r.absent(a)
 	default:
-		a.engine.Outbox.Refuse(r.to, a.absence())
+		a.engine.parts.Outbox.Refuse(r.to, a.absence())
 	}
 }
 
 // absence is why a request for the loaded thread cannot be served.
 func (a *actor) absence() *protocol.Error {
-	locked, err := a.engine.Store.Locked(a.id)
+	locked, err := a.engine.parts.Store.Locked(a.id)
 	if err != nil {
-		a.engine.Log.Warn("the lock of a thread cannot be looked at", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Warn("the lock of a thread cannot be looked at", zap.String("thread", a.id), zap.Error(err))
 	}
 	if locked {
 		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id), &rollout.LockedError{ID: a.id})
@@ -229,7 +229,7 @@ func errNotLoaded(id string) *protocol.Error {
 // congestion is nil while all subscribers keep up.
 func (a *actor) congestion() <-chan struct{} {
 	for _, conn := range a.subscribers {
-		if c := a.engine.Outbox.Congested(conn); c != nil {
+		if c := a.engine.parts.Outbox.Congested(conn); c != nil {
 			return c
 		}
 	}
@@ -292,7 +292,7 @@ func (a *actor) releaseTurn() {
 func (a *actor) unload() {
 	a.journal.SetIdle(false)
 	if err := a.resume(); err != nil {
-		a.engine.Log.Warn("the rollout is not rewritten", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Warn("the rollout is not rewritten", zap.String("thread", a.id), zap.Error(err))
 		a.closeThread()
 		return
 	}
@@ -301,7 +301,7 @@ func (a *actor) unload() {
 		return
 	}
 	var projection rollout.Projection // without one the rollout gets all of its lines
-	if a.engine.Setup.RewriteOnUnload(a.scope) {
+	if a.engine.parts.Setup.RewriteOnUnload(a.scope) {
 		projection = a.redactedProjection(a.thread.Projection())
 	}
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
@@ -320,7 +320,7 @@ func (a *actor) close(journal func() error) {
 		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before this was done", a.id))
 	}
 	if err := journal(); err != nil {
-		a.engine.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		a.send([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
 	}
 	a.closeLineReader()
@@ -360,8 +360,8 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	if err == nil {
 		a.evictLines(out.Lines, lines)
 	}
-	if a.engine.Index != nil {
-		a.engine.Index.Note(a.path)
+	if a.engine.parts.Index != nil {
+		a.engine.parts.Index.Note(a.path)
 	}
 	return out, err
 }
@@ -418,14 +418,14 @@ func (a *actor) publish() {
 func (a *actor) stamp() core.Stamp { return a.engine.stamp() }
 
 func (e *Engine) stamp() core.Stamp {
-	return core.Stamp{Now: time.Now(), NewID: e.NewID, NextRequest: func() uint64 { return e.requests.Add(1) - 1 }}
+	return core.Stamp{Now: time.Now(), NewID: e.parts.NewID, NextRequest: func() uint64 { return e.requests.Add(1) - 1 }}
 }
 
 func (a *actor) send(messages []core.Message) {
 	if slices.ContainsFunc(messages, startsTurn) {
 		a.endOwnTurn()
 	}
-	out := a.engine.Outbox
+	out := a.engine.parts.Outbox
 	for _, m := range messages {
 		switch m := m.(type) {
 		case core.Reply:

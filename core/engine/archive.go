@@ -25,11 +25,11 @@ func (e *Engine) ThreadArchive(to protocol.Caller, p *protocol.ThreadArchivePara
 // archive ends the turn under way, unloads the thread and archives its rollout. What its
 // clients hear of it they hear once that is durable.
 func (a *actor) archive(in core.Archive) {
-	if !a.options.Ephemeral && a.engine.Store.CheckArchive(a.path) == nil { // else it is refused, and the turn goes on
+	if !a.options.Ephemeral && a.engine.parts.Store.CheckArchive(a.path) == nil { // else it is refused, and the turn goes on
 		a.endTurn()
 	}
 	if a.thread == nil {
-		a.engine.Outbox.Refuse(in.To, a.absence())
+		a.engine.parts.Outbox.Refuse(in.To, a.absence())
 		return
 	}
 	out, ok := a.prepareArchive(in)
@@ -49,8 +49,8 @@ func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
 		a.send(out.Messages)
 		return out, false
 	}
-	if err := a.engine.Store.CheckArchive(a.path); err != nil {
-		a.engine.Outbox.Refuse(in.To, archiveError(err))
+	if err := a.engine.parts.Store.CheckArchive(a.path); err != nil {
+		a.engine.parts.Outbox.Refuse(in.To, archiveError(err))
 		return out, false
 	}
 	return out, true
@@ -64,12 +64,12 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 	subscribers = a.subscribers
 	a.endTerminals()
 	a.unload()
-	if _, err := a.engine.Store.Archive(path); err != nil {
-		a.engine.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
+	if _, err := a.engine.parts.Store.Archive(path); err != nil {
+		a.engine.parts.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		if !in.Stored {
 			a.sendTo(subscribers, []core.Message{core.Notice{Notification: statusNotLoaded(a.id)}, core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		}
-		a.engine.Outbox.Refuse(in.To, archiveError(err))
+		a.engine.parts.Outbox.Refuse(in.To, archiveError(err))
 		return nil, false
 	}
 	return subscribers, true
@@ -86,20 +86,20 @@ func (a *actor) sendTo(subscribers []uint64, messages []core.Message) {
 func (a *actor) archiveStored(to protocol.Caller) {
 	path, err := a.findOpen()
 	if err == nil {
-		_, err = a.engine.Store.Archive(path)
+		_, err = a.engine.parts.Store.Archive(path)
 	}
 	if err != nil {
-		a.engine.Outbox.Refuse(to, archiveError(err))
+		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return
 	}
-	a.engine.Outbox.Reply(to, protocol.Empty{})
+	a.engine.parts.Outbox.Reply(to, protocol.Empty{})
 	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
 }
 
 // findOpen is the path of a rollout that is not archived.
 func (a *actor) findOpen() (string, error) {
-	path, err := a.engine.Store.Find(a.id)
-	if err == nil && a.engine.Store.IsArchived(path) {
+	path, err := a.engine.parts.Store.Find(a.id)
+	if err == nil && a.engine.parts.Store.IsArchived(path) {
 		return "", protocol.Refuse(protocol.KindThreadArchived, "%v: it is archived already", &rollout.NotFoundError{ID: a.id})
 	}
 	return path, err
@@ -111,7 +111,7 @@ func (e *Engine) ThreadUnarchive(to protocol.Caller, p *protocol.ThreadUnarchive
 		return err
 	}
 	_, err := e.post(p.ThreadID, true, request{
-		to: to, do: func(a *actor) { e.Outbox.Refuse(to, archiveError(&rollout.NotArchivedError{ID: a.id})) },
+		to: to, do: func(a *actor) { e.parts.Outbox.Refuse(to, archiveError(&rollout.NotArchivedError{ID: a.id})) },
 		absent: func(a *actor) { a.unarchive(to) },
 	})
 	return err
@@ -120,16 +120,16 @@ func (e *Engine) ThreadUnarchive(to protocol.Caller, p *protocol.ThreadUnarchive
 func (a *actor) unarchive(to protocol.Caller) {
 	thread, err := a.readAndUnarchive()
 	if err != nil {
-		a.engine.Outbox.Refuse(to, archiveError(err))
+		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return
 	}
-	a.engine.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
+	a.engine.parts.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
 	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
 }
 
 // readAndUnarchive reads the rollout before it moves it. An unreadable rollout stays archived.
 func (a *actor) readAndUnarchive() (thread protocol.Thread, err error) {
-	path, err := a.engine.Store.FindArchived(a.id)
+	path, err := a.engine.parts.Store.FindArchived(a.id)
 	if err != nil {
 		return thread, err
 	}
@@ -139,7 +139,7 @@ func (a *actor) readAndUnarchive() (thread protocol.Thread, err error) {
 	}
 	defer t.close()
 	thread = t.StoredView(false)
-	path, err = a.engine.Store.Unarchive(path)
+	path, err = a.engine.parts.Store.Unarchive(path)
 	thread.Path = &path
 	return thread, err
 }

@@ -25,16 +25,16 @@ func (e *Engine) diff(ctx context.Context, changes []protocol.WorktreeChanges) (
 	switch {
 	case len(changes) == 0:
 		return core.FileDiff{Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}}}, nil
-	case e.Worktrees == nil:
+	case e.parts.Worktrees == nil:
 		return core.FileDiff{}, errCheckpointsOff()
 	}
-	diff, err := e.Worktrees.Diff(ctx, changes)
+	diff, err := e.parts.Worktrees.Diff(ctx, changes)
 	return diff, worktreeError(err)
 }
 
 // ThreadCheckpointList lists the checkpoints of a thread, loaded or not.
 func (e *Engine) ThreadCheckpointList(to protocol.Caller, p *protocol.ThreadCheckpointListParams) error {
-	off := e.Worktrees == nil || !e.Setup.Tracking(nil).Worktree
+	off := e.parts.Worktrees == nil || !e.parts.Setup.Tracking(nil).Worktree
 	return e.readTurns(to, p.ThreadID, core.ListCheckpoints{To: to, Cursor: p.Cursor, Limit: p.Limit, Off: off})
 }
 
@@ -42,7 +42,7 @@ func (e *Engine) ThreadCheckpointList(to protocol.Caller, p *protocol.ThreadChec
 // checkpoints, or two of them.
 func (e *Engine) ThreadCheckpointDiff(to protocol.Caller, p *protocol.ThreadCheckpointDiffParams) error {
 	return e.workOn(to, p.ThreadID, func(t *core.Thread) (answerOf, error) {
-		if e.Worktrees == nil {
+		if e.parts.Worktrees == nil {
 			return nil, errCheckpointsOff()
 		}
 		from, refusal := t.CheckpointTrees(p.TurnID)
@@ -56,7 +56,7 @@ func (e *Engine) ThreadCheckpointDiff(to protocol.Caller, p *protocol.ThreadChec
 			}
 		}
 		return func(ctx context.Context) (any, error) {
-			diff, err := e.Worktrees.Compare(ctx, from, until)
+			diff, err := e.parts.Worktrees.Compare(ctx, from, until)
 			answer := protocol.ThreadCheckpointDiffResponse{Roots: []string{}, Diff: diff.Text, Cut: diff.Cut, Summary: diff.Summary}
 			for _, tree := range from {
 				answer.Roots = append(answer.Roots, tree.Root)
@@ -94,13 +94,13 @@ func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertP
 	if refusal != nil {
 		return nil, refusal
 	}
-	in := core.RevertTo{To: to, ID: a.engine.NewID(), Plan: plan, Keep: tracking.Keep, Dry: p.DryRun}
+	in := core.RevertTo{To: to, ID: a.engine.parts.NewID(), Plan: plan, Keep: tracking.Keep, Dry: p.DryRun}
 	if len(plan.Changes) == 0 {
 		return in, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), restoreTime)
 	defer cancel()
 	var err error
-	in.Restored, err = a.engine.Worktrees.Restore(ctx, a.id, in.ID, plan.Changes, p.DryRun)
+	in.Restored, err = a.engine.parts.Worktrees.Restore(ctx, a.id, in.ID, plan.Changes, p.DryRun)
 	return in, worktreeError(err)
 }

@@ -26,7 +26,7 @@ func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.Tu
 	return e.toThread(to, threadID, func(a *actor) {
 		world, err := a.worldOf(a.thread.Settings())
 		if err != nil && !notReady(err) {
-			e.Outbox.Refuse(to, withCode(err))
+			e.parts.Outbox.Refuse(to, withCode(err))
 			return
 		}
 		a.step(input(world))

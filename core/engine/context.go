@@ -81,7 +81,7 @@ func (a *actor) checkBackup(asked bool) error {
 	case !asked && a.withoutBackup == nil:
 		return nil
 	}
-	if err := a.engine.Store.CheckBackup(a.path); err != nil {
+	if err := a.engine.parts.Store.CheckBackup(a.path); err != nil {
 		return err
 	}
 	if a.withoutBackup != nil {
@@ -99,14 +99,14 @@ func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetProm
 // nothing is known of its surroundings.
 func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
 	prompt, tokens := t.Prompt(), t.PromptTokens()
-	if world, err := e.Setup.World(scope, t.Settings()); err == nil || notReady(err) {
-		if e.Servers != nil {
-			world.Tools, _ = e.Servers.Tools(t.ID())
+	if world, err := e.parts.Setup.World(scope, t.Settings()); err == nil || notReady(err) {
+		if e.parts.Servers != nil {
+			world.Tools, _ = e.parts.Servers.Tools(t.ID())
 		}
 		world.Memory = e.memoryRules(scope)
 		prompt, tokens = t.NextPrompt(world)
 	}
-	messages, tools, err := e.Model.Render(prompt)
+	messages, tools, err := e.parts.Model.Render(prompt)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,10 @@ func (a *actor) broadcastContext(c core.ContextChanged) {
 		if a.readError() != nil {
 			return // the step ends with all of it told
 		}
-		a.engine.Outbox.Notify(conn, **told)
+		a.engine.parts.Outbox.Notify(conn, **told)
 	}
 }
 
-func (e *Engine) wantsChanges(conn uint64) bool { return e.WantsChanges != nil && e.WantsChanges(conn) }
+func (e *Engine) wantsChanges(conn uint64) bool {
+	return e.parts.WantsChanges != nil && e.parts.WantsChanges(conn)
+}

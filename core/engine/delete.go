@@ -21,7 +21,7 @@ func (e *Engine) ThreadDelete(to protocol.Caller, p *protocol.ThreadDeleteParams
 // goes. A refusal that can be foreseen leaves it loaded, and the turn goes on.
 func (a *actor) delete(to protocol.Caller) {
 	if err := a.checkDelete(); err != nil {
-		a.engine.Outbox.Refuse(to, withCode(err))
+		a.engine.parts.Outbox.Refuse(to, withCode(err))
 		return
 	}
 	if a.endTurn(); a.thread == nil {
@@ -45,12 +45,12 @@ func (a *actor) checkDelete() error {
 
 // checkDeletable makes sure that no other thread goes on from the lines of this one.
 func (e *Engine) checkDeletable(id string) error {
-	if e.Index != nil {
-		if known, err := e.Index.CheckDelete(id); known {
+	if e.parts.Index != nil {
+		if known, err := e.parts.Index.CheckDelete(id); known {
 			return err
 		}
 	}
-	return e.Store.CheckDelete(id)
+	return e.parts.Store.CheckDelete(id)
 }
 
 // deleteStored deletes a thread that is not loaded, or not any more. Where that fails, those
@@ -58,15 +58,15 @@ func (e *Engine) checkDeletable(id string) error {
 func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 	err := a.engine.checkDeletable(a.id)
 	if err == nil {
-		err = a.engine.Store.Remove(a.id)
+		err = a.engine.parts.Store.Remove(a.id)
 	}
 	if err != nil {
 		a.sendTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
-		a.engine.Outbox.Refuse(to, archiveError(err))
+		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return
 	}
 	a.engine.forgetFiles(a.id)
-	a.engine.Outbox.Reply(to, protocol.Empty{})
+	a.engine.parts.Outbox.Reply(to, protocol.Empty{})
 	if subscribers == nil {
 		subscribers = []uint64{to.Conn}
 	}

@@ -13,8 +13,8 @@ func (e *Engine) Diagnose() (threads protocol.ThreadDiagnostics, index protocol.
 			threads.InTurns++
 		}
 	}
-	if e.Index == nil {
+	if e.parts.Index == nil {
 		return threads, protocol.IndexDiagnostics{State: protocol.IndexOff}
 	}
-	return threads, e.Index.Diagnose()
+	return threads, e.parts.Index.Diagnose()
 }

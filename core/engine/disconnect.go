@@ -16,7 +16,9 @@ func (e *Engine) Disconnect(conn uint64) {
 	}
 }
 
-func (e *Engine) hasDisconnected(conn uint64) bool { return e.Connected != nil && !e.Connected(conn) }
+func (e *Engine) hasDisconnected(conn uint64) bool {
+	return e.parts.Connected != nil && !e.parts.Connected(conn)
+}
 
 // dropDisconnected ends the subscriptions of connections that have ended. A thread does so when it
 // begins to run, when one ends, and refuses new ones of such: so none stays, whichever

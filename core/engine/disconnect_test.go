@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core/engine"
 	"appserver/protocol"
 )
 
@@ -21,10 +22,10 @@ type door struct {
 // door watches the connections 1, 2 and 3.
 func (r *rig) door() *door {
 	d := &door{}
-	r.Connected = func(conn uint64) bool { return !d.isOut(conn) }
-	r.Clients = func() []uint64 {
-		return slices.DeleteFunc([]uint64{1, 2, 3}, d.isOut)
-	}
+	r.with(func(p *engine.Parts) {
+		p.Connected = func(conn uint64) bool { return !d.isOut(conn) }
+		p.Clients = func() []uint64 { return slices.DeleteFunc([]uint64{1, 2, 3}, d.isOut) }
+	})
 	return d
 }
 

@@ -61,15 +61,15 @@ func (a *actor) start(e core.Effect) {
 			r.cancel()
 		}
 	case core.AnnounceTurn:
-		if a.engine.Announce != nil {
-			a.engine.Announce(a.scope, a.id, e)
+		if a.engine.parts.Announce != nil {
+			a.engine.parts.Announce(a.scope, a.id, e)
 		}
 	case core.RecordName:
 		if a.options.Ephemeral {
 			return
 		}
-		if err := a.engine.Store.AppendName(a.id, a.redactedText(e.Name), time.Now()); err != nil {
-			a.engine.Log.Warn("the thread's name could not be put into the index", zap.String("thread", a.id), zap.Error(err))
+		if err := a.engine.parts.Store.AppendName(a.id, a.redactedText(e.Name), time.Now()); err != nil {
+			a.engine.parts.Log.Warn("the thread's name could not be put into the index", zap.String("thread", a.id), zap.Error(err))
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (a *actor) start(e core.Effect) {
 // prepare loads what counting the model's tokens takes, so that the end of the turn
 // does not wait for it.
 func (e *Engine) prepare(model string) {
-	if e.Tokens == nil {
+	if e.parts.Tokens == nil {
 		return
 	}
 	e.mu.Lock()
@@ -89,7 +89,7 @@ func (e *Engine) prepare(model string) {
 		e.prepared = map[string]bool{}
 	}
 	e.prepared[model] = true
-	e.work.Go(func() { e.Tokens.Prepare(model) })
+	e.work.Go(func() { e.parts.Tokens.Prepare(model) })
 }
 
 // work runs an effect; it gives its pieces to emit and returns its terminal input.
@@ -113,7 +113,7 @@ func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 		select {
 		case terminal = <-ended:
 		case <-after(ctx, cancelGrace):
-			a.engine.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id), zap.Uint64("effect", uint64(id)),
+			a.engine.parts.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id), zap.Uint64("effect", uint64(id)),
 				zap.Duration("limit", cancelGrace), zap.String("instead", fmt.Sprintf("%T", givenUp)))
 		}
 		a.postTerminal(id, result{generation, terminal})
@@ -130,7 +130,7 @@ func after(ctx context.Context, d time.Duration) <-chan time.Time {
 func (a *actor) guard(ctx context.Context, do work, givenUp core.Input, emit func(core.Input)) (terminal core.Input) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.engine.Log.Error("an effect panicked", zap.Any("panic", p), zap.Stack("stack"))
+			a.engine.parts.Log.Error("an effect panicked", zap.Any("panic", p), zap.Stack("stack"))
 			terminal = givenUp
 		}
 	}()
@@ -159,8 +159,8 @@ func (a *actor) postTerminal(id core.EffectID, r result) {
 
 func (a *actor) sample(e core.ModelRequest) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
-		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.AnswerLead)) })
-		answer, err := a.engine.Model.Stream(ctx, e.Prompt, func(p core.Piece) {
+		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.parts.AnswerLead)) })
+		answer, err := a.engine.parts.Model.Stream(ctx, e.Prompt, func(p core.Piece) {
 			lead()
 			emit(core.ModelPiece{Effect: e.ID, Piece: p})
 		})
@@ -201,7 +201,7 @@ func (a *actor) runTool(e core.RunTool, keys <-chan string) work {
 		}
 		done := core.ToolDone{Effect: e.ID}
 		done.Tracked = a.track(ctx, e.Track, nil, func() {
-			done.Result = a.engine.Tools.Run(ctx, e.Command, keys,
+			done.Result = a.engine.parts.Tools.Run(ctx, e.Command, keys,
 				func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
 				func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
 		})
@@ -246,12 +246,12 @@ func handOver(ctx context.Context, keys chan<- string, text string) error {
 }
 
 func (a *actor) planPatch(e core.PlanPatch) work {
-	return func(context.Context, func(core.Input)) core.Input { return a.engine.Patches.Plan(e) }
+	return func(context.Context, func(core.Input)) core.Input { return a.engine.parts.Patches.Plan(e) }
 }
 
 func (a *actor) readImage(e core.ReadImage) work {
 	return func(context.Context, func(core.Input)) core.Input {
-		url, err := a.engine.Image(e.Path, e.Confined)
+		url, err := a.engine.parts.Image(e.Path, e.Confined)
 		return core.ImageRead{Effect: e.ID, URL: url, Err: err}
 	}
 }
@@ -260,7 +260,7 @@ func (a *actor) readImage(e core.ReadImage) work {
 func (a *actor) writePatch(e core.WritePatch) work {
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
 		var done core.PatchWritten
-		tracked := a.track(ctx, e.Track, e.Paths(), func() { done = a.engine.Patches.Write(e) })
+		tracked := a.track(ctx, e.Track, e.Paths(), func() { done = a.engine.parts.Patches.Write(e) })
 		done.Tracked = tracked
 		return done
 	}
@@ -268,8 +268,8 @@ func (a *actor) writePatch(e core.WritePatch) work {
 
 func (a *actor) startTimer(e core.Timer) {
 	generation := a.generation
-	if e.Spread && a.engine.Spread != nil {
-		e.Delay = a.engine.Spread(e.Delay)
+	if e.Spread && a.engine.parts.Spread != nil {
+		e.Delay = a.engine.parts.Spread(e.Delay)
 	}
 	timer := time.AfterFunc(e.Delay, func() { a.postTerminal(e.ID, result{generation, core.TimerFired{Effect: e.ID}}) })
 	a.effects[e.ID] = &running{cancel: func() {

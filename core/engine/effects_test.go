@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zapcore"
 
+	"appserver/core/engine"
 	"appserver/protocol"
 )
 
@@ -138,7 +139,7 @@ func TestCompletedFloor(t *testing.T) {
 func TestAnswerLead(t *testing.T) {
 	const lead = 25 * time.Millisecond
 	bubble(t, func(t *testing.T, r *rig) {
-		r.AnswerLead = lead
+		r.with(func(p *engine.Parts) { p.AnswerLead = lead })
 		id := r.begin(1)
 		said := func(text string) bool { return strings.Contains(strings.Join(r.unasked(1), "\n"), text) }
 		for _, words := range []string{"hello", "more"} {

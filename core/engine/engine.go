@@ -198,7 +198,7 @@ const (
 
 // Engine holds the loaded threads.
 type Engine struct {
-	Parts
+	parts          Parts
 	requests       atomic.Uint64 // numbers the requests of the server
 	proxied        *proxiedRequests
 	readers        chan struct{}
@@ -227,15 +227,15 @@ func New(p Parts) *Engine {
 	}
 	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
 	p.Outbox = proxyOutbox{p.Outbox, open}
-	return &Engine{Parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // tokenizer is nil where none was given.
 func (e *Engine) tokenizer() history.Tokenizer {
-	if e.Tokens == nil {
+	if e.parts.Tokens == nil {
 		return nil
 	}
-	return e.Tokens
+	return e.parts.Tokens
 }
 
 func newID() string {
@@ -412,15 +412,15 @@ func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
 		err = fault
 	}
 	if err != nil {
-		e.Outbox.Refuse(to, withCode(err))
+		e.parts.Outbox.Refuse(to, withCode(err))
 		return
 	}
-	e.Outbox.Reply(to, result)
+	e.parts.Outbox.Reply(to, result)
 }
 
 // awaitRoom waits while a client does not take what it was told.
 func (e *Engine) awaitRoom(conn uint64) {
-	for clear := e.Outbox.Congested(conn); clear != nil; clear = e.Outbox.Congested(conn) {
+	for clear := e.parts.Outbox.Congested(conn); clear != nil; clear = e.parts.Outbox.Congested(conn) {
 		select {
 		case <-clear:
 		case <-e.ended:

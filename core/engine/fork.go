@@ -39,14 +39,14 @@ type branch struct {
 
 func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path string, then func(*actor)) {
 	a.releaseTurn()
-	id := a.engine.NewID()
+	id := a.engine.parts.NewID()
 	b, err := a.branch(id, to, p, path)
 	if err == nil {
 		b.then = then
 		_, err = a.engine.post(id, true, request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
 	}
 	if err != nil {
-		a.engine.Outbox.Refuse(to, withCode(err))
+		a.engine.parts.Outbox.Refuse(to, withCode(err))
 	}
 }
 
@@ -63,7 +63,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	}
 	now := time.Now()
 	meta := source.ForkMeta(id, now)
-	meta.Originator, meta.CliVersion, meta.Source = a.engine.Originator(to.Conn), a.engine.Version, a.engine.Source
+	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Originator(to.Conn), a.engine.parts.Version, a.engine.parts.Source
 	meta.ThreadSource = p.ThreadSource
 	if p.BaseInstructions != nil {
 		meta.BaseInstructions = &protocol.Instructions{Text: *p.BaseInstructions}
@@ -85,15 +85,15 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	case a.thread != nil:
 		path = a.path
 	case path == "":
-		path, err = a.engine.Store.Find(a.id)
+		path, err = a.engine.parts.Store.Find(a.id)
 	}
-	if err == nil && a.engine.Store.IsArchived(path) {
+	if err == nil && a.engine.parts.Store.IsArchived(path) {
 		err = errArchived(a.id)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	contents, err := a.engine.Store.Read(path)
+	contents, err := a.engine.parts.Store.Read(path)
 	if err == nil && (a.thread == nil || a.withoutBackup == nil) {
 		err = contents.Backup.Err
 	}
@@ -103,14 +103,14 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	case a.thread != nil:
 		return a.thread, contents, nil
 	}
-	return core.Load(a.id, a.engine.options(a.id, path, contents), a.engine.Setup.Defaults(), contents.Lines), contents, nil
+	return core.Load(a.id, a.engine.options(a.id, path, contents), a.engine.parts.Setup.Defaults(), contents.Lines), contents, nil
 }
 
 // growFrom makes the fork: nothing of it is on the disk before all of it is.
 func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
-	thread := core.Load(a.id, core.Options{}, a.engine.Setup.Defaults(), b.lines)
+	thread := core.Load(a.id, core.Options{}, a.engine.parts.Setup.Defaults(), b.lines)
 	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
-	settings, scope, err := a.engine.Setup.Resumed(p.Overrides(), stored)
+	settings, scope, err := a.engine.parts.Setup.Resumed(p.Overrides(), stored)
 	if err != nil {
 		return err
 	}
@@ -118,9 +118,9 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 	if err := a.requireServers(settings.Cwd); err != nil {
 		return err
 	}
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.Setup.Persists(scope)}
+	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
 	if !a.options.Ephemeral {
-		log, err := a.engine.Store.CreateFrom(a.id, b.at, a.redacted(b.lines))
+		log, err := a.engine.parts.Store.CreateFrom(a.id, b.at, a.redacted(b.lines))
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumePa
 		ApprovalsReviewer: p.ApprovalsReviewer, Sandbox: p.Sandbox, Config: p.Config,
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	}
-	_, err := e.post(e.NewID(), true, request{to: to, absent: func(a *actor) {
+	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {
 		a.open(to, a.beginWith(to, start, core.Start{History: items, Resumes: p}))
 	}})
 	return err

@@ -67,9 +67,8 @@ func search(p protocol.ThreadSearchParams) call {
 func TestTheIndexIsAskedBeforeTheFiles(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		f := &fakeIndex{}
-		r.Index = f
+		r.with(func(p *engine.Parts) { p.Index = f })
 		id := r.stored("say hello")
-		r.Index = f // by another engine
 		path := r.ask(1, read(id)).Get("thread.path").Str
 		require.Contains(t, f.noted, path, "what was written is noted")
 		require.Equal(t, id, r.ask(1, list(protocol.ThreadListParams{})).Get("data.0.id").Str, "the files answer while the index does not")
@@ -97,7 +96,7 @@ func TestSearchingWithoutAnIndexIsRefused(t *testing.T) {
 
 func TestProgressIsToldToWhoeverAsked(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.Index = &fakeIndex{}
+		r.with(func(p *engine.Parts) { p.Index = &fakeIndex{} })
 		r.ask(2, list(protocol.ThreadListParams{}))
 		r.IndexProgress(3, 9)
 		told := r.clients.told(2, "thread/index/progress")
@@ -128,7 +127,7 @@ func TestDiagnoseCountsThreads(t *testing.T) {
 		threads, index := r.Diagnose()
 		require.Equal(t, protocol.ThreadDiagnostics{}, threads)
 		require.Equal(t, protocol.IndexOff, index.State)
-		r.Index = &fakeIndex{}
+		r.with(func(p *engine.Parts) { p.Index = &fakeIndex{} })
 		r.begin(1)
 		id := r.begin(1)
 		r.turn(1, id, "hang")
@@ -143,7 +142,7 @@ func TestDiagnoseCountsThreads(t *testing.T) {
 func TestADeletionAsksTheIndex(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		f := &fakeIndex{ready: true, inUse: "another"}
-		r.Index = f
+		r.with(func(p *engine.Parts) { p.Index = f })
 		id := r.begin(1)
 		require.Equal(t, protocol.KindThreadInUse, r.refused(1, deleteThread(id)))
 		f.ready = false

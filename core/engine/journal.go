@@ -27,7 +27,7 @@ func (a *actor) resume() error {
 	if err == nil || rollout.IsTransient(err) {
 		return err
 	}
-	a.engine.Log.Warn("the thread is closed, since it is not this server's any more", zap.String("thread", a.id), zap.Error(err))
+	a.engine.parts.Log.Warn("the thread is closed, since it is not this server's any more", zap.String("thread", a.id), zap.Error(err))
 	a.send([]core.Message{
 		core.Notice{Notification: statusNotLoaded(a.id)},
 		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
@@ -41,7 +41,7 @@ func (a *actor) loadAnew(cause error) error {
 	failure := a.beforeStep()
 	failure.Err = cause
 	r := &reader{id: a.id, settings: a.thread.Settings()}
-	log, contents, err := a.engine.Store.OpenTo(a.path, r)
+	log, contents, err := a.engine.parts.Store.OpenTo(a.path, r)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (r *rig) suspends(faulty *faultfs.Disk) (id string) {
 	r.turn(1, id, "say hello")
 	require.NotEmpty(r.t, r.ends(1))
 	require.NotEmpty(r.t, r.mem.Held())
-	_, err := r.Store.Find(id)
+	_, err := r.store.Find(id)
 	require.NoError(r.t, err)
 	require.Equal(r.t, 1, faulty.Failures())
 	require.Empty(r.t, r.mem.Held(), "the thread has given its lock back")
@@ -54,7 +54,7 @@ func TestAThreadStaysWhenItCannotBeResumedForWantOfDescriptors(t *testing.T) {
 func TestASuspendedThreadIsClosedIfItHasAnotherWriter(t *testing.T) {
 	bubbleOn(t, noDescriptors, func(t *testing.T, r *rig, faulty *faultfs.Disk) {
 		id := r.suspends(faulty)
-		path, err := r.Store.Find(id)
+		path, err := r.store.Find(id)
 		require.NoError(t, err)
 		other, _, err := rollout.NewStore(r.mem, home).Open(path)
 		require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestASuspendedThreadIsClosedIfItHasAnotherWriter(t *testing.T) {
 func TestASuspendedThreadIsLoadedAnewIfItsRolloutHasChanged(t *testing.T) {
 	bubbleOn(t, noDescriptors, func(t *testing.T, r *rig, faulty *faultfs.Disk) {
 		id := r.suspends(faulty)
-		path, err := r.Store.Find(id)
+		path, err := r.store.Find(id)
 		require.NoError(t, err)
 		other, contents, err := rollout.NewStore(r.mem, home).Open(path)
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 		return err
 	}
 	if p.SectionID != nil || p.AttachedToThreadID != nil || p.Cwd != nil && len(p.Cwd) == 0 {
-		e.Outbox.Reply(to, protocol.ThreadListResponse{Data: []protocol.Thread{}})
+		e.parts.Outbox.Reply(to, protocol.ThreadListResponse{Data: []protocol.Thread{}})
 		return nil
 	}
 	q := e.query(p)
@@ -46,11 +46,11 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 // somebody waits for the folders anyway, and no turn for the disk. Of the archive, it comes
 // before the list: that would show what was not moved whole.
 func (e *Engine) tidy() {
-	if err := e.Store.FinishMoves(); err != nil {
-		e.Log.Warn("moves to or from the archive could not be finished", zap.Error(err))
+	if err := e.parts.Store.FinishMoves(); err != nil {
+		e.parts.Log.Warn("moves to or from the archive could not be finished", zap.Error(err))
 	}
-	if err := e.Store.RemoveLeftovers(); err != nil {
-		e.Log.Warn("temporary files of rollouts could not be removed", zap.Error(err))
+	if err := e.parts.Store.RemoveLeftovers(); err != nil {
+		e.parts.Log.Warn("temporary files of rollouts could not be removed", zap.Error(err))
 	}
 }
 
@@ -105,7 +105,7 @@ func checkRelations(p *protocol.ThreadListParams) error {
 
 func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	q := paged(p.Limit, p.Cursor, p.SortDirection)
-	q.Providers, q.Excluded = []string{e.Setup.Defaults().Provider}, p.ExcludedThreadIDs
+	q.Providers, q.Excluded = []string{e.parts.Setup.Defaults().Provider}, p.ExcludedThreadIDs
 	for _, cwd := range p.Cwd {
 		q.Cwds = append(q.Cwds, filepath.Clean(cwd))
 	}
@@ -116,7 +116,7 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	if p.ModelProviders != nil {
 		q.Providers = *p.ModelProviders
 	}
-	if slices.Contains(q.Providers, e.Setup.Defaults().Provider) {
+	if slices.Contains(q.Providers, e.parts.Setup.Defaults().Provider) {
 		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
 	}
 	q.Parent, q.Ancestor = textOr(p.ParentThreadID), textOr(p.AncestorThreadID)
@@ -223,20 +223,20 @@ func cursor(c string) *string {
 
 // page asks the index, and the files where that does not know.
 func (e *Engine) page(to protocol.Caller, q rollout.Query) (rollout.Page, error) {
-	if e.Index != nil {
+	if e.parts.Index != nil {
 		e.watchIndex(to.Conn)
-		if page, ok := e.Index.List(q); ok {
+		if page, ok := e.parts.Index.List(q); ok {
 			return page, nil
 		}
 	}
-	return e.Store.List(q)
+	return e.parts.Store.List(q)
 }
 
 // names are the threads' names by id, as all programs on this home keep them.
 func (e *Engine) names() map[string]string {
-	names, err := e.Store.Names()
+	names, err := e.parts.Store.Names()
 	if err != nil {
-		e.Log.Warn("the index of names cannot be read", zap.Error(err))
+		e.parts.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
 	return names
 }
@@ -248,7 +248,7 @@ func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
 		settings.Model, settings.Effort = h.Context.Model, h.Context.Effort
 	}
 	if settings.Provider == "" {
-		settings.Provider = e.Setup.Defaults().Provider
+		settings.Provider = e.parts.Setup.Defaults().Provider
 	}
 	a := e.find(h.ID)
 	if a != nil && !a.ready.Load() {

@@ -89,7 +89,7 @@ func (r readerBefore) before(take rollout.LineHandler) rollout.LineHandler {
 
 // loadStored is a thread as its rollout has it, without its lock.
 func (e *Engine) loadStored(id string) (*loaded, error) {
-	path, err := e.Store.Find(id)
+	path, err := e.parts.Store.Find(id)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (e *Engine) loadStored(id string) (*loaded, error) {
 	if err == nil && l.contents.Backup.Err == nil {
 		return l, nil
 	}
-	if moved, findErr := e.Store.Find(id); findErr == nil && moved != path { // it was archived, or came back, meanwhile
+	if moved, findErr := e.parts.Store.Find(id); findErr == nil && moved != path { // it was archived, or came back, meanwhile
 		if err == nil {
 			l.close()
 		}
@@ -107,12 +107,12 @@ func (e *Engine) loadStored(id string) (*loaded, error) {
 }
 
 func (e *Engine) loadFrom(id, path string) (*loaded, error) {
-	r := &reader{id: id, settings: e.Setup.Defaults()}
-	contents, text, err := e.Store.Load(path, r)
+	r := &reader{id: id, settings: e.parts.Setup.Defaults()}
+	contents, text, err := e.parts.Store.Load(path, r)
 	if err != nil {
 		return nil, err
 	}
-	return &loaded{r.Thread(e.options(id, path, contents)), contents, text, e.Log}, nil
+	return &loaded{r.Thread(e.options(id, path, contents)), contents, text, e.parts.Log}, nil
 }
 
 // loadContext is the same for those who want all items of the context. Who resumes a

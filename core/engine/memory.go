@@ -43,10 +43,10 @@ type MemoryQuery struct {
 func (a *actor) memoryRules() core.MemoryRules { return a.engine.memoryRules(a.scope) }
 
 func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
-	if e.Memory == nil {
+	if e.parts.Memory == nil {
 		return core.MemoryRules{}
 	}
-	return e.Setup.Memory(scope)
+	return e.parts.Setup.Memory(scope)
 }
 
 // startOfMemory starts an effect that is about the memory. What has left the context is kept
@@ -55,18 +55,18 @@ func (a *actor) startOfMemory(e core.Effect) {
 	switch e := e.(type) {
 	case core.Recall:
 		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {
-			found := a.engine.Memory.Recall(ctx, e)
+			found := a.engine.parts.Memory.Recall(ctx, e)
 			found.Effect = e.ID
 			return found
 		}, core.Recalled{Effect: e.ID, Err: errors.New("the search did not end")})
 	case core.Remember:
-		generation, redact, redactor := a.generation, a.textRedactor(), a.engine.Setup.Redactor(a.scope)
+		generation, redact, redactor := a.generation, a.textRedactor(), a.engine.parts.Setup.Redactor(a.scope)
 		a.engine.work.Go(func() {
 			ctx, cancel := a.engine.untilClosed()
 			defer cancel()
 			kept := a.guard(ctx, func(ctx context.Context, _ func(core.Input)) core.Input {
 				e.Spans = redactedSpans(redactor, e.Spans)
-				kept := a.engine.Memory.Remember(ctx, a.id, e, redact)
+				kept := a.engine.parts.Memory.Remember(ctx, a.id, e, redact)
 				kept.Effect = e.ID
 				return kept
 			}, core.Remembered{Effect: e.ID, Err: errors.New("the summary failed")}, nil)
@@ -190,31 +190,31 @@ func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams
 
 // MemoryWarning tells a client what is the matter with the memory, once.
 func (e *Engine) MemoryWarning(message string) {
-	if e.Clients == nil {
+	if e.parts.Clients == nil {
 		return
 	}
-	for _, conn := range e.Clients() {
+	for _, conn := range e.parts.Clients() {
 		e.warnOnce(conn, nil, []string{"memory: " + message})
 	}
 }
 
 // MemoryProgress tells every client how far the files of a repository are known.
 func (e *Engine) MemoryProgress(p protocol.MemoryCodeIndex) {
-	if e.Clients == nil {
+	if e.parts.Clients == nil {
 		return
 	}
-	for _, conn := range e.Clients() {
-		e.Outbox.Notify(conn, protocol.MemoryIndexProgressNotification{MemoryCodeIndex: p})
+	for _, conn := range e.parts.Clients() {
+		e.parts.Outbox.Notify(conn, protocol.MemoryIndexProgressNotification{MemoryCodeIndex: p})
 	}
 }
 
 func (e *Engine) withMemory(to protocol.Caller, do func(context.Context, Memory) (any, error)) error {
-	if e.Memory == nil {
+	if e.parts.Memory == nil {
 		return protocol.Refuse(protocol.KindMemoryUnavailable, "this server has no memory")
 	}
 	return e.background(to, func() (any, error) {
 		ctx, cancel := e.untilClosed()
 		defer cancel()
-		return do(ctx, e.Memory)
+		return do(ctx, e.parts.Memory)
 	})
 }

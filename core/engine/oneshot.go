@@ -32,7 +32,7 @@ func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor
 		do: func(a *actor) {
 			in, err := input(a)
 			if err != nil {
-				e.Outbox.Refuse(to, withCode(err))
+				e.parts.Outbox.Refuse(to, withCode(err))
 				return
 			}
 			a.step(in)

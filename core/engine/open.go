@@ -22,7 +22,7 @@ const gitTimeout = 2 * time.Second
 
 // ThreadStart makes a thread.
 func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	_, err := e.post(e.NewID(), true, request{to: to, absent: func(a *actor) { a.open(to, a.begin(to, p)) }})
+	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.open(to, a.begin(to, p)) }})
 	return err
 }
 
@@ -30,7 +30,7 @@ func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) 
 func (a *actor) open(to protocol.Caller, err error) {
 	if err != nil {
 		a.closeThread()
-		a.engine.Outbox.Refuse(to, withCode(err))
+		a.engine.parts.Outbox.Refuse(to, withCode(err))
 	}
 }
 
@@ -43,8 +43,8 @@ func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 	a.subscribe(to.Conn)
 	a.ready.Store(true)
 	a.deliver(out)
-	for _, n := range a.engine.Setup.Deprecations(a.scope) {
-		a.engine.Outbox.Notify(to.Conn, n)
+	for _, n := range a.engine.parts.Setup.Deprecations(a.scope) {
+		a.engine.parts.Outbox.Notify(to.Conn, n)
 	}
 	a.openServers(a.thread.Settings().Cwd)
 	return nil
@@ -63,13 +63,13 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	selected := *p
 	selected.Cwd = cwd
 	p = &selected
-	template, err := a.engine.Setup.Template(p)
+	template, err := a.engine.parts.Setup.Template(p)
 	if err != nil {
 		return err
 	}
 	a.scope = template.Scope
 	for _, w := range template.ConfigWarnings {
-		a.engine.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
+		a.engine.parts.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}
 	world, err := a.worldOf(template.Settings)
 	if err != nil && !notReady(err) {
@@ -79,7 +79,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 		return err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
 		if err := a.createLog(now); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 }
 
 func (a *actor) createLog(at time.Time) error {
-	log, err := a.engine.Store.Create(a.id, at)
+	log, err := a.engine.parts.Store.Create(a.id, at)
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	}
 	return protocol.SessionMeta{
 		ID: a.id, SessionID: a.id, Timestamp: core.Timestamp(now), Cwd: t.Settings.Cwd,
-		Originator: a.engine.Originator(to.Conn), CliVersion: a.engine.Version,
-		Source: a.engine.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
+		Originator: a.engine.parts.Originator(to.Conn), CliVersion: a.engine.parts.Version,
+		Source: a.engine.parts.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
 		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,
 		HistoryMode: protocol.HistoryPaginated, Git: workspace.Git(ctx, t.Settings.Cwd), DynamicTools: p.DynamicTools,
 	}
@@ -132,7 +132,7 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 	_, err := e.post(id, true, request{
 		to: to, do: func(a *actor) {
 			if path != "" && !samePath(path, a.path) {
-				e.Outbox.Refuse(to, errStalePath(a, path))
+				e.parts.Outbox.Refuse(to, errStalePath(a, path))
 				return
 			}
 			a.join(to, p)
@@ -148,7 +148,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 		return err
 	}
 	stored, unattributed := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
-	settings, scope, err := a.engine.Setup.Resumed(p, stored)
+	settings, scope, err := a.engine.parts.Setup.Resumed(p, stored)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 // fork, names a model and no provider, the configured model takes the place of that model, and the client is warned.
 func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings, warnings []string) {
 	s = t.Settings()
-	model := e.Setup.Defaults().Model
+	model := e.parts.Setup.Defaults().Model
 	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
 		return s, nil
 	}
@@ -181,14 +181,14 @@ func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protoc
 func (a *actor) world(s core.Settings) core.TurnEnv {
 	world, err := a.worldOf(s)
 	if err != nil {
-		a.engine.Log.Info("the thread cannot run as it is", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Info("the thread cannot run as it is", zap.String("thread", a.id), zap.Error(err))
 	}
 	return world
 }
 
 // worldOf is the world of a turn with settings.
 func (a *actor) worldOf(s core.Settings) (core.TurnEnv, error) {
-	world, err := a.engine.Setup.World(a.scope, s)
+	world, err := a.engine.parts.Setup.World(a.scope, s)
 	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
 	return world, err
 }
@@ -204,17 +204,17 @@ func notReady(err error) bool {
 // written and its being synced.
 func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	if path == "" {
-		found, err := a.engine.Store.Find(a.id)
+		found, err := a.engine.parts.Store.Find(a.id)
 		if err != nil {
 			return nil, err
 		}
 		path = found
 	}
-	if a.engine.Store.IsArchived(path) {
+	if a.engine.parts.Store.IsArchived(path) {
 		return nil, errArchived(a.id)
 	}
-	r := &reader{id: a.id, settings: a.engine.Setup.Defaults()}
-	log, contents, err := a.engine.Store.OpenTo(path, r)
+	r := &reader{id: a.id, settings: a.engine.parts.Setup.Defaults()}
+	log, contents, err := a.engine.parts.Store.OpenTo(path, r)
 	if err != nil {
 		return nil, err
 	}

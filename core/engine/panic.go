@@ -11,7 +11,7 @@ import (
 func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.Log.Error("recovered from a panic", append(fields, zap.Any("panic", p), zap.Stack("stack"))...)
+			e.parts.Log.Error("recovered from a panic", append(fields, zap.Any("panic", p), zap.Stack("stack"))...)
 			fault = protocol.Internal(protocol.KindInternal, "internal error; details are in the server's log")
 		}
 	}()
@@ -30,7 +30,7 @@ func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 		return
 	}
 	if to != nil {
-		a.engine.Outbox.Refuse(*to, fault) // no effect after a response
+		a.engine.parts.Outbox.Refuse(*to, fault) // no effect after a response
 	}
 	a.describeDue = nil // describing may be the cause of the panic
 	if a.thread == nil {

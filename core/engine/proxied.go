@@ -135,8 +135,8 @@ func (p *proxiedRequest) turn() protocol.Turn {
 	if t := p.thread.thread; t != nil && (t.ActiveTurn() != "" || t.LastTurn().ID != p.last) {
 		return t.LastTurn()
 	}
-	id, now := p.thread.engine.NewID(), time.Now()
-	p.due = now.Add(p.thread.engine.CompletedFloor)
+	id, now := p.thread.engine.parts.NewID(), time.Now()
+	p.due = now.Add(p.thread.engine.parts.CompletedFloor)
 	p.own = &protocol.Turn{
 		ID: id, RootTurnID: &id, Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded, Status: protocol.TurnCompleted,
 		StartedAt: new(now.Unix()), CompletedAt: new(now.Unix()), DurationMs: new(int64(0)),
@@ -156,7 +156,7 @@ func (p *proxiedRequest) notifyStarted() {
 
 func (p *proxiedRequest) notify(n protocol.Notification) {
 	for _, conn := range p.recipients {
-		p.thread.engine.Outbox.Notify(conn, n)
+		p.thread.engine.parts.Outbox.Notify(conn, n)
 	}
 }
 

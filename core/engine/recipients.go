@@ -20,11 +20,11 @@ func isGlobal(method string) bool {
 
 // recipients are the connections that are told, those who follow the thread first.
 func (a *actor) recipients(n protocol.Notification) []uint64 {
-	if a.engine.Clients == nil || !isGlobal(n.NotificationMethod()) {
+	if a.engine.parts.Clients == nil || !isGlobal(n.NotificationMethod()) {
 		return a.subscribers
 	}
 	all := slices.Clone(a.subscribers)
-	for _, conn := range a.engine.Clients() {
+	for _, conn := range a.engine.parts.Clients() {
 		if !slices.Contains(all, conn) {
 			all = append(all, conn)
 		}

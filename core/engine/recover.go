@@ -14,12 +14,12 @@ import (
 // not be appended. Whoever was to be answered is refused. Where the rollout cannot be
 // read either, the thread is unloaded.
 func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
-	a.engine.Log.Error("the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
+	a.engine.parts.Log.Error("the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
 	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines)}
-	contents, text, err := a.engine.Store.Load(a.path, r)
+	contents, text, err := a.engine.parts.Store.Load(a.path, r)
 	if err == nil {
 		a.closeLineReader()
 		a.lineReader = text
@@ -54,7 +54,7 @@ func (a *actor) closeLineReader() {
 		return
 	}
 	if err := a.lineReader.Close(); err != nil {
-		a.engine.Log.Warn("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Warn("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 	}
 	a.lineReader = nil
 }
@@ -64,9 +64,9 @@ func (a *actor) refuseLost(err *protocol.Error, lost []core.Message) {
 	for _, m := range lost {
 		switch m := m.(type) {
 		case core.Reply:
-			a.engine.Outbox.Refuse(m.To, err)
+			a.engine.parts.Outbox.Refuse(m.To, err)
 		case core.Refusal:
-			a.engine.Outbox.Refuse(m.To, m.Err)
+			a.engine.parts.Outbox.Refuse(m.To, m.Err)
 		}
 	}
 	a.refuseWaiting(err)
@@ -75,7 +75,7 @@ func (a *actor) refuseLost(err *protocol.Error, lost []core.Message) {
 // refuseWaiting answers those who wait for something that will not come.
 func (a *actor) refuseWaiting(err *protocol.Error) {
 	for _, to := range a.thread.OpenCallers() {
-		a.engine.Outbox.Refuse(to, err)
+		a.engine.parts.Outbox.Refuse(to, err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // redacted are lines as the disk gets them. The state in memory stays what it is, so that
 // what the model sees does not change before the thread is loaded anew.
 func (a *actor) redacted(lines []protocol.RolloutLine) []protocol.RolloutLine {
-	r := a.engine.Setup.Redactor(a.scope)
+	r := a.engine.parts.Setup.Redactor(a.scope)
 	if r == nil || a.options.Ephemeral {
 		return lines
 	}
@@ -25,7 +25,7 @@ func (a *actor) redacted(lines []protocol.RolloutLine) []protocol.RolloutLine {
 
 // redactedProjection redacts what the state in memory puts into a line.
 func (a *actor) redactedProjection(p rollout.Projection) rollout.Projection {
-	r := a.engine.Setup.Redactor(a.scope)
+	r := a.engine.parts.Setup.Redactor(a.scope)
 	if r == nil || p == nil {
 		return p
 	}
@@ -43,7 +43,7 @@ func (a *actor) redactedText(text string) string { return a.textRedactor()(text)
 // textRedactor takes secrets out of texts as the thread's configuration says now; it may be
 // used by any goroutine.
 func (a *actor) textRedactor() func(text string) string {
-	if r := a.engine.Setup.Redactor(a.scope); r != nil {
+	if r := a.engine.parts.Setup.Redactor(a.scope); r != nil {
 		return r.Text
 	}
 	return func(text string) string { return text }

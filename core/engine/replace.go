@@ -18,7 +18,7 @@ func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchi
 	in := core.Archive{To: to}
 	switch {
 	case p.NewThreadID == nil:
-		in.Successor = e.NewID()
+		in.Successor = e.parts.NewID()
 	case checkID("", *p.NewThreadID) != nil:
 		return protocol.InvalidParams("newThreadId", "`newThreadId`: `%s` is not a UUID in lower case", *p.NewThreadID)
 	default:
@@ -52,7 +52,7 @@ func (a *actor) replaceStored(in core.Archive) {
 // both. The new one is heard of first.
 func (a *actor) replace(in core.Archive) {
 	if a.releaseTurn(); a.thread == nil {
-		a.engine.Outbox.Refuse(in.To, a.absence())
+		a.engine.parts.Outbox.Refuse(in.To, a.absence())
 		return
 	}
 	out, ok := a.prepareArchive(in)
@@ -61,7 +61,7 @@ func (a *actor) replace(in core.Archive) {
 	}
 	next, begun, err := a.createSuccessor(in)
 	if err != nil {
-		a.engine.Outbox.Refuse(in.To, withCode(err))
+		a.engine.parts.Outbox.Refuse(in.To, withCode(err))
 		return
 	}
 	defer a.engine.release(next)
@@ -96,12 +96,12 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 		return core.Output{}, err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: old.memoryRules()}
+	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: old.memoryRules()}
 	if err := a.createLog(now); err != nil {
 		return core.Output{}, err
 	}
 	settings, meta := old.thread.Settings(), old.thread.Successor(a.id, now)
-	meta.Originator, meta.CliVersion = a.engine.Originator(in.To.Conn), a.engine.Version
+	meta.Originator, meta.CliVersion = a.engine.parts.Originator(in.To.Conn), a.engine.parts.Version
 	a.scope = old.scope
 	a.thread = core.Load(a.id, a.options, settings, nil)
 	out, err := a.commit(core.Start{To: in.To, Meta: meta, Settings: settings, Options: a.options, Replaces: old.id})
@@ -113,7 +113,7 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 
 // checkNew refuses an id that a stored thread has.
 func (a *actor) checkNew() error {
-	_, err := a.engine.Store.Find(a.id)
+	_, err := a.engine.parts.Store.Find(a.id)
 	var missing *rollout.NotFoundError
 	switch {
 	case err == nil:

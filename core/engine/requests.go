@@ -27,7 +27,7 @@ func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) erro
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		in, err := a.turnStart(to, p)
 		if err != nil {
-			e.Outbox.Refuse(to, withCode(err))
+			e.parts.Outbox.Refuse(to, withCode(err))
 			return
 		}
 		a.step(in)
@@ -59,7 +59,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		return in, err
 	}
 	in.Env.Tools, in.Env.ToolsPending = a.serverTools(settings.Cwd)
-	in.Skills = a.engine.Setup.Skills(a.scope, settings.Cwd, p.Input)
+	in.Skills = a.engine.parts.Setup.Skills(a.scope, settings.Cwd, p.Input)
 	in.Images = workspace.Images(p.Input)
 	return in, nil
 }
@@ -89,10 +89,10 @@ func checkInput(input []protocol.UserInput) error {
 func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		if err := checkInput(p.Input); err != nil {
-			e.Outbox.Refuse(to, withCode(err))
+			e.parts.Outbox.Refuse(to, withCode(err))
 			return
 		}
-		skills := e.Setup.Skills(a.scope, a.thread.Settings().Cwd, p.Input)
+		skills := e.parts.Setup.Skills(a.scope, a.thread.Settings().Cwd, p.Input)
 		a.step(core.TurnSteer{To: to, Params: p, Images: workspace.Images(p.Input), Skills: skills})
 	})
 }
@@ -149,7 +149,7 @@ func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedLi
 	if err != nil {
 		return err
 	}
-	e.Outbox.Reply(to, protocol.ThreadLoadedListResponse{Data: listed, NextCursor: next})
+	e.parts.Outbox.Reply(to, protocol.ThreadLoadedListResponse{Data: listed, NextCursor: next})
 	return nil
 }
 
@@ -178,7 +178,7 @@ func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubsc
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err
 	}
-	absent := func(*actor) { e.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: "notLoaded"}) }
+	absent := func(*actor) { e.parts.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: "notLoaded"}) }
 	found, err := e.post(p.ThreadID, false, request{
 		to: to, absent: absent,
 		do: func(a *actor) {
@@ -186,7 +186,7 @@ func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubsc
 			if a.unsubscribe(to.Conn) {
 				status = "unsubscribed"
 			}
-			e.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: status})
+			e.parts.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: status})
 		},
 	})
 	if err == nil && !found {

@@ -54,16 +54,16 @@ func (e *Engine) retain(r rollout.Retention) {
 	ctx, cancel := e.untilClosed()
 	defer cancel()
 	e.tidied.Do(e.tidy) // else a thread that a kill has left in two places would stay
-	done := e.Store.Retain(ctx, r, time.Now(), func(t rollout.Candidate) error { return e.retire(r, t) })
+	done := e.parts.Store.Retain(ctx, r, time.Now(), func(t rollout.Candidate) error { return e.retire(r, t) })
 	for _, t := range done.Kept {
-		e.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Limit), zap.String("reason", t.Kept))
+		e.parts.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Limit), zap.String("reason", t.Kept))
 	}
 	for _, text := range done.Unread {
-		e.Log.Info("retention cannot look at a file", zap.String("reason", text))
+		e.parts.Log.Info("retention cannot look at a file", zap.String("reason", text))
 	}
 	if len(done.Gone) > 0 {
 		text := retainedText(r, done)
-		e.Log.Warn(text)
+		e.parts.Log.Warn(text)
 		e.broadcast(protocol.WarningNotification{Message: text})
 	}
 	if !r.Delete && done.Over > 0 && len(e.unannounced([]string{"history.maxBytes"})) > 0 {
@@ -76,7 +76,7 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	gone := make(chan error, 1)
 	_, err := e.post(t.ID, true, request{
 		do:     func(*actor) { gone <- errors.New("it is loaded") },
-		absent: func(*actor) { gone <- e.Store.Retire(t) },
+		absent: func(*actor) { gone <- e.parts.Store.Retire(t) },
 	})
 	if err == nil {
 		err = <-gone
@@ -95,12 +95,12 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 
 // broadcast tells all clients, and waits for those that do not keep up.
 func (e *Engine) broadcast(n protocol.Notification) {
-	if e.Clients == nil {
+	if e.parts.Clients == nil {
 		return
 	}
-	for _, conn := range e.Clients() {
+	for _, conn := range e.parts.Clients() {
 		e.awaitRoom(conn)
-		e.Outbox.Notify(conn, n)
+		e.parts.Outbox.Notify(conn, n)
 	}
 }
 

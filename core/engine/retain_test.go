@@ -15,7 +15,7 @@ const day = 24 * time.Hour
 
 // retain begins retention in an engine whose client 1 is there.
 func (r *rig) retain(bounds rollout.Retention) {
-	r.Clients = func() []uint64 { return []uint64{1} }
+	r.connections = []uint64{1}
 	r.Retain(bounds)
 }
 

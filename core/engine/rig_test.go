@@ -41,7 +41,12 @@ const (
 type rig struct {
 	memory *notebook     // nil for none
 	tokens engine.Tokens // nil for none
-	t      *testing.T
+	store  *rollout.Store
+	// connections get the notifications that are global.
+	connections []uint64
+	// changes are applied to the parts of each engine.
+	changes []func(*engine.Parts)
+	t       *testing.T
 	*engine.Engine
 	mem     *faultfs.Mem
 	disk    *disk
@@ -109,13 +114,25 @@ func (r *rig) restart() {
 	if r.memory != nil {
 		memory = r.memory
 	}
-	r.Engine = engine.New(engine.Parts{
+	r.store = rollout.NewStore(r.disk, home)
+	parts := engine.Parts{
 		Worktrees: worktrees, Memory: memory, Tokens: r.tokens,
-		Store: rollout.NewStore(r.disk, home), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched, zap.Hooks(r.hear)),
+		Store: r.store, Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched, zap.Hooks(r.hear)),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
+		Clients:      func() []uint64 { return r.connections },
 		WantsChanges: func(conn uint64) bool { return conn == keeper },
-	})
+	}
+	for _, change := range r.changes {
+		change(&parts)
+	}
+	r.Engine = engine.New(parts)
 	r.witness.restarted()
+}
+
+// with changes the parts of the engine, and starts a new one.
+func (r *rig) with(change func(p *engine.Parts)) {
+	r.changes = append(r.changes, change)
+	r.restart()
 }
 
 // hear fails the test after a panic, unless the test has a broken tokenizer.

@@ -29,7 +29,7 @@ func (e *Engine) ThreadSearchOccurrences(to protocol.Caller, p *protocol.ThreadS
 }
 
 func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
-	if e.Index == nil {
+	if e.parts.Index == nil {
 		return nil, rollout.ErrNoIndex
 	}
 	if q.Archived {
@@ -38,7 +38,7 @@ func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
 	e.watchIndex(to.Conn)
 	ctx, cancel := e.untilClosed()
 	defer cancel()
-	found, err := e.Index.Search(ctx, q)
+	found, err := e.parts.Index.Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,6 @@ func (e *Engine) IndexProgress(done, total int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for conn := range e.watchers {
-		e.Outbox.Notify(conn, protocol.ThreadIndexProgressNotification{Done: done, Total: total})
+		e.parts.Outbox.Notify(conn, protocol.ThreadIndexProgressNotification{Done: done, Total: total})
 	}
 }

@@ -41,40 +41,40 @@ type Servers interface {
 
 // openServers connects the thread to its servers.
 func (a *actor) openServers(cwd string) {
-	if a.engine.Servers != nil {
-		a.engine.Servers.Open(a.id, a.scope, cwd)
+	if a.engine.parts.Servers != nil {
+		a.engine.parts.Servers.Open(a.id, a.scope, cwd)
 	}
 }
 
 // requireServers connects the thread to its servers, and refuses the thread if a required one
 // cannot be connected to.
 func (a *actor) requireServers(cwd string) error {
-	if a.engine.Servers == nil {
+	if a.engine.parts.Servers == nil {
 		return nil
 	}
 	a.openServers(cwd)
-	return a.engine.Servers.AwaitRequired(a.quit, a.id)
+	return a.engine.parts.Servers.AwaitRequired(a.quit, a.id)
 }
 
 // closeServers closes the connections of a thread, also of one that could not be loaded.
 func (a *actor) closeServers() {
-	if a.engine.Servers != nil && (a.thread != nil || a.scope != nil) {
-		a.engine.Servers.Leave(a.id)
+	if a.engine.parts.Servers != nil && (a.thread != nil || a.scope != nil) {
+		a.engine.parts.Servers.Leave(a.id)
 	}
 }
 
 // serverTools are the tools that a turn in this directory has from servers.
 func (a *actor) serverTools(cwd string) (tools []core.ServerTool, pending bool) {
-	if a.engine.Servers == nil {
+	if a.engine.parts.Servers == nil {
 		return nil, false
 	}
 	a.openServers(cwd)
-	return a.engine.Servers.Tools(a.id)
+	return a.engine.parts.Servers.Tools(a.id)
 }
 
 // startOfServers starts an effect that is about servers.
 func (a *actor) startOfServers(e core.Effect) {
-	servers := a.engine.Servers
+	servers := a.engine.parts.Servers
 	switch e := e.(type) {
 	case core.CallTool:
 		a.launch(e.ID, func(ctx context.Context, emit func(core.Input)) core.Input {
@@ -125,7 +125,7 @@ func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context)
 	switch {
 	case e.closing:
 		return errShuttingDown()
-	case e.Servers == nil:
+	case e.parts.Servers == nil:
 		return protocol.Refuse(protocol.KindMcpServer, "there are no MCP servers here")
 	}
 	e.work.Go(func() {
@@ -149,9 +149,9 @@ func (e *Engine) visitServers(ctx context.Context, thread *string, do func(owner
 		return errShuttingDown()
 	}
 	defer func() { <-e.oneshotServers }()
-	owner := "visit-" + e.NewID()
-	e.Servers.Open(owner, nil, "")
-	defer e.Servers.Leave(owner)
+	owner := "visit-" + e.parts.NewID()
+	e.parts.Servers.Open(owner, nil, "")
+	defer e.parts.Servers.Leave(owner)
 	do(owner)
 	return nil
 }
@@ -163,7 +163,7 @@ func (e *Engine) withServers(to protocol.Caller, thread *string, answer func(ctx
 	}
 	return e.toThread(to, *thread, func(a *actor) {
 		if err := e.askServers(to, answer); err != nil {
-			e.Outbox.Refuse(to, withCode(err))
+			e.parts.Outbox.Refuse(to, withCode(err))
 		}
 	})
 }
@@ -176,7 +176,7 @@ func (e *Engine) ListMcpServerStatus(to protocol.Caller, p *protocol.ListMcpServ
 	}
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var all []protocol.McpServerStatus
-		if err := e.visitServers(ctx, p.ThreadID, func(owner string) { all = e.Servers.Status(ctx, owner, name, full) }); err != nil {
+		if err := e.visitServers(ctx, p.ThreadID, func(owner string) { all = e.parts.Servers.Status(ctx, owner, name, full) }); err != nil {
 			return nil, err
 		}
 		var names []string
@@ -208,7 +208,7 @@ func (e *Engine) McpServerToolCall(to protocol.Caller, p *protocol.McpServerTool
 		return protocol.InvalidParams("arguments", "`arguments`: expected an object, as tools of MCP servers take no other")
 	}
 	return e.withServers(to, &p.ThreadID, func(ctx context.Context) (any, error) {
-		called := e.Servers.Call(ctx, p.ThreadID, core.CallTool{Server: p.Server, Tool: p.Tool, Arguments: arguments, Meta: p.Meta}, nil)
+		called := e.parts.Servers.Call(ctx, p.ThreadID, core.CallTool{Server: p.Server, Tool: p.Tool, Arguments: arguments, Meta: p.Meta}, nil)
 		if called.Err != nil {
 			return nil, serverFailure(called.Err)
 		}
@@ -222,7 +222,7 @@ func (e *Engine) McpResourceRead(to protocol.Caller, p *protocol.McpResourceRead
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var contents []json.RawMessage
 		var err error
-		gone := e.visitServers(ctx, p.ThreadID, func(owner string) { contents, err = e.Servers.Read(ctx, owner, p.Server, p.URI) })
+		gone := e.visitServers(ctx, p.ThreadID, func(owner string) { contents, err = e.parts.Servers.Read(ctx, owner, p.Server, p.URI) })
 		if err = cmp.Or(gone, err); err != nil {
 			return nil, serverFailure(err)
 		}
@@ -243,13 +243,13 @@ func serverFailure(err error) error {
 // servers that it names now; those that had failed are tried at once.
 func (e *Engine) McpServerRefresh(to protocol.Caller, _ *protocol.McpServerRefreshParams) error {
 	return e.withServers(to, nil, func(context.Context) (any, error) {
-		if err := e.Servers.Reload(); err != nil {
+		if err := e.parts.Servers.Reload(); err != nil {
 			return nil, err
 		}
 		for _, a := range e.loaded() {
 			e.tell(a.id, func(a *actor) {
 				a.openServers(a.thread.Settings().Cwd)
-				e.Servers.Retry(a.id)
+				e.parts.Servers.Retry(a.id)
 			})
 		}
 		return protocol.Empty{}, nil

@@ -72,11 +72,11 @@ func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) e
 
 // options are those of a stored thread.
 func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
-	name, at, err := e.Store.NameOf(id)
+	name, at, err := e.parts.Store.NameOf(id)
 	if err != nil {
-		e.Log.Warn("the index of names cannot be read", zap.Error(err))
+		e.parts.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
-	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.Setup.Offers, Memory: e.memoryRules(nil)}
+	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Offers, Memory: e.memoryRules(nil)}
 }
 
 // withCode gives an error its code and kind.

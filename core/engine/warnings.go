@@ -20,7 +20,7 @@ func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 		if i == maxWarnings {
 			message = fmt.Sprintf("there are %d more warnings of this kind: run appserver rollout verify on the folder", len(fresh)-i)
 		}
-		e.Outbox.Notify(conn, protocol.WarningNotification{ThreadID: thread, Message: message})
+		e.parts.Outbox.Notify(conn, protocol.WarningNotification{ThreadID: thread, Message: message})
 		if i == maxWarnings {
 			return
 		}
@@ -30,8 +30,8 @@ func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 // warnSkipped tells of files that are not in a list, and of those that the index has come
 // across.
 func (e *Engine) warnSkipped(conn uint64, skipped []error) {
-	if e.Index != nil {
-		skipped = append(skipped, e.Index.Skipped()...)
+	if e.parts.Index != nil {
+		skipped = append(skipped, e.parts.Index.Skipped()...)
 	}
 	messages := make([]string, 0, len(skipped))
 	for _, err := range skipped {

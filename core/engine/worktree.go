@@ -38,26 +38,26 @@ type Worktrees interface {
 const restoreTime = 5 * time.Minute
 
 func (a *actor) tracking() core.Tracking {
-	if a.engine.Worktrees == nil {
+	if a.engine.parts.Worktrees == nil {
 		return core.Tracking{}
 	}
-	return a.engine.Setup.Tracking(a.scope)
+	return a.engine.parts.Setup.Tracking(a.scope)
 }
 
 func (a *actor) capture(e core.CaptureTree) work {
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
-		tree, err := a.engine.Worktrees.Capture(ctx, a.id, e)
+		tree, err := a.engine.parts.Worktrees.Capture(ctx, a.id, e)
 		return core.TreeCaptured{Effect: e.ID, Tree: tree, Err: err}
 	}
 }
 
 // track does what an effect does, and tells what it changed where that is wanted.
 func (a *actor) track(ctx context.Context, t *core.Track, paths []string, do func()) *core.Tracked {
-	if t == nil || a.engine.Worktrees == nil {
+	if t == nil || a.engine.parts.Worktrees == nil {
 		do()
 		return nil
 	}
-	return a.engine.Worktrees.Track(ctx, a.id, *t, paths, do)
+	return a.engine.parts.Worktrees.Track(ctx, a.id, *t, paths, do)
 }
 
 // runWatched runs a command that stays, and tells what it changes while it is watched: with
@@ -82,7 +82,7 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 		tracked <- t
 	}()
 	<-begun
-	result := a.engine.Tools.Run(ctx, e.Command, keys,
+	result := a.engine.parts.Tools.Run(ctx, e.Command, keys,
 		func(pid string) { emit(core.ToolStarted{Effect: e.ID, ProcessID: pid}) },
 		func(text string) { emit(core.ToolOutput{Effect: e.ID, Text: text}) })
 	close(ended)
@@ -91,13 +91,13 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 
 // withWorktrees does what nothing of a thread waits for.
 func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
-	if e.Worktrees == nil {
+	if e.parts.Worktrees == nil {
 		return
 	}
 	ctx, cancel := e.untilClosed()
 	e.work.Go(func() {
 		defer cancel()
-		do(ctx, e.Worktrees)
+		do(ctx, e.parts.Worktrees)
 	})
 }
 
@@ -106,12 +106,12 @@ const forgetTime = 10 * time.Second
 
 // forgetFiles lets go of what is kept of a thread that is gone.
 func (e *Engine) forgetFiles(id string) {
-	if e.Worktrees == nil {
+	if e.parts.Worktrees == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), forgetTime)
 	defer cancel()
-	e.Worktrees.ForgetThread(ctx, id)
+	e.parts.Worktrees.ForgetThread(ctx, id)
 }
 
 // answerOf is an answer that takes time, of what was found in a thread.
@@ -138,7 +138,7 @@ func (e *Engine) workOn(to protocol.Caller, id string, find func(*core.Thread) (
 			err = e.background(to, func() (any, error) { return beside(found, nil) })
 		}
 		if err != nil {
-			e.Outbox.Refuse(to, withCode(err))
+			e.parts.Outbox.Refuse(to, withCode(err))
 		}
 	}
 	posted, err := e.post(id, false, request{to: to, do: loaded, absent: func(*actor) { e.answer(to, stored) }})
