@@ -1,16 +1,15 @@
 package core
 
-// ListedModel is what a provider tells of a model that it has.
+// ListedModel describes a model in the list of a provider.
 type ListedModel struct {
-	// ID is what requests name it by. Name and Description are for people, and may be "".
+	// ID names the model in requests. Name and Description are for people, and may be "".
 	ID, Name, Description string
-	// Window is its context window in tokens, 0 where that is not told.
+	// Window is the context window in tokens, or 0 if unknown.
 	Window int64
-	// Modalities are those of text, image and audio that it takes, nil where that is not
-	// told.
+	// Modalities are the kinds of input (text, image, audio) that the model accepts, or nil if unknown.
 	Modalities []string
-	// Created is when it was made, in Unix seconds; 0 where that is not told.
+	// Created is the time of its release in Unix seconds, or 0 if unknown.
 	Created int64
-	// Wordless is set for models that do not answer with text.
+	// Wordless is set for models whose output is not text.
 	Wordless bool
 }

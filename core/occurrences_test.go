@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// heard is a thread in which the user has said texts, and the agent "ok" to each.
-func heard(t *testing.T, texts ...string) *machine {
+// conversation returns a thread with messages of the user, and "ok" of the agent after each.
+func conversation(t *testing.T, texts ...string) *machine {
 	m := newMachine(t.Errorf)
 	lines := []string{`start`}
 	for _, text := range texts {
@@ -26,7 +26,7 @@ func heard(t *testing.T, texts ...string) *machine {
 	return m
 }
 
-// found are what was found and its snippets, page by page.
+// found returns the matches with their snippets, page by page.
 func found(t *testing.T, m *machine, term string, limit uint32) (all []string) {
 	in := core.SearchOccurrences{To: m.caller(), Term: term, Limit: &limit}
 	for {
@@ -46,13 +46,13 @@ func found(t *testing.T, m *machine, term string, limit uint32) (all []string) {
 	}
 }
 
-// TestOccurrences has the snippets of the reference implementation.
+// TestOccurrences expects the snippets of the reference implementation.
 func TestOccurrences(t *testing.T) {
 	var count strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&count, "%03d|", i)
 	}
-	m := heard(t,
+	m := conversation(t,
 		count.String()+"NEEDLE"+count.String(),
 		"aa\nbb  \t cc\n\nXNL dd",
 		count.String()+"é😀é😀FFF😀",
@@ -76,7 +76,7 @@ func TestOccurrences(t *testing.T) {
 }
 
 func TestCursorsOfOccurrencesAreForOneText(t *testing.T) {
-	m := heard(t, "one one one")
+	m := conversation(t, "one one one")
 	limit := uint32(1)
 	next := asked[protocol.ThreadSearchOccurrencesResponse](t, m, core.SearchOccurrences{To: m.caller(), Term: "one", Limit: &limit}).NextCursor
 	junk := "junk"

@@ -11,8 +11,8 @@ import (
 	"appserver/protocol"
 )
 
-// told is a thread of three turns, the second of which has no messages of the agent.
-func told(t *testing.T) *machine {
+// threeTurns returns a thread of three turns. The second one has no messages of the agent.
+func threeTurns(t *testing.T) *machine {
 	m := newMachine(t.Errorf)
 	for _, line := range []string{
 		`start`, `turn-start "one"`, `piece text "1"`, `sample-done run="true"`, `tool-done exit=0 output="ok"`, `piece text "1, done"`, `sample-done`,
@@ -32,9 +32,9 @@ func asked[T any](t *testing.T, m *machine, in core.Input) T {
 	return out.Messages[0].(core.Reply).Result.(T)
 }
 
-// TestPagesAreTheWhole walks from page to page, in both directions, and back from each.
+// TestPagesAreTheWhole reads all pages in both directions, and back from each.
 func TestPagesAreTheWhole(t *testing.T) {
-	m := told(t)
+	m := threeTurns(t)
 	turns := m.thread.View(true).Turns
 	var items []string
 	for _, turn := range turns {
@@ -88,9 +88,9 @@ func itemPages(t *testing.T, m *machine, limit uint32, ascending bool) (items []
 	}
 }
 
-// TestItemsOfATurn are its own only, from an item on too.
+// TestItemsOfATurn lists the items of one turn only, from the begin and from an item on.
 func TestItemsOfATurn(t *testing.T) {
-	m := told(t)
+	m := threeTurns(t)
 	turns := m.thread.View(true).Turns
 	for _, turn := range turns {
 		page := asked[protocol.ThreadItemsListResponse](t, m, core.ListItems{To: m.caller(), Turn: &turn.ID})
@@ -107,9 +107,9 @@ func TestItemsOfATurn(t *testing.T) {
 	require.Equal(t, protocol.ThreadItemsListResponse{Data: []protocol.ThreadItemEntry{}}, page)
 }
 
-// TestTurnsShowAsMuchAsIsAskedFor, by default the user's first message and the agent's last.
-func TestTurnsShowAsMuchAsIsAskedFor(t *testing.T) {
-	m := told(t)
+// TestTurnsHaveTheRequestedItems expects the user's first message and the agent's last by default.
+func TestTurnsHaveTheRequestedItems(t *testing.T) {
+	m := threeTurns(t)
 	for view, want := range map[string][]int{"": {2, 1, 2}, protocol.ItemsSummary: {2, 1, 2}, protocol.ItemsFull: {3, 1, 4}, protocol.ItemsNotLoaded: {0, 0, 0}} {
 		page := asked[protocol.ThreadTurnsListResponse](t, m, core.ListTurns{To: m.caller(), ItemsView: view})
 		var got []int
@@ -121,7 +121,7 @@ func TestTurnsShowAsMuchAsIsAskedFor(t *testing.T) {
 }
 
 func TestCursorsOfOtherListsAreRefused(t *testing.T) {
-	m := told(t)
+	m := threeTurns(t)
 	turns := asked[protocol.ThreadTurnsListResponse](t, m, core.ListTurns{To: m.caller()})
 	items := asked[protocol.ThreadItemsListResponse](t, m, core.ListItems{To: m.caller()})
 	for i, in := range []core.Input{

@@ -11,14 +11,14 @@ import (
 const (
 	// previewLength bounds a preview, in graphemes.
 	previewLength = 80
-	// previewBytes bounds what of a text is looked at; quickBytes are enough of most.
+	// previewBytes bounds the bytes of a text that are read. quickBytes suffice for most texts.
 	previewBytes = 4 << 10
 	quickBytes   = 256
 	ellipsis     = "…"
 )
 
-// preview is the begin of a text in one line: runs of white space are one space, and
-// what cannot be seen is left out. Graphemes stay whole.
+// preview returns the begin of a text as one line. It replaces runs of white space by one space, removes
+// control characters, and does not split graphemes.
 func preview(text string) string {
 	text = strings.TrimSpace(text)
 	if line, enough := previewOf(text, quickBytes); enough {
@@ -28,19 +28,19 @@ func preview(text string) string {
 	return line
 }
 
-// previewOf looks at a limited number of bytes. They are enough where the preview is as
-// long as it may be, or the text ends within them.
+// previewOf reads a limited number of bytes. It reports whether they suffice: the preview has its full
+// length, or the text ends within them.
 func previewOf(text string, limit int) (line string, enough bool) {
 	text, cut := beginOf(text, limit)
 	line = oneLine(text)
-	count, end, last := 0, 0, 0 // end is that of the last grapheme but one
+	count, end, last := 0, 0, 0 // end is the end of the last grapheme but one
 	for it := graphemes.FromString(line); it.Next(); {
 		if count++; count > previewLength {
 			return line[:end] + ellipsis, true
 		}
 		end, last = last, it.End()
 	}
-	if cut { // the last grapheme may have been cut, too
+	if cut { // the last grapheme may be incomplete
 		return line[:end] + ellipsis, false
 	}
 	return line, true

@@ -17,7 +17,7 @@ const (
 	jamo    = "\u1112\u1161\u11ab"
 )
 
-// TestPreview shows texts in one line of at most 80 graphemes.
+// TestPreview expects one line of at most 80 graphemes.
 func TestPreview(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", ""},
@@ -46,7 +46,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// FuzzPreview shows any text, alone and in the midst of graphemes of several runes.
+// FuzzPreview previews any text, alone and repeated, so that graphemes of several runes are cut.
 func FuzzPreview(f *testing.F) {
 	for _, text := range []string{"", "hello\nworld", family, flag + "🇩", accents, jamo, "\x00\xff", "\u0600", strings.Repeat("\u200d", 100)} {
 		f.Add(text, 1)

@@ -14,7 +14,7 @@ import (
 	"appserver/protocol"
 )
 
-// timeline asks for a page of the timeline.
+// timeline requests a page of the timeline.
 func timeline(m *machine, a arguments, b *strings.Builder) error {
 	in := core.ListTimeline{To: m.caller(), Cursor: a.option("cursor")}
 	if a.has("older") {
@@ -35,7 +35,7 @@ func timeline(m *machine, a arguments, b *strings.Builder) error {
 	return nil
 }
 
-// timelineText is a page, one entry a line.
+// timelineText returns a page with one entry a line.
 func timelineText(p gjson.Result) string {
 	text := "timeline"
 	if p.Get("nextCursor").Type == gjson.Null {
@@ -60,15 +60,14 @@ func timelineText(p gjson.Result) string {
 // most is the largest page.
 var most = uint32(1000)
 
-// pageOf is a page of a thread's timeline. It changes nothing of the thread.
+// pageOf returns a page of a thread's timeline. It does not change the thread.
 func pageOf(t *core.Thread, cursor *string, limit uint32) protocol.ThreadTimelineListResponse {
 	out := t.Step(core.Stamp{Now: time.Now()}, core.ListTimeline{Cursor: cursor, Limit: &limit})
 	return out.Messages[0].(core.Reply).Result.(protocol.ThreadTimelineListResponse)
 }
 
-// seeTimeline checks that pages of any size make up the same list, that all of it can be
-// encoded, and that it has the items of each turn in their order, once, behind the turn's
-// start.
+// seeTimeline checks that pages of any size have the same list, that it can be encoded, and that it has
+// the items of each turn once, in order, after the start of the turn.
 func seeTimeline(t *testing.T, m *machine) {
 	t.Helper()
 	whole := pages(m.thread, most)
@@ -101,7 +100,7 @@ func seeTimeline(t *testing.T, m *machine) {
 	}
 }
 
-// pages are all entries, page by page.
+// pages returns all entries, read page by page.
 func pages(t *core.Thread, size uint32) (entries []protocol.ThreadTimelineEntry) {
 	for cursor := (*string)(nil); ; {
 		page := pageOf(t, cursor, size)
@@ -112,8 +111,8 @@ func pages(t *core.Thread, size uint32) (entries []protocol.ThreadTimelineEntry)
 	}
 }
 
-// TestAPageDecodesItsOwnItemsOnly counts what the first page allocates: as much in a
-// thread of 5,000 turns as in one of 50.
+// TestAPageDecodesItsOwnItemsOnly compares the allocations of the first page in threads of 50 and of
+// 5,000 turns.
 func TestAPageDecodesItsOwnItemsOnly(t *testing.T) {
 	cost := func(turns int) float64 {
 		lines := longThread(turns)
@@ -127,7 +126,7 @@ func TestAPageDecodesItsOwnItemsOnly(t *testing.T) {
 	require.InDelta(t, cost(50), cost(5000), 50)
 }
 
-// longThread is the lines of a thread.
+// longThread returns the lines of a thread.
 func longThread(turns int) []protocol.RolloutLine {
 	var b strings.Builder
 	b.WriteString(`{"type":"session_meta","payload":{"id":"t-1","history_mode":"paginated"}}` + "\n")

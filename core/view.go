@@ -6,7 +6,7 @@ import (
 	"appserver/protocol"
 )
 
-// View is the thread as clients see it.
+// View returns the thread as clients see it.
 func (t *Thread) View(includeTurns bool) protocol.Thread {
 	v := View(Summary{
 		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.transcript.Preview(),
@@ -27,7 +27,7 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 	return v
 }
 
-// StoredView is the thread as clients see it while it is not loaded.
+// StoredView returns the thread as clients see it while it is not loaded.
 func (t *Thread) StoredView(includeTurns bool) protocol.Thread {
 	v := t.View(includeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
@@ -36,14 +36,15 @@ func (t *Thread) StoredView(includeTurns bool) protocol.Thread {
 	return v
 }
 
-// omitDefaults takes the model out that no line gives: the next turn takes the default of then.
+// omitDefaults removes the model unless a line has named it. The next turn uses the default of its time,
+// which may be another one.
 func (t *Thread) omitDefaults(v *protocol.Thread) {
 	if !t.modelRecorded {
 		v.Model, v.ReasoningEffort = nil, nil
 	}
 }
 
-// updated is the time of the last line.
+// updated returns the time of the last line.
 func (t *Thread) updated() time.Time { return firstTime(parseTime(t.written), t.options.Written) }
 
 // Current is the state of a loaded thread that lists show.
@@ -71,7 +72,7 @@ func (c Current) Settings() Settings {
 	return s
 }
 
-// Summary is what is known of a thread without its turns.
+// Summary has the facts about a thread that need no turns.
 type Summary struct {
 	ID       string
 	Meta     protocol.SessionMeta
@@ -79,13 +80,13 @@ type Summary struct {
 	Name     string
 	Preview  string
 	Path     string
-	// Began is when the thread began, where Meta does not tell.
+	// Began is the time of the thread's begin if Meta has none.
 	Began     time.Time
 	Updated   time.Time
 	Ephemeral bool
 }
 
-// View is a thread that is not loaded, as clients see it. It has no turns.
+// View returns a thread that is not loaded as clients see it, without turns.
 func View(s Summary) protocol.Thread {
 	spawn := protocol.SpawnOf(s.Meta.Source)
 	created := firstTime(parseTime(s.Meta.Timestamp), s.Began, s.Updated)
@@ -105,7 +106,7 @@ func View(s Summary) protocol.Thread {
 	return v
 }
 
-// Environments are those of a loaded thread whose commands run in cwd.
+// Environments returns the environments of a loaded thread whose commands run in cwd.
 func Environments(cwd string) []protocol.Environment {
 	return []protocol.Environment{{EnvironmentID: protocol.EnvironmentLocal, Cwd: cwd, RuntimeWorkspaceRoots: []string{cwd}}}
 }
@@ -120,7 +121,7 @@ func firstTime(times ...time.Time) time.Time {
 	return time.Time{}
 }
 
-// seconds is Unix time, 0 for the zero time.
+// seconds returns Unix time, 0 for the zero time.
 func seconds(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -154,7 +155,7 @@ func (t *Thread) status() protocol.ThreadStatus {
 	return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
 }
 
-// LastTurn is the last turn, without its items; the zero Turn before the first.
+// LastTurn returns the last turn without its items, or the zero Turn if there is none.
 func (t *Thread) LastTurn() protocol.Turn {
 	last := t.transcript.Last()
 	if last == nil {

@@ -169,7 +169,7 @@ func (t *Thread) eventOf(position int64, id string) (index int, found bool) {
 // findAnchor returns the index of the last item of a turn with an id.
 func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (index int, err *protocol.Error) {
 	if turnID == nil {
-		return 0, protocol.InvalidParams("turnId", "`turnId` is needed where `cursor` is an item")
+		return 0, protocol.InvalidParams("turnId", "`turnId` is required if `cursor` names an item")
 	}
 	events := t.Transcript.Events()
 	for i := len(events) - 1; i >= 0; i-- {
