@@ -145,7 +145,7 @@ func TestBinaryTerminalsEndInTheRollout(t *testing.T) {
 	require.Equal(t, "up\n", gjson.GetBytes(shown[2], "aggregatedOutput").Str)
 	c.Turn(id, "is it up?")
 	c.Close()
-	require.Contains(t, p.Asked()[3].Body, "it ended with the server")
+	require.Contains(t, p.Asked()[3].Body, "the server was restarted")
 }
 
 // TestBinaryConfinesTerminals as all other commands.
