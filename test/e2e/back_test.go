@@ -153,7 +153,7 @@ func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
 	c.Done(id, apptest.RunsShell("echo 2 > two.txt"))
 	warned := 0
 	for _, m := range c.Seen {
-		if m.Method == "warning" && strings.Contains(gjson.GetBytes(m.Params, "message").Str, "in part only") {
+		if m.Method == "warning" && strings.Contains(gjson.GetBytes(m.Params, "message").Str, "only in part") {
 			warned++
 		}
 	}

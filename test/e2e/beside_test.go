@@ -64,6 +64,7 @@ func TestBinaryRunsTheUsersCommandBesideAQuestion(t *testing.T) {
 // TestBinaryTracksWhatWasDenied: what a command did before the sandbox was in its way is told and
 // taken back, whatever the user decides.
 func TestBinaryTracksWhatWasDenied(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	for _, decision := range []string{"accept", "decline", "cancel"} {
 		for name, runs := range map[string]func(string) []apptest.Act{"shell": apptest.RunsShell, "exec_command": func(s string) []apptest.Act { return apptest.RunsExec(s, apptest.Object{"tty": true}) }} {

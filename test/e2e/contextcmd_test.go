@@ -125,6 +125,7 @@ func TestContextEdits(t *testing.T) {
 
 // TestContextTakesBack every edit.
 func TestContextTakesBack(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	list := func() string {

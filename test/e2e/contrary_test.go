@@ -52,6 +52,7 @@ func forever(begin, text string) http.HandlerFunc {
 // TestBinaryEndsTurnsOfAnyProvider: whatever a provider does, the turn ends, once, and the next
 // one is served.
 func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	const done = "data: [DONE]\n\n"
 	word := func(s string) string { return apptest.Streamed(apptest.Object{"content": s}, nil) }

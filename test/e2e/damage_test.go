@@ -75,6 +75,7 @@ var sicknesses = map[string]sick{
 // sound: it is listed, read and resumed where it can be, what is wrong is told once, the
 // other thread is not touched, and the server goes on.
 func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	_, id, path := stored(t)
 	text, err := os.ReadFile(path)

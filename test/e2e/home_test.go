@@ -239,6 +239,7 @@ func TestBinaryNeedsFewDescriptors(t *testing.T) {
 
 // TestBinaryStartsOnGarbage has garbage in the place of every side file.
 func TestBinaryStartsOnGarbage(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	garbage := "\x00\xff{]\nnull\n{\"id\":5,\"thread_name\":[]}\n" + strings.Repeat("[", 1000)
 	for name, spoil := range map[string]func(home string) error{

@@ -314,6 +314,7 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 // TestBinaryListenTakesWhateverComes on a WebSocket: each bad message has an answer, and
 // none ends the connection.
 func TestBinaryListenTakesWhateverComes(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	h := apptest.StartHost(t, apptest.ShortDir(t), "unix://")
 	g := h.Welcome()

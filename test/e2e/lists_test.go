@@ -101,6 +101,7 @@ func TestBinaryListsBeforeInitialize(t *testing.T) {
 // TestBinaryListsModelsOfBadProviders: whatever a provider says under /models, the list has
 // what is configured, nothing is told of the key, and turns go on.
 func TestBinaryListsModelsOfBadProviders(t *testing.T) {
+	apptest.Long(t)
 	fails := func(status int, body string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)

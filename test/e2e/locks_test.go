@@ -14,6 +14,7 @@ import (
 // changes a thread that the first one holds is refused, what reads it is not; the thread is
 // free as soon as the first has ended, however that was, with a turn under way too.
 func TestBinaryHasOneWriterForEachThread(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	for name, end := range map[string]func(first *apptest.Client, id string) (turns int){
 		"killed": func(first *apptest.Client, _ string) int {

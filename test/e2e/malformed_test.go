@@ -53,6 +53,7 @@ func (q question) malformed(id string) []string {
 // TestBinaryTakesNoMalformedAnswer of any kind of request: nothing runs, the client hears a
 // warning, and the turn ends. Answers that name no request have it asked again.
 func TestBinaryTakesNoMalformedAnswer(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)

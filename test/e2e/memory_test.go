@@ -120,6 +120,7 @@ func TestBinaryRemembersNothingUnasked(t *testing.T) {
 // TestBinaryRemembersByTheRepository: a linked worktree shares the memory of its repository,
 // another directory does not.
 func TestBinaryRemembersByTheRepository(t *testing.T) {
+	apptest.Long(t)
 	apptest.OnBothWires(t, binaryRemembersByTheRepository)
 }
 
@@ -146,6 +147,7 @@ func binaryRemembersByTheRepository(t *testing.T, on apptest.WireAPI) {
 
 // TestBinaryMemoryIsDamaged: it is made anew of what is left, and said.
 func TestBinaryMemoryIsDamaged(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(60)...)
 	home := p.Home(t)

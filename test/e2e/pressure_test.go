@@ -144,6 +144,7 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 // TestBinaryBoundsOutput has a command that writes 64 MiB: the client sees half of it,
 // is told so, and 40 KB are kept for the model.
 func TestBinaryBoundsOutput(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.StartTrusted()
@@ -190,6 +191,7 @@ const maxLine = 64 << 20
 
 // TestBinaryAnswersEachRequestOnce pipelines requests while the client does not read.
 func TestBinaryAnswersEachRequestOnce(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	requests := 10_000 / apptest.Weight
 	c := apptest.StartOffline(t, t.TempDir())

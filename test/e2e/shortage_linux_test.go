@@ -40,6 +40,7 @@ type shortage struct {
 // the disk; once the shortage is over the same request is served, and another server finds what
 // this one has.
 func TestBinaryHealsAfterAShortage(t *testing.T) {
+	apptest.Long(t)
 	t.Parallel()
 	for name, s := range map[string]shortage{
 		"room": {func(c *apptest.Client) func() {

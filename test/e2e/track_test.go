@@ -146,7 +146,7 @@ func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 		return apptest.Call("apply_patch", apptest.Object{"input": "*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to + "\n*** End Patch\n"})
 	}
 	c.Done(id, change("two", "patched"))
-	require.Contains(t, o.LastOutput(), "no file was changed")
+	require.Contains(t, o.LastOutput(), "No file was changed")
 	turn := c.Done(id, change("of the command", "patched"))
 	tell("once more")
 	require.Equal(t, "checkpointConflict", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Data.Kind)

@@ -208,6 +208,7 @@ func (j *jail) try(thread, call, script string) bool {
 // TestSandboxHolds tries each way out from each interpreter, and that it is one
 // where nothing is confined.
 func TestSandboxHolds(t *testing.T) {
+	apptest.Long(t)
 	jails(t, func(t *testing.T, j *jail) {
 		confined, free := j.thread("workspace-write"), j.thread("danger-full-access")
 		for name, call := range interpreters(t) {
