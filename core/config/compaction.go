@@ -2,16 +2,16 @@ package config
 
 import "appserver/core/compaction"
 
-// Compaction says how contexts are compacted.
+// Compaction configures how contexts are compacted.
 type Compaction struct {
-	// Strategy is what is tried first.
+	// Strategy is the first strategy to try.
 	Strategy string `key:"strategy" oneof:"summary userMessages mask local"`
-	// KeepTurns is how many of the last turns stay word for word.
+	// KeepTurns is the number of last turns that are not changed.
 	KeepTurns int `key:"keep_turns" min:"0"`
-	// UserMessageTokens bounds what stays of the user's messages in older turns.
+	// UserMessageTokens bounds the user's messages that are kept of older turns.
 	UserMessageTokens int `key:"user_message_tokens" min:"0"`
-	// LimitPercent and TargetPercent are of the context window: a request that would have
-	// more than the former is made after a compaction to the latter.
+	// LimitPercent and TargetPercent are shares of the context window. A request above the limit is
+	// sent after a compaction to the target.
 	LimitPercent  int `key:"limit_percent" min:"1" max:"100"`
 	TargetPercent int `key:"target_percent" min:"1" max:"100"`
 }
@@ -20,10 +20,10 @@ func defaultCompaction() Compaction {
 	return Compaction{Strategy: "summary", KeepTurns: 5, UserMessageTokens: 20_000, LimitPercent: 90, TargetPercent: 70}
 }
 
-// CompactionOf is the compaction of threads that use a model, of whose window the provider
-// told (0 is nothing). Where its window is not
-// known, and no limit is set, nothing is compacted unasked. The limit is within the window,
-// and the target below the limit in the same proportion as without a limit that is set.
+// CompactionOf returns the rules of compaction for threads with a model; told is the context window
+// that the provider reported, or 0. If the window is not known and no limit is set, there is no
+// automatic compaction. The limit is at most the window. The target is below the limit, in the same
+// proportion as the defaults.
 func (c *Config) CompactionOf(provider, model string, told int64) compaction.Rules {
 	own := c.Compaction
 	rules := compaction.Rules{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens), Prompt: or(c.CompactPrompt, "")}

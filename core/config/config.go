@@ -13,28 +13,26 @@ import (
 	"appserver/protocol"
 )
 
-// Source says where settings come from.
+// Source describes where settings are read from.
 type Source struct {
-	// Home is CODEX_HOME, the folder of the file. A missing file sets nothing.
+	// Home is CODEX_HOME, the folder of the user's file. If the file does not exist, it sets nothing.
 	Home string
-	// System is the file of settings for all users of the machine; "" is none.
+	// System is the file for all users of the machine, or empty.
 	System string
-	// Overrides are key=value: a dotted key, and a value in TOML or, where it is no
-	// TOML, a plain string.
+	// Overrides are key=value: a dotted key, and a value in TOML, or a plain string if it is not TOML.
 	Overrides []string
-	// Provider is the choice of --model-provider; "" leaves it to the others.
+	// Provider is the value of --model-provider, or empty.
 	Provider string
 	// Getenv reads the environment; nil is an empty one.
 	Getenv func(string) string
 }
 
-// Config is the settings in force. Pointers are nil, and strings empty, where
-// nothing is set and no default applies.
+// Config holds the effective settings. Pointers are nil and strings empty if nothing is set and no
+// default applies.
 type Config struct {
-	// Model is the model of new threads; empty where the provider implies none and
-	// nothing is set.
+	// Model is the model of new threads. It is empty if nothing is set and the provider implies none.
 	Model string `key:"model"`
-	// ModelProvider names the provider of new threads. It need not exist.
+	// ModelProvider is the provider of new threads. It may not exist.
 	ModelProvider string `key:"model_provider"`
 	// ModelProviders are the built-in and the configured providers by name.
 	ModelProviders Providers `key:"model_providers"`
@@ -56,51 +54,51 @@ type Config struct {
 	ModelVerbosity             *string `key:"model_verbosity" oneof:"low medium high"`
 	ServiceTier                *string `key:"service_tier"`
 
-	// DeveloperInstructions go behind the system prompt. Instructions, and stronger
-	// the file ModelInstructionsFile, replace the system prompt itself.
+	// DeveloperInstructions follow the system prompt. Instructions replace the system prompt. The file
+	// ModelInstructionsFile replaces both.
 	DeveloperInstructions *string `key:"developer_instructions"`
 	Instructions          *string `key:"instructions"`
 	ModelInstructionsFile string  `key:"model_instructions_file" path:""`
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
 
-	// Projects are the user's decisions about folders. ProjectRootMarkers are the names of
-	// files and folders that mark the root of a project.
+	// Projects are the user's decisions about folders. ProjectRootMarkers are the names of files and
+	// folders that mark the root of a project.
 	Projects           map[string]Project `key:"projects"`
 	ProjectRootMarkers []string           `key:"project_root_markers"`
 
-	// Notify is a program with arguments. It is run with one more after each turn.
+	// Notify is a program with arguments that runs after each turn, with one more argument.
 	Notify []string `key:"notify"`
 
 	Tools Tools `key:"tools"`
-	// WebSearch is how providers may search the web for the model; nil is cached.
+	// WebSearch is the way in which providers search the web for the model; nil is cached.
 	WebSearch *string  `key:"web_search" oneof:"disabled cached indexed live"`
 	Features  Features `key:"features"`
 
-	// ThreadUnloadDelaySecs is how long a thread stays loaded that nobody is subscribed to;
-	// below 0 it does for good.
+	// ThreadUnloadDelaySecs is the time that a thread without subscribers stays loaded, in seconds. If
+	// it is negative, the thread is never unloaded.
 	ThreadUnloadDelaySecs int `key:"thread_unload_delay_secs" min:"-1" max:"31536000"`
 
-	// McpServers are the MCP servers by name; McpStartupGrace is how long a first turn
-	// waits for those that are being started.
+	// McpServers are the MCP servers by name. McpStartupGrace is the time that a first turn waits for
+	// servers that are starting.
 	McpServers      McpServers    `key:"mcp_servers"`
 	McpStartupGrace time.Duration `key:"mcp_optional_startup_grace_ms" min:"0" max:"600000"`
 
 	History History `key:"history"`
 	Context Context `key:"context"`
 	Compat  Compat  `key:"compat"`
-	// Compaction says how contexts are compacted, CompactPrompt how the model is asked for
+	// Compaction configures how contexts are compacted. CompactPrompt is the model's instruction for
 	// summaries.
 	Compaction    Compaction `key:"compaction"`
 	CompactPrompt *string    `key:"compact_prompt"`
-	// Memory says what is remembered of what leaves contexts.
+	// Memory configures the memory of what leaves contexts.
 	Memory Memory `key:"memory"`
 	Index  Index  `key:"index"`
-	// Checkpoints are of the files that turns change.
+	// Checkpoints configures the checkpoints of files that turns change.
 	Checkpoints Checkpoints `key:"checkpoints"`
 
-	// Warnings are about keys without effect, each with file, line and key. Those
-	// of a Config made by With are about its overrides only.
+	// Warnings are about keys without effect, each with file, line and key. Those of a Config from
+	// With are about its overrides only.
 	Warnings []string
 	// ProjectWarnings are about the files of the project.
 	ProjectWarnings []string
@@ -113,7 +111,7 @@ type Config struct {
 	project  project
 }
 
-// SandboxWorkspaceWrite widens or narrows the sandbox mode workspace-write.
+// SandboxWorkspaceWrite configures the sandbox mode workspace-write.
 type SandboxWorkspaceWrite struct {
 	WritableRoots       []string `key:"writable_roots" path:""`
 	NetworkAccess       bool     `key:"network_access"`
@@ -121,89 +119,89 @@ type SandboxWorkspaceWrite struct {
 	ExcludeSlashTmp     bool     `key:"exclude_slash_tmp"`
 }
 
-// ShellEnvironmentPolicy says which variables commands get.
+// ShellEnvironmentPolicy selects the environment variables of commands.
 type ShellEnvironmentPolicy struct {
 	Inherit string `key:"inherit" oneof:"all core none"`
-	// IgnoreDefaultExcludes is set where variables with names of secrets are passed on.
+	// IgnoreDefaultExcludes is set if variables with names of secrets are passed on.
 	IgnoreDefaultExcludes bool              `key:"ignore_default_excludes"`
 	Exclude               []string          `key:"exclude"`
 	Set                   map[string]string `key:"set"`
 	IncludeOnly           []string          `key:"include_only"`
-	// UseProfile changes nothing: commands always run in a login shell.
+	// UseProfile has no effect: commands always run in a login shell.
 	UseProfile *bool `key:"experimental_use_profile"`
 }
 
-// Tools says which tools models are offered.
+// Tools selects the tools of models.
 type Tools struct {
-	// ViewImage is whether they can look at images; nil leaves that to the model.
+	// ViewImage offers a tool to view images; nil leaves the choice to the model.
 	ViewImage *bool `key:"view_image"`
-	// WebSearch has the details of the provider's search of the web.
+	// WebSearch has options of the provider's web search.
 	WebSearch WebSearchTool `key:"web_search"`
 }
 
-// Features are what can be turned on and off of the reference implementation's.
+// Features are switches of the reference implementation.
 type Features struct {
-	// UnifiedExec is false where models run no commands in the background.
+	// UnifiedExec allows models to run commands in the background.
 	UnifiedExec bool `key:"unified_exec"`
-	// UserInput lets models ask the user in turns that are not in plan mode, too.
+	// UserInput allows models to ask the user in turns outside of plan mode.
 	UserInput bool `key:"default_mode_request_user_input"`
 }
 
-// History says what is kept of conversations.
+// History configures the storage of conversations.
 type History struct {
-	// SaveHistory is false where threads live in memory only.
+	// SaveHistory is false if threads are in memory only.
 	SaveHistory bool `key:"saveHistory"`
 	// MaxSize bounds the turns in the live context; 0 is no bound.
 	MaxSize int `key:"maxSize" min:"0"`
-	// SensitivePatterns are words and regular expressions (RE2) for texts that are not
-	// written to disk.
+	// SensitivePatterns are words and regular expressions (RE2) for texts that are not written to
+	// disk.
 	SensitivePatterns []string `key:"sensitivePatterns"`
-	// RedactSecrets is false where keys of known forms are written as they come.
+	// RedactSecrets is false if keys of known forms are written unchanged.
 	RedactSecrets bool `key:"redactSecrets"`
-	// MaxAge is how many days a thread stays after it was last written, MaxBytes how many
-	// bytes rollouts may have together; 0 is no bound.
+	// MaxAge is the number of days after the last write that a thread is kept. MaxBytes bounds the
+	// size of all rollouts, in bytes. 0 is no bound.
 	MaxAge   int   `key:"maxAge" min:"0" max:"36500"`
 	MaxBytes int64 `key:"maxBytes" min:"0"`
-	// Retention is what is done with the oldest threads where a bound is passed.
+	// Retention is the action for the oldest threads if a bound is exceeded.
 	Retention string `key:"retention" oneof:"archive delete"`
 }
 
-// The words of History.Retention.
+// The values of History.Retention.
 const (
 	RetentionArchive = "archive"
 	RetentionDelete  = "delete"
 )
 
-// Index is about the index over rollouts.
+// Index configures the index of rollouts.
 type Index struct {
-	// Enabled is false where lists read the rollouts, and nothing can be searched.
+	// Enabled is false if there is no index: lists read the rollouts, and searches fail.
 	Enabled bool `key:"enabled"`
-	// Path is the database's; a relative one is below the home.
+	// Path is the file of the database. A relative path is below the home.
 	Path string `key:"path"`
 }
 
-// Checkpoints is about the states of worktrees that are kept.
+// Checkpoints configures the stored states of worktrees.
 type Checkpoints struct {
-	// Enabled is false where worktrees are not captured.
+	// Enabled is false if worktrees are not captured.
 	Enabled bool `key:"enabled"`
-	// Keep is how many checkpoints a thread has at most.
+	// Keep bounds the number of checkpoints of a thread.
 	Keep int `key:"keep" min:"1" max:"10000"`
-	// MaxFiles and MaxBytes bound the worktrees that are captured: how many files they have,
-	// and how many bytes of them would have to be stored; 0 is the usual bound.
+	// MaxFiles and MaxBytes bound the worktrees that are captured: their number of files, and the
+	// bytes that would have to be stored. 0 is the default.
 	MaxFiles int   `key:"max_files" min:"0"`
 	MaxBytes int64 `key:"max_bytes" min:"0"`
 }
 
-// Context is about context control.
+// Context configures context control.
 type Context struct {
-	// RewriteOnUnload is false where rollouts only ever grow.
+	// RewriteOnUnload is false if rollouts are never rewritten.
 	RewriteOnUnload bool `key:"rewrite_on_unload"`
 }
 
-// Compat holds what is done for the sake of particular clients.
+// Compat has settings for particular clients.
 type Compat struct {
-	// TurnCompletedFloor is the least time between the answer of turn/start and
-	// the turn's turn/completed. Half of it lies before the model's first words.
+	// TurnCompletedFloor is the minimum time between the response to turn/start and turn/completed.
+	// Half of it passes before the first words of the model.
 	TurnCompletedFloor time.Duration `key:"turn_completed_floor_ms" min:"0" max:"60000"`
 }
 
@@ -240,7 +238,7 @@ func Load(o Source) (*Config, error) {
 	return o.build(file)
 }
 
-// with is what Load would give if the file of settings had a content.
+// with returns the result of Load for another content of the user's file.
 func (o Source) with(file string, text []byte) (*Config, error) {
 	l, err := decodeLayer(userSource(file), text, decodeTOML)
 	if err != nil {
@@ -273,13 +271,13 @@ func (o Source) build(file *layer) (*Config, error) {
 	return build(o.Home, getenv, layers, project{})
 }
 
-// With is c with a thread's overrides by dotted key on top. An error is a
-// *protocol.Error that names the key as config.KEY.
+// With returns c with a thread's overrides by dotted key on top. An error is a *protocol.Error that
+// names the key as config.KEY.
 func (c *Config) With(overrides map[string]json.RawMessage) (*Config, error) {
 	return c.For("", overrides)
 }
 
-// refuseOverride is the first of the errors in err as an answer to the client.
+// refuseOverride returns the first of the errors in err as an error for the client.
 func refuseOverride(err error) error {
 	var bad *Error
 	if !errors.As(err, &bad) {
@@ -294,7 +292,7 @@ func refuseOverride(err error) error {
 	return protocol.InvalidParams(field, "`%s`: %s", field, bad.Problem)
 }
 
-// build makes the settings of layers, the weakest first, in a project.
+// build merges layers, the weakest first, to the settings in a project.
 func build(home string, getenv func(string) string, layers []*layer, p project) (*Config, error) {
 	c := defaults()
 	c.home, c.getenv, c.layers, c.project = home, getenv, layers, p
@@ -315,9 +313,8 @@ func build(home string, getenv func(string) string, layers []*layer, p project) 
 	return c, errors.Join(d.problems...)
 }
 
-// chooseModel leaves the model to the provider where nothing is set, and where the
-// provider was chosen by a stronger layer than the model: that model was meant for
-// another provider.
+// chooseModel clears the model if nothing is set, or if a stronger layer than the model's chose the
+// provider: that model was meant for another provider.
 func (c *Config) chooseModel() {
 	implied := impliedModels[c.ModelProvider]
 	if implied != "" && (c.Model == "" || c.rank("model") < c.rank("model_provider")) {
@@ -325,10 +322,10 @@ func (c *Config) chooseModel() {
 	}
 }
 
-// Redactor takes out of lines what is not to be written; nil takes out nothing.
+// Redactor removes secrets from lines; nil removes nothing.
 func (c *Config) Redactor() *redact.Redactor { return c.redactor }
 
-// rank is the strength of the layer that set a key, -1 where none did.
+// rank returns the strength of the layer that set a key, or -1 if none did.
 func (c *Config) rank(key string) int {
 	n := c.root.find(key)
 	if n == nil {
@@ -337,7 +334,7 @@ func (c *Config) rank(key string) int {
 	return slices.Index(c.layers, n.place.layer)
 }
 
-// check finds what is of the right type and yet of no use.
+// check reports values of the right type that cannot be used.
 func (c *Config) check(d *decoder) {
 	if effort := c.ModelReasoningEffort; effort != nil && *effort == "" {
 		c.ModelReasoningEffort = nil
@@ -367,7 +364,7 @@ func (c *Config) checkProviders(d *decoder) {
 	}
 }
 
-// checkURL wants an address of http or https. An empty one counts as not set.
+// checkURL requires an address of http or https. An empty one counts as not set.
 func (d *decoder) checkURL(address string, n *node, path []string) {
 	u, err := url.Parse(address)
 	ok := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""

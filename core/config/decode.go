@@ -14,14 +14,14 @@ import (
 	"appserver/protocol"
 )
 
-// decoder fills structs from nodes. A field takes the key that its tag names:
+// decoder fills structs from nodes. A field gets the value of the key in its tag:
 //
 //	key:"name"        the key
 //	oneof:"a b c"     the words that a string may be
 //	min:"0" max:"9"   bounds of an integer; a time.Duration is in milliseconds
 //	path:""           a path: ~/ and relative paths become absolute
 //
-// A key that is not set leaves its field as it is.
+// A key that is not set does not change its field.
 type decoder struct {
 	resolve  func(path string, at place) string
 	problems []error
@@ -46,8 +46,8 @@ func (d *decoder) warn(n *node, path []string, text string) {
 	d.warnings = append(d.warnings, warning{n.place, fmt.Sprintf("%s: %s: %s", n.place, dotted(path), text)})
 }
 
-// sortedWarnings returns the warnings in the order of their lines, those about files of the
-// project apart.
+// sortedWarnings returns the warnings in the order of their lines, those about files of the project
+// apart.
 func (d *decoder) sortedWarnings() (texts, ofProject []string) {
 	slices.SortStableFunc(d.warnings, func(a, b warning) int {
 		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.text, b.text))
@@ -62,7 +62,7 @@ func (d *decoder) sortedWarnings() (texts, ofProject []string) {
 	return texts, ofProject
 }
 
-// fields fills the struct to. Keys without a field are warned about.
+// fields fills the struct to. It warns about keys without a field.
 func (d *decoder) fields(to reflect.Value, n *node, path []string) {
 	if n.table == nil {
 		d.expected(n, path, "a table")
@@ -84,7 +84,7 @@ func (d *decoder) fields(to reflect.Value, n *node, path []string) {
 	}
 }
 
-// below is path with one more key, sharing no memory with other paths.
+// below returns path with one more key. It shares no memory with other paths.
 func below(path []string, key string) []string { return append(slices.Clip(path), key) }
 
 func (d *decoder) value(to reflect.Value, n *node, path []string, tag reflect.StructTag) {
@@ -127,7 +127,7 @@ func (d *decoder) value(to reflect.Value, n *node, path []string, tag reflect.St
 	}
 }
 
-// unmarshal reads a type of the protocol as it is read from the wire.
+// unmarshal decodes a type of the protocol as from the wire.
 func (d *decoder) unmarshal(to json.Unmarshaler, n *node, path []string) {
 	text, err := protocol.Marshal(n.plain())
 	if err == nil {
@@ -226,8 +226,8 @@ func resolver(userHome string) func(string, place) string {
 	}
 }
 
-// encode is the struct v as a table by the same tags; what is not set is null, and
-// a list that is not set is empty.
+// encode returns the struct v as a table, by the same tags. Values that are not set are null; lists
+// are empty.
 func encode(v reflect.Value) map[string]any {
 	out := map[string]any{}
 	for i := range v.NumField() {

@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// oldUnifiedExec is the deprecated name of features.unified_exec, which can also stand at the
-// top level.
+// oldUnifiedExec is the deprecated name of features.unified_exec, which can also be a top-level
+// key.
 const oldUnifiedExec = "experimental_use_unified_exec_tool"
 
 // renamedFeatures are deprecated keys of [features], with the keys that replace them. They are

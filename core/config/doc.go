@@ -1,25 +1,25 @@
-// Package config is what the user set: CODEX_HOME/config.toml (or config.yaml),
-// the command line's overrides on top of it, and a thread's own on top of those.
-// Its keys are those of the reference implementation, and some of its own.
+// Package config reads the user's settings: CODEX_HOME/config.toml (or config.yaml), the overrides
+// of the command line, and the overrides of a thread. Its keys are those of the reference
+// implementation, and some of its own. [Load] returns a [Config], [Config.For] the settings of
+// threads in a folder, and [Live] the settings of a running server, which clients can change.
 //
 // # Layers
 //
-// [Load] reads the layers, the weakest first: defaults, the machine's file, the
-// user's file, the command line. Tables are joined key by key, everything else is
-// replaced whole. [Config.For] puts the files of a project below the command line,
-// and a thread's overrides on top. A null, in YAML or in a thread's overrides, leaves
-// the key as the weaker layers have it.
+// Load reads the layers in order of strength, the weakest first: defaults, the file of the
+// machine, the file of the user, the command line. Tables are merged key by key; other values are
+// replaced. Config.For inserts the files of a project below the command line, and a thread's
+// overrides on top. A null, in YAML or in a thread's overrides, keeps the value of the weaker
+// layers.
 //
 // # Errors and warnings
 //
-// A wrong type, a word outside a closed set and broken syntax are errors that name
-// the file and line, or the override, the key, and what was expected; all of them
-// are reported at once. A key that nobody knows is a warning, a key of the
-// reference implementation that has no effect here is neither.
+// A wrong type, a word outside a closed set and broken syntax are errors. An error names the file
+// and line, or the override, then the key and the expected value. All errors are reported at once.
+// An unknown key is a warning. A key of the reference implementation that has no effect here is
+// neither.
 //
-// A *Config does not change after Load and may be used by any number of
-// goroutines. The package starts none. Files are read by Load, For, and
-// [Config.BaseInstructions] only.
+// A *Config does not change after Load, and any number of goroutines may use it. The package
+// starts none. Only Load, For, [Config.BaseInstructions] and the methods of Live read files.
 //
 // # Decisions
 //

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Error is a setting that cannot be used.
+// Error reports a setting that cannot be used.
 type Error struct {
-	// Place is the file with its line, FILE:LINE, or the override as it was
-	// written.
+	// Place is the file with its line, FILE:LINE, or the override as it was written.
 	Place string
-	// Key is the dotted key, empty where the error is not about one.
+	// Key is the dotted key, or empty if the error concerns no key.
 	Key string
-	// Problem says what is wrong and what was expected.
+	// Problem states the cause and the expected value.
 	Problem string
 }
 
-// Error is place, key and problem: "FILE:3: model: expected a string, got a list".
+// Error returns place, key and problem: "FILE:3: model: expected a string, got a list".
 func (e *Error) Error() string {
 	var parts []string
 	for _, s := range []string{e.Place, e.Key, e.Problem} {
@@ -28,7 +27,7 @@ func (e *Error) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// fileError is err, of a file operation, without the path that Place says.
+// fileError wraps an error of a file operation, without the path, which Place has.
 func fileError(file string, err error) *Error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// FeatureList is the switches that have an effect here.
+// FeatureList returns the switches that have an effect here.
 func (c *Config) FeatureList() []protocol.ExperimentalFeature {
 	list, usual := []protocol.ExperimentalFeature{}, encode(reflect.ValueOf(defaults().Features))
 	now := encode(reflect.ValueOf(c.Features))
@@ -23,8 +23,8 @@ func (c *Config) FeatureList() []protocol.ExperimentalFeature {
 	return list
 }
 
-// SkillEnabled is false for a skill that [[skills.config]] disables, by its path or by its
-// name. Of several rows the last counts.
+// SkillEnabled returns false for a skill that [[skills.config]] disables, by its path or its name.
+// Of several rows, the last one counts.
 func (c *Config) SkillEnabled(name, path string) bool {
 	enabled := true
 	n := c.root.find("skills", "config")

@@ -2,8 +2,7 @@ package config
 
 import "strings"
 
-// stableKeys are the members that config/read always answers, null where they are
-// not set.
+// stableKeys are the members that config/read always returns, null if they are not set.
 var stableKeys = []string{
 	"analytics", "approval_policy", "approvals_reviewer", "browser_use",
 	"client_search_provider", "compact_prompt", "computer_use", "desktop",
@@ -15,8 +14,8 @@ var stableKeys = []string{
 	"web_search",
 }
 
-// idleKeys are keys of the reference implementation, version 0.169.0, that have no
-// effect here. One that is a table stands for all below it; * is any name.
+// idleKeys are keys of the reference implementation, version 0.169.0, that have no effect here. A
+// table includes all keys below it; * is any name.
 var idleKeys = keySet(stableKeys, []string{
 	"agents", "allow_login_shell", "allow_symlinked_codex_home", "apps",
 	"apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout",
@@ -65,7 +64,7 @@ func keySet(lists ...[]string) map[string]bool {
 	return set
 }
 
-// idle tells whether the key at path is known and has no effect.
+// idle reports whether the key at path is known and has no effect.
 func idle(path []string) bool {
 	if len(path) == 3 && (path[0] == "model_providers" || path[0] == "mcp_servers") {
 		path = []string{path[0], "*", path[2]}
@@ -76,13 +75,13 @@ func idle(path []string) bool {
 	return idleKeys[dotted(path)]
 }
 
-// redacted stands for a secret.
+// redacted replaces a secret.
 const redacted = "[redacted]"
 
-// secretWords mark the names of settings, headers and variables that hold secrets.
+// secretWords are parts of names of settings, headers and variables with secrets.
 var secretWords = []string{"authorization", "cookie", "password", "secret", "token", "credential", "signature"}
 
-// secret tells whether the text at path is one that must not be shown.
+// secret reports whether the text at path must not be shown.
 func secret(path []string) bool {
 	name := strings.ToLower(path[len(path)-1])
 	namesVariable := name == "env_key" || strings.HasSuffix(name, "_env_var") ||

@@ -13,24 +13,13 @@ import (
 	"appserver/protocol"
 )
 
-// maxFileBytes bounds the files that are read: the parsers take time by the square
-// of the number of keys.
+// maxFileBytes bounds the size of a file: the parsers take quadratic time in the number of keys.
 const maxFileBytes = 256 << 10
 
-// SystemFile holds the settings for all users of the machine.
+// SystemFile has the settings for all users of the machine.
 const SystemFile = "/etc/codex/config.toml"
 
-// layer is one source of settings. Its root is a table.
-type layer struct {
-	name protocol.ConfigLayerSource
-	root *node
-	// ofThread is set for the overrides of a thread.
-	ofThread bool
-	// disabled says why the layer has no effect; "" if it has.
-	disabled string
-}
-
-// folder is the folder of the layer's file; "" if the layer is no file.
+// folder returns the folder of the layer's file, or empty if the layer is not a file.
 func (l *layer) folder() string {
 	if l.name.DotCodexFolder != "" || l.name.File == "" {
 		return l.name.DotCodexFolder
@@ -38,8 +27,8 @@ func (l *layer) folder() string {
 	return filepath.Dir(l.name.File)
 }
 
-// version is a hash of the settings as JSON, equal to the reference's for the
-// same settings.
+// version is a hash of the settings as JSON. It equals the reference implementation's for the same
+// settings.
 func (l *layer) version() string {
 	text, err := protocol.Marshal(l.root.plain())
 	if err != nil {
@@ -52,7 +41,7 @@ func (l *layer) metadata() protocol.ConfigLayerMetadata {
 	return protocol.ConfigLayerMetadata{Name: l.name, Version: l.version()}
 }
 
-// add puts a value on top of the layer.
+// add sets a value in the layer.
 func (l *layer) add(path []string, value any, label string) error {
 	if len(path) > maxDepth {
 		return &Error{Place: label, Problem: errTooDeep.Error()}
@@ -77,7 +66,7 @@ func newLayer(name protocol.ConfigLayerSource) *layer {
 	return &layer{name: name, root: &node{table: map[string]*node{}}}
 }
 
-// userLayer returns the layer of the file in home, empty if there is no file.
+// userLayer returns the layer of the user's file in home, empty if there is no file.
 func userLayer(home string) (*layer, error) {
 	file, decode, err := settingsFile(home)
 	if err != nil {
@@ -106,7 +95,7 @@ func readLayer(name protocol.ConfigLayerSource, file string, decode decodeFunc) 
 	return decodeLayer(name, text, decode)
 }
 
-// decodeLayer returns the layer of a file with a content.
+// decodeLayer returns the layer of a file with the given content.
 func decodeLayer(name protocol.ConfigLayerSource, text []byte, decode decodeFunc) (*layer, error) {
 	l, file := newLayer(name), name.File
 	if len(text) == 0 {
@@ -120,10 +109,10 @@ func decodeLayer(name protocol.ConfigLayerSource, text []byte, decode decodeFunc
 	return l, err
 }
 
-// decodeFunc reads a document: its keys, and their lines.
+// decodeFunc decodes a document to its keys and their lines.
 type decodeFunc func(file string, text []byte) (map[string]any, *lines, error)
 
-// settingsFile is the file of settings in home, there or not.
+// settingsFile returns the path of the user's file in home. The file may not exist.
 func settingsFile(home string) (string, decodeFunc, error) {
 	inTOML, inYAML := filepath.Join(home, "config.toml"), filepath.Join(home, "config.yaml")
 	switch {
@@ -156,7 +145,7 @@ func readFile(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// threadLayer is the layer of the overrides that came with a thread.
+// threadLayer returns the layer of a thread's overrides.
 func threadLayer(overrides map[string]json.RawMessage) (*layer, error) {
 	l := newLayer(protocol.ConfigLayerSource{Type: protocol.LayerSessionFlags})
 	l.ofThread = true

@@ -19,26 +19,25 @@ import (
 	"appserver/protocol"
 )
 
-// Live is the configuration of a server that runs: the one in force changes as clients
-// write it.
+// Live is the configuration of a running server. Clients can change it.
 type Live struct {
 	source  Source
 	current atomic.Pointer[Config]
 	writing sync.Mutex
 }
 
-// NewLive begins with what Load gave for the source.
+// NewLive returns a Live with the result of Load for the source.
 func NewLive(o Source, c *Config) *Live {
 	l := &Live{source: o}
 	l.current.Store(c)
 	return l
 }
 
-// Current is the configuration in force.
+// Current returns the effective configuration.
 func (l *Live) Current() *Config { return l.current.Load() }
 
-// View is that of the configuration in force in cwd, an absolute path, or of the one that
-// holds for all if cwd is empty.
+// View returns the effective configuration in cwd, an absolute path, or outside of projects if cwd
+// is empty.
 func (l *Live) View(cwd string, includeLayers bool) (protocol.ConfigReadResponse, error) {
 	c, err := l.Current().For(cwd, nil)
 	if err != nil {
@@ -47,9 +46,9 @@ func (l *Live) View(cwd string, includeLayers bool) (protocol.ConfigReadResponse
 	return c.View(includeLayers), nil
 }
 
-// Write edits the user's file, and puts the result into force. It writes all or nothing:
-// not what could not be read again, nor where the file is not what the caller has seen.
-// Other servers of this home wait meanwhile.
+// Write edits the user's file, and applies the result. It writes all edits or none. It rejects a
+// result that cannot be loaded, and a file that has changed since the caller read it. Other servers
+// of this home wait meanwhile.
 func (l *Live) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -69,7 +68,7 @@ func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRes
 	}
 	next, err := w.write(edits)
 	if next != nil {
-		l.current.Store(next) // it is what the file holds
+		l.current.Store(next) // equals the content of the file
 	}
 	if err != nil {
 		return protocol.ConfigWriteResponse{}, err
@@ -77,10 +76,10 @@ func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRes
 	return next.written(w.named, edits), nil
 }
 
-// write is a write of the configuration under way.
+// write is one write of the configuration.
 type write struct {
 	source Source
-	// named is the file's name, file where it is once links are followed.
+	// named is the file's name, and file the name with its links resolved.
 	named, file string
 	lock        *os.File
 	text        []byte
@@ -113,7 +112,7 @@ func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	return w, err
 }
 
-// begin takes the home's lock and reads the file.
+// begin takes the lock of the home and reads the file.
 func (w *write) begin(home string) (err error) {
 	if w.lock, err = os.Open(home); err != nil {
 		return err
@@ -129,8 +128,8 @@ func (w *write) begin(home string) (err error) {
 	return err
 }
 
-// lockTime is how long a write waits for another program's. The connection that asked for it
-// waits, too: a program that was stopped in the midst of a write must not hold it for good.
+// lockTime bounds the wait for another program's lock. The connection of the request waits as well,
+// and a suspended program must not block it forever.
 const lockTime = time.Second
 
 var errHeld = errors.New("another program is writing it; try again")
@@ -149,7 +148,7 @@ func lockFor(f *os.File, within time.Duration) error {
 
 func (w *write) end() { _ = w.lock.Close() }
 
-// check refuses where the file is no configuration, or has not the version.
+// check rejects a file that is not a configuration, or that has another version.
 func (w *write) check(decode decodeFunc, version *string) error {
 	l, err := decodeLayer(userSource(w.named), w.text, decode)
 	switch {
@@ -185,8 +184,8 @@ func (w *write) write(edits []tomledit.Edit) (*Config, error) {
 	return next, nil
 }
 
-// replace puts text into the place of a file, so that there is always one of the two. Once
-// it has, only the durability of the new name can fail, which is an *unsyncedError.
+// replace replaces the file atomically. After that, only a sync of the folder can fail, which
+// returns an *unsyncedError.
 func (w *write) replace(text []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(w.file); err == nil {
@@ -196,7 +195,7 @@ func (w *write) replace(text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(next.Name()) // fails once it was renamed
+	defer os.Remove(next.Name()) // fails after the rename
 	_, err = next.Write(text)
 	err = errors.Join(err, next.Chmod(mode), next.Sync(), next.Close())
 	if err == nil {
@@ -211,8 +210,8 @@ func (w *write) replace(text []byte) error {
 	return nil
 }
 
-// temporary makes the file that takes the other's place. Its name is that of the home, whose
-// lock is held: what a write leaves that was killed is in the way of the next, which removes it.
+// temporary creates the new file. Its name is derived from the home, whose lock is held. So the
+// next write finds and removes the file of a killed one.
 func (w *write) temporary() (*os.File, error) {
 	home := fnv.New32a()
 	_, _ = home.Write([]byte(w.source.Home)) // never fails
@@ -223,7 +222,8 @@ func (w *write) temporary() (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// inWords is what the system says, and what helps. What it was said of is a temporary file.
+// inWords returns the cause of an error and the next action. It omits the path, which is that of a
+// temporary file.
 func inWords(err error) string {
 	words := err.Error()
 	if system := syscall.Errno(0); errors.As(err, &system) {
@@ -246,7 +246,7 @@ func inWords(err error) string {
 	return words
 }
 
-// unsyncedError is of a file that has its new content, which a power failure may undo.
+// unsyncedError is the error of a file whose new content may be lost in a power failure.
 type unsyncedError struct{ error }
 
 func (e *unsyncedError) Unwrap() error { return e.error }
@@ -260,7 +260,7 @@ func syncFolder(dir string) error {
 	return f.Sync()
 }
 
-// editsOf are the edits, decoded.
+// editsOf decodes the edits.
 func editsOf(in []protocol.ConfigEdit) ([]tomledit.Edit, error) {
 	var out []tomledit.Edit
 	for _, e := range in {
@@ -280,7 +280,7 @@ func editsOf(in []protocol.ConfigEdit) ([]tomledit.Edit, error) {
 	return out, nil
 }
 
-// written answers a write. Of values that a stronger layer hides it tells of the first.
+// written returns the response to a write. If a stronger layer hides values, it names the first.
 func (c *Config) written(file string, edits []tomledit.Edit) protocol.ConfigWriteResponse {
 	user := slices.IndexFunc(c.layers, func(l *layer) bool { return l.name.Type == protocol.LayerUser })
 	stronger := c.layers[user+1:]

@@ -14,44 +14,44 @@ import (
 // McpServers are MCP servers by name.
 type McpServers map[string]McpServer
 
-// McpServer is a program or a service with tools for the model.
+// McpServer is a program or a service that offers tools to the model.
 type McpServer struct {
-	// Name is its name among the servers.
+	// Name is its name in McpServers.
 	Name string
-	// Command is a program, which is given Args, runs in Cwd, by default the thread's
-	// directory, and gets of the server's environment little: EnvVars name what more, and
-	// Env is set.
+	// Command is a program with the arguments Args. It runs in Cwd, by default the thread's directory.
+	// It gets few variables of the server's environment, those in EnvVars, and the entries of Env.
 	Command string            `key:"command"`
 	Args    []string          `key:"args"`
 	Env     map[string]string `key:"env"`
 	EnvVars VariableNames     `key:"env_vars"`
 	Cwd     string            `key:"cwd" path:""`
-	// URL is a service, in place of a program. It gets HTTPHeaders, and those whose values
-	// are in the variables that EnvHTTPHeaders names, and the token in the variable
+	// URL is the address of a service. It is an alternative to Command. Requests have HTTPHeaders,
+	// headers whose values are in the variables of EnvHTTPHeaders, and the token in the variable
 	// BearerTokenEnvVar.
 	URL               string            `key:"url"`
 	BearerTokenEnvVar string            `key:"bearer_token_env_var"`
 	HTTPHeaders       map[string]string `key:"http_headers"`
 	EnvHTTPHeaders    map[string]string `key:"env_http_headers"`
-	// StartupTimeout bounds the making of a connection, ToolTimeout a call.
+	// StartupTimeout bounds the time to connect, ToolTimeout the time of a call.
 	StartupTimeout Seconds `key:"startup_timeout_sec"`
 	ToolTimeout    Seconds `key:"tool_timeout_sec"`
-	// Enabled is false where it is not used. Required servers are waited for by the first
-	// turn as long as they may take.
+	// Enabled is false if the server is not used. The first turn waits for Required servers until
+	// their startup timeout.
 	Enabled  bool `key:"enabled"`
 	Required bool `key:"required"`
-	// EnabledTools are all that are offered, nil is for all; DisabledTools are not.
+	// EnabledTools are the offered tools, or nil for all. DisabledTools are not offered.
 	EnabledTools  []string `key:"enabled_tools"`
 	DisabledTools []string `key:"disabled_tools"`
-	// DefaultToolsApprovalMode says when the user is asked, Tools does for single tools.
+	// DefaultToolsApprovalMode selects the calls that need an approval. Tools overrides it for single
+	// tools.
 	DefaultToolsApprovalMode string   `key:"default_tools_approval_mode" oneof:"auto prompt approve"`
 	Tools                    McpTools `key:"tools"`
 }
 
-// McpTools are settings of single tools.
+// McpTools are settings of single tools by name.
 type McpTools map[string]McpTool
 
-// McpTool is what is set of a tool.
+// McpTool has the settings of a tool.
 type McpTool struct {
 	ApprovalMode string `key:"approval_mode" oneof:"auto prompt approve"`
 }
@@ -63,10 +63,10 @@ const (
 	longestTimeout = 24 * 60 * 60
 )
 
-// Seconds is a time that is written as a number of seconds.
+// Seconds is a duration that the file has as a number of seconds.
 type Seconds time.Duration
 
-// UnmarshalJSON reads a number above 0.
+// UnmarshalJSON reads a positive number.
 func (s *Seconds) UnmarshalJSON(b []byte) error {
 	var n float64
 	if err := protocol.Unmarshal(b, &n); err != nil {
@@ -79,10 +79,10 @@ func (s *Seconds) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// VariableNames are names of variables of the environment.
+// VariableNames are names of environment variables.
 type VariableNames []string
 
-// UnmarshalJSON reads a list of names, or of tables that have a name.
+// UnmarshalJSON reads a list of names, or of tables with a name.
 func (v *VariableNames) UnmarshalJSON(b []byte) error {
 	var list []json.RawMessage
 	if err := protocol.Unmarshal(b, &list); err != nil {
@@ -100,7 +100,7 @@ func (v *VariableNames) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// servers reads the servers.
+// servers decodes the table of servers.
 func (d *decoder) servers(to McpServers, n *node, path []string) {
 	if n.table == nil {
 		d.expected(n, path, "a table of MCP servers")
@@ -125,7 +125,8 @@ func (d *decoder) serverTools(to McpTools, n *node, path []string) {
 	}
 }
 
-// checkServers wants each server to be a program or a service; others are left out.
+// checkServers requires each server to be a program or a service. It disables others with a
+// warning.
 func (c *Config) checkServers(d *decoder) {
 	for _, name := range sortedKeys(c.McpServers) {
 		s, path := c.McpServers[name], []string{"mcp_servers", name}
@@ -143,7 +144,7 @@ func (c *Config) checkServers(d *decoder) {
 	}
 }
 
-// Servers are the MCP servers that are used, in the order of their names.
+// Servers returns the enabled MCP servers, sorted by name.
 func (c *Config) Servers() (out []McpServer) {
 	for _, name := range sortedKeys(c.McpServers) {
 		if s := c.McpServers[name]; s.Enabled {
@@ -153,7 +154,7 @@ func (c *Config) Servers() (out []McpServer) {
 	return out
 }
 
-// RequestHeaders are those of a service; an error names a variable that is missing.
+// RequestHeaders returns the headers for a service. The error names a missing variable.
 func (c *Config) RequestHeaders(s McpServer) (map[string]string, error) {
 	headers := map[string]string{}
 	for name, value := range s.HTTPHeaders {
@@ -175,7 +176,7 @@ func (c *Config) RequestHeaders(s McpServer) (map[string]string, error) {
 	return headers, nil
 }
 
-// Reload reads the user's file again, and puts it into force.
+// Reload reads the user's file again, and applies it.
 func (l *Live) Reload() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -187,8 +188,8 @@ func (l *Live) Reload() error {
 	return nil
 }
 
-// Latest is the configuration of a thread with what is in force now below its own overrides,
-// the files of its project included. If these do not fit any more, it is as it was.
+// Latest returns the configuration of a thread with the current settings below its own overrides,
+// including the files of its project. If they are invalid together, it returns c.
 func (l *Live) Latest(c *Config) *Config {
 	var over *layer
 	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {

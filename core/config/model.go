@@ -10,17 +10,16 @@ import (
 	"appserver/protocol"
 )
 
-// DefaultModel is the model of the provider openai where none is configured.
+// DefaultModel is the model of the provider openai if none is configured.
 const DefaultModel = "gpt-5"
 
-// impliedModels are the models of providers that can choose one by themselves.
+// impliedModels are the default models of providers.
 var impliedModels = map[string]string{
 	ProviderOpenAI:  DefaultModel,
 	ProviderOffline: "offline",
 }
 
-// modelFor is the model for a provider that a thread asks for without a model;
-// empty where none is known.
+// modelFor returns the model of threads that name only a provider, or empty.
 func (c *Config) modelFor(provider string) string {
 	if implied := impliedModels[provider]; implied != "" && provider != c.ModelProvider {
 		return implied
@@ -28,7 +27,7 @@ func (c *Config) modelFor(provider string) string {
 	return c.Model
 }
 
-// efforts are the reasoning efforts that every client can read.
+// efforts are the reasoning efforts that every client can decode.
 var efforts = []protocol.ReasoningEffortOption{
 	{ReasoningEffort: "none", Description: "Answers without thinking first"},
 	{ReasoningEffort: "minimal", Description: "Thinks as little as it can"},
@@ -38,10 +37,9 @@ var efforts = []protocol.ReasoningEffortOption{
 	{ReasoningEffort: "xhigh", Description: "Thinks longest, for the hardest problems"},
 }
 
-// Models are the models to offer of a provider, which told of listed: the one that its
-// threads get unasked is the default and comes first. Of the configured provider, "",
-// there are also the models that other usable providers imply. Those are hidden, as a
-// thread can use them only together with their provider.
+// Models returns the models of a provider, which reported listed. The default for its threads is
+// first. For the configured provider, "", the list also has the models that other usable providers
+// imply. Those are hidden, because a thread can use them only with their provider.
 func (c *Config) Models(provider string, listed []core.ListedModel) []protocol.Model {
 	own := provider == "" || provider == c.ModelProvider
 	if own {
@@ -61,8 +59,8 @@ func (c *Config) Models(provider string, listed []core.ListedModel) []protocol.M
 	return models
 }
 
-// offered are the models of one provider. Where none is configured for it, the first that
-// it tells of is the default.
+// offered returns the models of one provider. If none is configured, the first reported one is the
+// default.
 func (c *Config) offered(provider string, listed []core.ListedModel) []protocol.Model {
 	models := []protocol.Model{}
 	preferred := impliedModels[provider]
@@ -109,11 +107,11 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 	return out
 }
 
-// maxDescription bounds the description of a model, and its name to show, in bytes: some hundred of them are
-// one message.
+// maxDescription bounds the description and the display name of a model, in bytes: one message can
+// have hundreds of them.
 const maxDescription = 200
 
-// firstLine is the beginning of a text that some write pages of.
+// firstLine returns the start of a text, because some providers send pages.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxDescription {
@@ -122,10 +120,11 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// textOnly are beginnings of the names of models that take no images, as their makers say.
+// textOnly are prefixes of the names of models that do not accept images, by their makers'
+// documentation.
 var textOnly = []string{"deepseek-", "gpt-oss", "gpt-3.5", "o1-mini", "o3-mini", "codestral", "devstral", "qwen3-coder", "qwen2.5-coder", "kimi-k2", "glm-4.5", "glm-4.6"}
 
-// takesImages tells whether a model takes images, as far as its name tells.
+// takesImages reports whether a model accepts images, as far as its name shows.
 func takesImages(model string) bool {
 	name := model[strings.LastIndexByte(model, '/')+1:]
 	return !slices.ContainsFunc(textOnly, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
@@ -138,7 +137,7 @@ func modalities(model string) []string {
 	return []string{"text"}
 }
 
-// Offers are what a model of a provider is offered, and how it is asked.
+// Offers returns the capabilities of a model of a provider.
 func (c *Config) Offers(provider, model string) core.Capabilities {
 	return core.Capabilities{
 		Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
@@ -147,8 +146,8 @@ func (c *Config) Offers(provider, model string) core.Capabilities {
 	}
 }
 
-// efforts are low, medium, high and the configured effort, which is the default,
-// where it is one that every client can read.
+// efforts returns low, medium, high and the configured effort, which is the default if every client
+// can decode it.
 func (c *Config) efforts() ([]protocol.ReasoningEffortOption, string) {
 	offered, chosen := []string{"low", "medium", "high"}, "medium"
 	isKnown := func(o protocol.ReasoningEffortOption) bool { return o.ReasoningEffort == *c.ModelReasoningEffort }
@@ -162,8 +161,8 @@ func (c *Config) efforts() ([]protocol.ReasoningEffortOption, string) {
 	return options, chosen
 }
 
-// windows are the input limits, in tokens, that the makers of models publish, by
-// the beginning of the model's name.
+// windows are the input limits in tokens that the makers of models publish, by the prefix of the
+// model's name.
 var windows = map[string]int64{
 	"gpt-5":         272_000,
 	"gpt-5-chat":    128_000,
@@ -180,10 +179,9 @@ var windows = map[string]int64{
 	"offline":       128_000,
 }
 
-// ContextWindow is the context window of a model in tokens: the configured one, else what
-// the provider told (0 is nothing), else the one that is known of the model, else nil.
-// Providers on the user's own machine set the window themselves, whatever the model could
-// do.
+// ContextWindow returns the context window of a model in tokens: the configured one, else the
+// reported one in told (0 if none), else the published one, else nil. Local providers set the
+// window themselves, so the published one does not apply to them.
 func (c *Config) ContextWindow(provider, model string, told int64) *int64 {
 	switch {
 	case c.ModelContextWindow != nil:

@@ -7,32 +7,43 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"appserver/protocol"
 )
 
-// maxDepth bounds how deep tables and lists may nest.
+// maxDepth bounds the nesting of tables and lists.
 const maxDepth = 64
 
 var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
 
-// node is what a key holds, with the place where it was set: a table of keys, or
-// a value: bool, int64, uint64, float64, string, or []any, with map[string]any
-// for tables in lists.
+// node is the value of a key, with the place where it was set. It is a table of keys, or a value:
+// bool, int64, uint64, float64, string, or []any, with map[string]any for tables in lists.
 type node struct {
 	table map[string]*node
 	value any
 	place place
 }
 
-// place is where a value was set.
+// layer is one source of settings. Its root is a table.
+type layer struct {
+	name protocol.ConfigLayerSource
+	root *node
+	// ofThread is set for the overrides of a thread.
+	ofThread bool
+	// disabled is the reason why the layer has no effect, or empty.
+	disabled string
+}
+
+// place is the place where a value was set.
 type place struct {
 	layer *layer
 	// label is the file, or the override as it was written.
 	label string
-	// line counts from 1; 0 where there is none.
+	// line counts from 1; 0 if there is none.
 	line int
 }
 
-// String is FILE:LINE, or the label where there is no line.
+// String returns FILE:LINE, or the label if there is no line.
 func (p place) String() string {
 	if p.line == 0 {
 		return p.label
@@ -40,13 +51,13 @@ func (p place) String() string {
 	return fmt.Sprintf("%s:%d", p.label, p.line)
 }
 
-// lines are the lines on which the keys of a document stand.
+// lines are the lines of the keys of a document.
 type lines struct {
 	line int
 	keys map[string]*lines
 }
 
-// at is the entry of key, made where it is missing. The first line counts.
+// at returns the entry of key, and creates it if it is missing. The first line counts.
 func (l *lines) at(key string, line int) *lines {
 	if l.keys == nil {
 		l.keys = map[string]*lines{}
@@ -57,8 +68,8 @@ func (l *lines) at(key string, line int) *lines {
 	return l.keys[key]
 }
 
-// newNode is the node of a decoded document. Keys without a line have their
-// table's; keys that hold null are left out.
+// newNode returns the node of a decoded document. A key without a line gets the line of its table.
+// Null values are omitted.
 func newNode(v any, l *lines, at place, depth int) (*node, error) {
 	if depth > maxDepth {
 		return nil, &Error{Place: at.String(), Problem: errTooDeep.Error()}
@@ -88,7 +99,7 @@ func newNode(v any, l *lines, at place, depth int) (*node, error) {
 	return n, nil
 }
 
-// child is nil where key has no line.
+// child returns nil if key has no line.
 func (l *lines) child(key string) *lines {
 	if l == nil {
 		return nil
@@ -96,8 +107,8 @@ func (l *lines) child(key string) *lines {
 	return l.keys[key]
 }
 
-// normal brings what the decoders give into the few types of a node: dates and
-// numbers that JSON cannot write become text.
+// normal converts decoded values to the few types of a node: dates and numbers that JSON cannot
+// represent become text.
 func normal(v any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errTooDeep
@@ -123,7 +134,7 @@ func normal(v any, depth int) (any, error) {
 	return fmt.Sprint(v), nil
 }
 
-// asTable also takes the tables of YAML whose keys are not all strings.
+// asTable also accepts tables of YAML with keys that are not strings.
 func asTable(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -160,7 +171,7 @@ func normalTable(table map[string]any, depth int) (any, error) {
 	return out, nil
 }
 
-// tableAt is the table below n at key; what else is there makes way for it.
+// tableAt returns the table below n at key. It replaces any other value.
 func (n *node) tableAt(key string, at place) *node {
 	child := n.table[key]
 	if child == nil || child.table == nil {
@@ -170,7 +181,7 @@ func (n *node) tableAt(key string, at place) *node {
 	return child
 }
 
-// merge is base with over on top. Neither is changed.
+// merge returns base with over on top. It changes neither.
 func merge(base, over *node) *node {
 	if base == nil || base.table == nil || over.table == nil {
 		return over
@@ -182,7 +193,7 @@ func merge(base, over *node) *node {
 	return out
 }
 
-// find is the node at path, nil where there is none.
+// find returns the node at path, or nil.
 func (n *node) find(path ...string) *node {
 	for _, key := range path {
 		if n == nil {
@@ -193,7 +204,7 @@ func (n *node) find(path ...string) *node {
 	return n
 }
 
-// plain is n as maps, lists and values.
+// plain returns n as maps, lists and values.
 func (n *node) plain() any {
 	if n.table == nil {
 		return n.value

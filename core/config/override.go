@@ -17,8 +17,8 @@ import (
 
 var errNoKey = errors.New("expected KEY=VALUE, with a dotted key")
 
-// flagLayer is the layer of the command line, nil where it sets nothing.
-// Later overrides win over earlier ones, provider over all.
+// flagLayer returns the layer of the command line, or nil if it sets nothing. Later overrides win
+// over earlier ones, and provider over all.
 func flagLayer(overrides []string, provider string) (*layer, error) {
 	if len(overrides) == 0 && provider == "" {
 		return nil, nil
@@ -41,8 +41,7 @@ func flagLayer(overrides []string, provider string) (*layer, error) {
 	return l, nil
 }
 
-// overrideLabel is the override as it was written, without its value where that
-// has a secret.
+// overrideLabel returns the override as it was written, without its value if that has a secret.
 func overrideLabel(path []string, value any, text string) string {
 	if secret(path) || !reflect.DeepEqual(conceal(path, value), value) {
 		return "-c " + dotted(path)
@@ -59,7 +58,7 @@ func parseOverride(text string) (path []string, value any, err error) {
 	return path, overrideValue(text[i+1:]), err
 }
 
-// equalSign is the index of the first = outside quotes, -1 where there is none.
+// equalSign returns the index of the first = outside quotes, or -1.
 func equalSign(text string) int {
 	var quote rune
 	for i, r := range text {
@@ -75,7 +74,7 @@ func equalSign(text string) int {
 	return strings.IndexByte(text, '=')
 }
 
-// overrideValue is text as TOML, or as it stands.
+// overrideValue parses text as TOML, or returns it unchanged.
 func overrideValue(text string) any {
 	var doc map[string]any
 	if err := toml.Unmarshal([]byte("value = "+text), &doc); err == nil && len(doc) == 1 {
@@ -84,8 +83,8 @@ func overrideValue(text string) any {
 	return strings.TrimSpace(text)
 }
 
-// keyPath splits a dotted key as TOML does, or at its dots where it is no TOML:
-// clients put file paths in keys.
+// keyPath splits a dotted key as TOML does, or at its dots if it is not TOML: clients use file
+// paths as keys.
 func keyPath(key string) ([]string, error) {
 	if path, ok := tomlKey(key); ok {
 		return path, nil
@@ -109,8 +108,7 @@ func tomlKey(key string) (path []string, ok bool) {
 	return path, !p.NextExpression() && p.Error() == nil
 }
 
-// decodeJSON reads a value of a thread's overrides. Numbers without a fraction
-// are integers.
+// decodeJSON decodes a value of a thread's overrides. Numbers without a fraction are integers.
 func decodeJSON(raw json.RawMessage) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

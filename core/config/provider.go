@@ -16,7 +16,7 @@ const (
 	ProviderOllama     = "ollama"
 	ProviderLMStudio   = "lmstudio"
 	ProviderOpenRouter = "openrouter"
-	// ProviderOffline answers by itself, without network.
+	// ProviderOffline answers by itself, without a network.
 	ProviderOffline = "offline"
 )
 
@@ -29,32 +29,31 @@ const (
 // Providers are model providers by name.
 type Providers map[string]Provider
 
-// Provider is where models are reached.
+// Provider is an endpoint with models.
 type Provider struct {
-	// ID is the provider's name among the providers.
+	// ID is the provider's key in Providers.
 	ID string
-	// Name is its name for people.
+	// Name is the name for people.
 	Name string `key:"name"`
-	// BaseURL is what /responses or /chat/completions is appended to.
+	// BaseURL is the address before /responses or /chat/completions.
 	BaseURL string `key:"base_url"`
-	// EnvKey names the variable that holds the API key, EnvKeyInstructions tell how
-	// to get one.
+	// EnvKey is the variable with the API key. EnvKeyInstructions explain how to get one.
 	EnvKey             string `key:"env_key"`
 	EnvKeyInstructions string `key:"env_key_instructions"`
-	// BearerToken is an API key in the file itself; EnvKey comes first.
+	// BearerToken is an API key in the file itself; EnvKey has precedence.
 	BearerToken string `key:"experimental_bearer_token"`
-	// WireAPI is the API of the provider: WireResponses or WireChat. Of a provider that is
-	// not built in it is WireResponses, as in the reference implementation.
+	// WireAPI is the API of the provider: WireResponses or WireChat. The default of configured
+	// providers is WireResponses, as in the reference implementation.
 	WireAPI     string            `key:"wire_api" oneof:"chat responses"`
 	QueryParams map[string]string `key:"query_params"`
 	HTTPHeaders map[string]string `key:"http_headers"`
 	// EnvHTTPHeaders are headers whose values are in the named variables.
 	EnvHTTPHeaders map[string]string `key:"env_http_headers"`
-	// RequestMaxRetries counts silent retries of requests that got no answer, or a server's
-	// error, StreamMaxRetries those that the client is told of.
+	// RequestMaxRetries bounds the silent retries of requests without a response, or with a server
+	// error. StreamMaxRetries bounds the retries that clients are notified of.
 	RequestMaxRetries int `key:"request_max_retries" min:"0" max:"100"`
 	StreamMaxRetries  int `key:"stream_max_retries" min:"0" max:"100"`
-	// StreamIdleTimeout is how long a provider may be silent.
+	// StreamIdleTimeout is the longest time between two events of a provider.
 	StreamIdleTimeout time.Duration `key:"stream_idle_timeout_ms" min:"1" max:"86400000"`
 	// Script is a file of answers for the provider offline.
 	Script string `key:"script" path:""`
@@ -81,8 +80,8 @@ func builtinProviders() Providers {
 	return providers
 }
 
-// providers adds the configured providers to the built-in ones; what is set of a
-// built-in one changes that part of it.
+// providers adds the configured providers to the built-in ones. A setting of a built-in provider
+// changes only that setting.
 func (d *decoder) providers(to Providers, n *node, path []string) {
 	if n.table == nil {
 		d.expected(n, path, "a table of providers")
@@ -98,8 +97,8 @@ func (d *decoder) providers(to Providers, n *node, path []string) {
 	}
 }
 
-// applyBaseURL is the reference's second way to move the provider openai; its own
-// base_url is stronger.
+// applyBaseURL applies the reference implementation's second key for the address of the provider
+// openai. Its own base_url is stronger.
 func (c *Config) applyBaseURL() {
 	if c.OpenAIBaseURL == "" || c.root.find("model_providers", ProviderOpenAI, "base_url") != nil {
 		return
@@ -109,7 +108,7 @@ func (c *Config) applyBaseURL() {
 	c.ModelProviders[ProviderOpenAI] = p
 }
 
-// Provider is the provider of that name. The error is a *protocol.Error of kind
+// Provider returns the provider with a name. The error is a *protocol.Error of kind
 // providerNotFound.
 func (c *Config) Provider(name string) (Provider, error) {
 	p, ok := c.ModelProviders[name]
@@ -121,7 +120,7 @@ func (c *Config) Provider(name string) (Provider, error) {
 	return p, nil
 }
 
-// Summaries are the providers for modelProvider/list, by id.
+// Summaries returns the providers for modelProvider/list, sorted by id.
 func (c *Config) Summaries() []protocol.ModelProviderSummary {
 	out := []protocol.ModelProviderSummary{}
 	for _, id := range sortedKeys(c.ModelProviders) {
@@ -136,7 +135,7 @@ func (c *Config) Summaries() []protocol.ModelProviderSummary {
 	return out
 }
 
-// settings are how requests to the provider are authenticated.
+// settings describes how requests to the provider are authenticated.
 func (p Provider) settings() protocol.ProviderSettings {
 	switch {
 	case p.ID == ProviderOpenAI:
@@ -149,9 +148,8 @@ func (p Provider) settings() protocol.ProviderSettings {
 	return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "none"}}
 }
 
-// Ready tells whether requests can be sent to a provider. The error is a
-// *protocol.Error of kind providerNotFound or providerNotReady that says what to
-// set.
+// Ready returns nil if requests can be sent to a provider. The error is a *protocol.Error of kind
+// providerNotFound or providerNotReady that names the setting to change.
 func (c *Config) Ready(name string) error {
 	p, err := c.Provider(name)
 	if err != nil {
@@ -183,7 +181,7 @@ func (c *Config) noKey(p Provider) error {
 		p.ID, p.EnvKey, c.file(), advice)
 }
 
-// file is the path of the file of settings, there or not.
+// file returns the path of the user's file. The file may not exist.
 func (c *Config) file() string {
 	for _, l := range c.layers {
 		if l.name.Type == protocol.LayerUser {
@@ -193,7 +191,7 @@ func (c *Config) file() string {
 	return ""
 }
 
-// APIKey is the key for a provider, empty where it has none.
+// APIKey returns the key for a provider, or empty.
 func (c *Config) APIKey(p Provider) string {
 	if p.EnvKey != "" {
 		if key := strings.TrimSpace(c.getenv(p.EnvKey)); key != "" {
@@ -203,8 +201,8 @@ func (c *Config) APIKey(p Provider) string {
 	return p.BearerToken
 }
 
-// Headers are the additional headers of requests to a provider. Headers from
-// variables that are empty are left out.
+// Headers returns the additional headers of requests to a provider. It omits headers from empty
+// variables.
 func (c *Config) Headers(p Provider) map[string]string {
 	headers := maps.Clone(p.HTTPHeaders)
 	if headers == nil {
@@ -218,9 +216,8 @@ func (c *Config) Headers(p Provider) map[string]string {
 	return headers
 }
 
-// ProviderInfo is what the thread machine is to know of a provider and a model, of whose
-// window the provider told (0 is nothing).
-// For an unknown provider there are no retries.
+// ProviderInfo returns the facts for the thread machine about a provider and a model; told is the
+// reported context window, or 0. An unknown provider has no retries.
 func (c *Config) ProviderInfo(provider, model string, told int64) core.ProviderInfo {
 	p := c.ModelProviders[provider]
 	return core.ProviderInfo{

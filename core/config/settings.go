@@ -5,8 +5,8 @@ import (
 	"appserver/protocol"
 )
 
-// Settings are the settings of a new thread in cwd, an absolute path: those of its
-// params, else those of its overrides, else c's. An error is a *protocol.Error.
+// Settings returns the settings of a new thread in cwd, an absolute path: those of its params, else
+// of its overrides, else of c. An error is a *protocol.Error.
 func (c *Config) Settings(p *protocol.ThreadStartParams, cwd string) (core.Settings, error) {
 	c, err := c.With(p.Config)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Config) Settings(p *protocol.ThreadStartParams, cwd string) (core.Setti
 	}, nil
 }
 
-// choose settles on a provider that exists and on a model.
+// choose returns an existing provider, and a model.
 func (c *Config) choose(askedProvider, askedModel *string) (provider, model string, err error) {
 	provider = or(askedProvider, c.ModelProvider)
 	if _, err := c.Provider(provider); err != nil {
@@ -43,7 +43,7 @@ func (c *Config) choose(askedProvider, askedModel *string) (provider, model stri
 	return provider, model, nil
 }
 
-// SandboxPolicy is the policy of a mode, with what is set for workspace-write.
+// SandboxPolicy returns the policy of a mode, with the settings of workspace-write.
 func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy {
 	policy := mode.Policy()
 	if w, ok := policy.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
@@ -56,15 +56,15 @@ func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy
 	return policy
 }
 
-// Environment is what commands get of the server's variables.
+// Environment returns the policy for the environment of commands.
 func (c *Config) Environment() core.EnvironmentPolicy {
 	p := c.ShellEnvironmentPolicy
 	return core.EnvironmentPolicy{Inherit: p.Inherit, KeepSecrets: p.IgnoreDefaultExcludes, Exclude: p.Exclude, IncludeOnly: p.IncludeOnly, Set: p.Set}
 }
 
-// BaseInstructions is the configured system prompt: the text of
-// model_instructions_file, else instructions, else empty. A file that cannot be
-// read is a *protocol.Error of kind config.
+// BaseInstructions returns the configured system prompt: the text of model_instructions_file, else
+// instructions, else empty. If the file cannot be read, the error is a *protocol.Error of kind
+// config.
 func (c *Config) BaseInstructions() (string, error) {
 	if c.ModelInstructionsFile == "" {
 		return or(c.Instructions, ""), nil

@@ -45,7 +45,7 @@ func markKeyValue(table *lines, e *unstable.Node, count *lineCounter) {
 	}
 }
 
-// walkKey goes down the parts of e's key.
+// walkKey follows the parts of e's key.
 func walkKey(at *lines, e *unstable.Node, count *lineCounter) *lines {
 	for key := e.Key(); key.Next(); {
 		n := key.Node()
@@ -54,7 +54,7 @@ func walkKey(at *lines, e *unstable.Node, count *lineCounter) *lines {
 	return at
 }
 
-// lineCounter turns offsets into lines; fast where they ascend.
+// lineCounter converts offsets to lines; it is fast for ascending offsets.
 type lineCounter struct {
 	text         []byte
 	offset, seen int

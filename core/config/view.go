@@ -9,16 +9,16 @@ import (
 	"appserver/protocol"
 )
 
-// nullUnlessSet are keys with a default that config/read does not tell: clients
-// take a value as the user's own choice.
+// nullUnlessSet are keys whose default config/read does not return: clients treat a value as the
+// user's own choice.
 var nullUnlessSet = []string{
 	"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy", "tools",
 	"notify", "projects", "project_root_markers",
 }
 
-// View answers config/read: the values in force in the shape of the reference
-// implementation, where each comes from, and on request the layers. Secrets are
-// redacted. Top-level keys that nobody knows are in the layers only.
+// View returns the response to config/read: the effective values in the shape of the reference
+// implementation, their origins, and on request the layers. Secrets are redacted. Unknown top-level
+// keys are in the layers only.
 func (c *Config) View(includeLayers bool) protocol.ConfigReadResponse {
 	view := protocol.ConfigReadResponse{Config: c.values(), Origins: c.origins()}
 	if includeLayers {
@@ -31,7 +31,7 @@ func (c *Config) values() map[string]any {
 	set := encode(reflect.ValueOf(c).Elem())
 	set["model_providers"] = c.configuredProviders()
 	set["mcp_servers"] = c.configuredServers()
-	set["projects"] = nil // what is written is what holds
+	set["projects"] = nil // the configured value is the effective one
 	out := map[string]any{}
 	for _, key := range stableKeys {
 		out[key] = nil
@@ -50,7 +50,7 @@ func (c *Config) values() map[string]any {
 	return conceal(nil, out).(map[string]any)
 }
 
-// overlay puts the values of over into base, table by table; null changes nothing.
+// overlay copies the values of over to base, table by table; null changes nothing.
 func overlay(base, over map[string]any) {
 	for key, value := range over {
 		below, isTable := base[key].(map[string]any)
@@ -64,7 +64,7 @@ func overlay(base, over map[string]any) {
 	}
 }
 
-// configuredProviders leaves the built-in providers out, unless they were changed.
+// configuredProviders returns the providers without unchanged built-in ones.
 func (c *Config) configuredProviders() map[string]any {
 	out := map[string]any{}
 	if n := c.root.find("model_providers"); n != nil {
@@ -75,7 +75,7 @@ func (c *Config) configuredProviders() map[string]any {
 	return out
 }
 
-// configuredServers are the MCP servers as they are written.
+// configuredServers returns the MCP servers as configured.
 func (c *Config) configuredServers() map[string]any {
 	out := map[string]any{}
 	if n := c.root.find("mcp_servers"); n != nil {
@@ -110,7 +110,7 @@ func (c *Config) layerViews() []protocol.ConfigLayer {
 	return out
 }
 
-// conceal is a copy of v, found at path, without its secrets.
+// conceal returns a copy of v, found at path, without its secrets.
 func conceal(path []string, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -137,7 +137,7 @@ func redactTable[V any](path []string, table map[string]V) map[string]any {
 	return out
 }
 
-// redactText also takes the password, and what has the name of a secret, out of addresses.
+// redactText also removes the password and secret parameters from addresses.
 func redactText(path []string, text string) string {
 	if text != "" && secret(path) {
 		return redacted

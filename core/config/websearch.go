@@ -7,14 +7,14 @@ import (
 	"appserver/protocol"
 )
 
-// WebSearchTool is tools.web_search: how providers are to search the web. A boolean, its former form,
-// has no effect.
+// WebSearchTool is tools.web_search: options of the provider's web search. A boolean, its former
+// form, has no effect.
 type WebSearchTool struct {
-	// Options are members of the provider's tool, as a JSON object; "" is none.
+	// Options are members of the provider's tool, as a JSON object, or empty.
 	Options string
 }
 
-// location is where the user is, about.
+// location is the user's approximate location.
 type location struct {
 	Type     string `json:"type"`
 	Country  string `json:"country,omitempty"`
@@ -23,7 +23,7 @@ type location struct {
 	Timezone string `json:"timezone,omitempty"`
 }
 
-// contextSizes are how much of the web a search may put into the context.
+// contextSizes are the sizes of search results in the context.
 var contextSizes = []string{"low", "medium", "high"}
 
 // UnmarshalJSON reads the table, or a boolean.

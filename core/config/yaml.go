@@ -34,8 +34,8 @@ func decodeYAML(file string, text []byte) (map[string]any, *lines, error) {
 	return table, yamlLines(root, 0), nil
 }
 
-// yamlLines finds the lines of the keys below n. Aliases are not followed: what
-// comes in through one has the line of the key that it stands at.
+// yamlLines returns the lines of the keys below n. It does not follow aliases: a key from an alias
+// has the line of the key that uses it.
 func yamlLines(n *yaml.Node, depth int) *lines {
 	l := &lines{line: n.Line}
 	if n.Kind != yaml.MappingNode || depth > maxDepth {
@@ -50,8 +50,7 @@ func yamlLines(n *yaml.Node, depth int) *lines {
 	return l
 }
 
-// yamlLine finds the line in the texts of the YAML decoder, which has no field
-// for it.
+// yamlLine finds the line in error texts of the YAML decoder, which have no field for it.
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\n\s*)?line (\d+): `)
 
 func yamlError(file string, err error) *Error {

@@ -17,11 +17,11 @@ import (
 	"appserver/protocol"
 )
 
-// call is a call under way.
+// call is a call in flight.
 type call struct {
-	said   chan string // what the tool says meanwhile; nil where nobody listens
+	said   chan string // progress of the tool, or nil if the caller does not want it
 	cancel context.CancelCauseFunc
-	// timer ends the call where its clock runs, since began with the time that was left then.
+	// timer ends the call. It runs since began, with the time that was left then.
 	timer *time.Timer
 	runs  bool
 	began time.Time
@@ -30,11 +30,11 @@ type call struct {
 
 var errTimeout = errors.New("timed out")
 
-// mostSaid is how many messages of a tool wait for the thread to take them. Further ones are
-// dropped: a tool that says so much at once has newer ones soon.
+// mostSaid bounds the progress messages that wait for the thread. Further ones are dropped: a tool
+// that sends so many will soon send newer ones.
 const mostSaid = 64
 
-// run starts the clock of a call, or stops it.
+// run starts or stops the timer of a call.
 func (c *call) run(runs bool) {
 	switch {
 	case runs == c.runs:
@@ -48,7 +48,7 @@ func (c *call) run(runs bool) {
 	c.runs = runs
 }
 
-// Call calls a tool. Progress gets what the tool says meanwhile.
+// Call calls a tool. Progress gets the progress messages of the tool.
 func (p *Pool) Call(ctx context.Context, owner string, t core.CallTool, progress func(message string)) core.ToolCalled {
 	begin := time.Now()
 	result, err := p.call(ctx, owner, t, progress)
@@ -77,7 +77,7 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	defer leave()
 	params := &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(protocol.ToWellFormed(t.Arguments))}
 	if t.Meta != nil {
-		_ = protocol.Unmarshal(t.Meta, &params.Meta) // one that is no object says nothing
+		_ = protocol.Unmarshal(t.Meta, &params.Meta) // ignored if it is not an object
 	}
 	if params.Meta == nil {
 		params.Meta = sdk.Meta{}
@@ -100,8 +100,8 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	return result, err
 }
 
-// enter notes a call; leave forgets it, once what it said is told, and what the server has asked
-// for no other.
+// enter registers a call. Leave removes it, after its progress was passed on and its questions were
+// withdrawn unless another call runs.
 func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Context, token string, leave func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &call{cancel: cancel, runs: true, began: time.Now(), left: s.def.ToolTimeout}
@@ -138,8 +138,7 @@ func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Co
 	}
 }
 
-// progress passes on what a tool says while it works. The library waits for it with all that
-// comes behind.
+// progress passes on a progress message. The library blocks on it with all later messages.
 func (s *server) progress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 	token, _ := r.Params.ProgressToken.(string)
 	message := r.Params.Message
@@ -161,14 +160,14 @@ func (s *server) progress(_ context.Context, r *sdk.ProgressNotificationClientRe
 	}
 }
 
-// question is what a server asks the user.
+// question is a question of a server to the user.
 type question struct {
 	server *server
 	answer chan protocol.McpServerElicitationRequestResponse
-	gone   chan struct{} // closed where it is withdrawn
+	gone   chan struct{} // closed when the question is withdrawn
 }
 
-// elicit asks the user, and waits for the answer.
+// elicit asks the user and waits for the answer.
 func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	q := &question{s, make(chan protocol.McpServerElicitationRequestResponse, 1), make(chan struct{})}
 	id, noted := s.pool.note(q)
@@ -185,7 +184,7 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 	case a := <-q.answer:
 		out := &sdk.ElicitResult{Action: a.Action}
 		if a.Action == protocol.ElicitAccept {
-			_ = protocol.Unmarshal(a.Content, &out.Content) // one that is no object has no values
+			_ = protocol.Unmarshal(a.Content, &out.Content) // without values if it is not an object
 		}
 		return out, nil
 	case <-q.gone:
@@ -210,8 +209,8 @@ func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerQuestion {
 	return q
 }
 
-// pause stops, or starts, the clocks of all calls: which of them a question belongs to is
-// not told.
+// pause stops or starts the timers of all calls, because the protocol does not show which call a
+// question belongs to.
 func (s *server) pause(questions int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +220,7 @@ func (s *server) pause(questions int) {
 	}
 }
 
-// note keeps a question, unless its server has too many.
+// note stores a question, unless its server has too many.
 func (p *Pool) note(q *question) (id uint64, noted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +244,7 @@ func (p *Pool) forget(id uint64) {
 	delete(p.questions, id)
 }
 
-// Answer answers a question of a server. One that needs no answer any more is passed over.
+// Answer answers a question of a server. It ignores questions that were withdrawn.
 func (p *Pool) Answer(id uint64, a protocol.McpServerElicitationRequestResponse) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,7 +254,7 @@ func (p *Pool) Answer(id uint64, a protocol.McpServerElicitationRequestResponse)
 	}
 }
 
-// withdraw ends the questions of a server that has nothing to do.
+// withdraw ends the questions of a server without calls.
 func (p *Pool) withdraw(s *server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -267,17 +266,17 @@ func (p *Pool) withdraw(s *server) {
 	}
 }
 
-// mostResult bounds what is kept of a result, in bytes.
+// mostResult bounds the stored part of a result, in bytes.
 const mostResult = 1 << 20
 
-// bounded is a result, without the blocks that are too much.
+// bounded returns a result without the blocks beyond the limit.
 func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
 	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}, FailedWritten: takeMark(r)}
 	left := mostResult
 	for _, block := range r.Content {
 		raw, err := cut(block, left)
 		if err != nil {
-			continue // a block that was read can be written
+			continue // a parsed block can always be encoded
 		}
 		left -= len(raw)
 		out.Content = append(out.Content, raw)
@@ -300,8 +299,8 @@ func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
 	return out
 }
 
-// cut is a block of at most about limit bytes: texts lose their middle, others give way to
-// a text that says so.
+// cut shortens a block to about limit bytes: texts lose their middle, and other blocks are replaced
+// by a note.
 func cut(block sdk.Content, limit int) (json.RawMessage, error) {
 	raw, err := json.Marshal(block)
 	if err != nil || len(raw) <= limit {

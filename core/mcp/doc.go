@@ -1,34 +1,37 @@
-// Package mcp is connected to MCP servers: programs of people's own choice, and services
-// that are reached by HTTP, with tools for the model.
+// Package mcp connects to MCP servers, which offer tools to the model: programs of the user's
+// choice, and services over HTTP.
 //
-// A [Pool] has the connections of owners, of which it knows the names only. Each owner has
-// connections of its own, since servers keep state in them, and since what a server asks
-// the user during a call has to reach the owner of the call.
+// A [Pool] holds the connections of owners, and knows only the names of the owners. Each owner has
+// its own connections, for two reasons: servers keep state in a connection, and a question of a
+// server during a call must reach the owner of the call. [Pool.Open] connects an owner,
+// [Pool.Await] lists its tools, and [Pool.Call] calls one.
 //
 // # Life of a connection
 //
-// A server is connected to when its owner is opened, and nobody waits for that: whoever
-// wants its tools gets those of the servers that are ready, or awaits the others for a
-// moment. A connection that fails, or is lost, is made again after 1 second, and then
-// after twice the time, up to 5 minutes; one that had held for 30 seconds begins anew. Calls
-// that were under way fail. Where an owner is closed, its programs end, with all that they
-// started.
+// Open starts the connections of an owner and does not wait. [Pool.Tools] returns the tools of the
+// servers that are ready; Await waits a moment for the others. A connection that fails or is lost
+// is retried after 1 second, and then after twice the previous delay, up to 5 minutes. The delay is
+// reset when a connection has held for 30 seconds. Calls in flight fail. When an owner leaves, its
+// programs end, with all processes that they started.
 //
-// # What is not believed
+// # Limits
 //
-// A server may write what it likes: lines on its output that are no messages are dropped,
-// lines of more than 16 MiB end the connection, results are cut to 1 MiB, of lists
-// at most 10,000 entries and 16 MiB are read, and what it writes to standard error goes to the log in
-// short lines. A call ends after its timeout, not counting the time that the user takes to
-// answer a question of the server. While 64 requests of a program are open, or 64 answers to a
-// service are under way, it is read no further; the user is asked 64 questions at a time. Progress
-// that its caller does not take is dropped after 64 messages. A program that has not read all of a message a second after
-// the call that it is of has ended loses the connection.
+// Servers are not trusted to follow the protocol:
+//
+//   - Output lines that are not messages are dropped. A line above 16 MiB ends the connection.
+//   - Results are truncated to 1 MiB. Of lists, at most 10,000 entries and 16 MiB are read.
+//   - Standard error goes to the log in short lines.
+//   - A call ends after its timeout. The time in which the user answers a question does not count.
+//   - While 64 requests of a program are open, or 64 answers to a service are in flight, the server
+//     is not read. The user gets at most 64 questions at a time.
+//   - Progress is dropped if 64 messages wait for the caller.
+//   - If a program has not read a whole message one second after its call ended, the connection
+//     ends.
 //
 // # Goroutines
 //
-// Each connection has one that makes it, again and again, and waits for its end; it
-// ends when its owner is closed. Each call whose caller listens has one that hands on its progress,
-// and ends with the call. One more waits in the library for the end of a session,
-// and ends with that. A closed owner's connections are waited for by [Pool.Close] alone.
+// Each connection has one goroutine that connects, retries and waits for its end; it ends when the
+// owner leaves. Each call with progress has one that passes it on, and ends with the call. The
+// library has one that waits for the end of a session, and ends with it. [Pool.Close] waits for the
+// connections of owners that left.
 package mcp

@@ -2,8 +2,8 @@ package mcp
 
 import "encoding/json"
 
-// formSchema is what a form of a server asks for, in the members that the protocol knows:
-// clients read it strictly, while servers send whatever their libraries make of a type.
+// formSchema returns the members of a form's schema that the protocol defines. Clients decode it
+// strictly, while servers send what their libraries generate from a type.
 func formSchema(given any) json.RawMessage {
 	root, _ := given.(map[string]any)
 	form := pick(root, "$schema", "required")
@@ -17,11 +17,11 @@ func formSchema(given any) json.RawMessage {
 		}
 	}
 	form["properties"] = fields
-	schema, _ := json.Marshal(form) // what was read as JSON can be written
+	schema, _ := json.Marshal(form) // parsed JSON can always be encoded
 	return schema
 }
 
-// pick has the members of those names that are not null.
+// pick returns the named members that are not null.
 func pick(from map[string]any, names ...string) map[string]any {
 	picked := map[string]any{}
 	for _, name := range names {

@@ -10,11 +10,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostAsked is how many requests of a server may be without an answer. The library begins each
-// as it is read, and would keep any number.
+// mostAsked bounds the requests of a server without a response. The library starts to handle each
+// request when it is read, without a limit.
 const mostAsked = 64
 
-// held is a way to a program that is read no further while the most of its requests are open.
+// held is a transport to a program that stops reading while mostAsked requests are open.
 type held struct{ sdk.Transport }
 
 func (h held) Connect(ctx context.Context) (sdk.Connection, error) {
@@ -27,15 +27,15 @@ func (h held) Connect(ctx context.Context) (sdk.Connection, error) {
 
 type heldConnection struct {
 	sdk.Connection
-	answered chan struct{} // there is room since Read looked last
+	answered chan struct{} // signals that Read may continue
 	closed   chan struct{}
 	closing  sync.Once
 
 	mu   sync.Mutex
-	open map[any]bool // by id: the library answers none whose id another one has
+	open map[any]bool // by id: the library rejects a request whose id is in use
 }
 
-// Read waits, with a request too many, until others are answered.
+// Read blocks, if too many requests are open, until some are answered.
 func (c *heldConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if answer, ok := m.(*jsonrpc.Response); ok && err == nil {
@@ -65,9 +65,9 @@ func (c *heldConnection) take(id any) bool {
 	return true
 }
 
-// Write ends with the connection where the program does not read and nobody waits for that any
-// more: of what it was told the end is missing, so nothing can come behind it. It counts a request
-// as answered also where that could not be written: it is not tried again.
+// Write closes the connection if the program does not read and the caller has given up. The program
+// then has only a part of a message, so no other can follow. A request counts as answered even if
+// the response could not be written, because it is not retried.
 func (c *heldConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	written := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

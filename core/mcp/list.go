@@ -8,13 +8,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostEntries bounds lists, mostListed those of more than one page, in bytes.
+// mostEntries bounds the length of lists, and mostListed the size of lists with several pages, in
+// bytes.
 const (
 	mostEntries = 10_000
 	mostListed  = 16 << 20
 )
 
-// relist learns the tools anew; where that fails it keeps those that it knows.
+// relist lists the tools again. If that fails, it keeps the previous ones.
 func (s *server) relist(session *sdk.ClientSession) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.def.StartupTimeout)
 	defer cancel()
@@ -54,7 +55,7 @@ func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.To
 	}
 }
 
-// distinct leaves out the tools that have no name, or one that was listed before.
+// distinct removes tools without a name and duplicates.
 func distinct(tools []*sdk.Tool) []*sdk.Tool {
 	seen := map[string]bool{"": true}
 	return slices.DeleteFunc(tools, func(t *sdk.Tool) bool {

@@ -9,8 +9,8 @@ import (
 	"appserver/protocol"
 )
 
-// messages reads a program's output, and leaves out the lines that are no messages: many
-// a program greets, or logs, there.
+// messages reads a program's output without the lines that are not messages, because many programs
+// print greetings or logs.
 type messages struct {
 	from io.ReadCloser
 	in   *bufio.Reader
@@ -20,14 +20,14 @@ type messages struct {
 
 var errLine = errors.New("a line of the server's output has more than 16 MiB")
 
-// quoted is how many bytes of a dropped line are told.
+// quoted is the number of bytes of a dropped line that are logged.
 const quoted = 200
 
 func newMessages(from io.ReadCloser, drop func(string)) *messages {
 	return &messages{from: from, in: bufio.NewReaderSize(from, 64<<10), drop: drop}
 }
 
-// Read gives whole lines, in pieces.
+// Read returns whole lines, possibly in pieces.
 func (m *messages) Read(b []byte) (int, error) {
 	for len(m.rest) == 0 {
 		line, err := m.line()

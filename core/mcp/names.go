@@ -12,11 +12,11 @@ import (
 	"appserver/core"
 )
 
-// longestName is how many characters providers allow for the name of a tool.
+// longestName is the longest name of a tool that providers allow, in characters.
 const longestName = 64
 
-// namer gives the names by which the model calls tools, mcp__SERVER__TOOL in characters
-// that providers allow. What would be too long, or is taken, ends with a hash.
+// namer assigns the names by which the model calls tools: mcp__SERVER__TOOL, in characters that
+// providers allow. A name that is too long or in use ends with a hash.
 type namer map[string]bool
 
 func (n namer) name(server, tool string) string {
@@ -30,7 +30,7 @@ func (n namer) name(server, tool string) string {
 	return name
 }
 
-// plain has an underscore for each character but letters and digits of ASCII.
+// plain replaces each character except ASCII letters and digits by an underscore.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -41,7 +41,7 @@ func plain(name string) string {
 	}, name)
 }
 
-// offer are the tools that the model is to know, in the order of their names.
+// offer returns the tools that the model may call, sorted by name.
 func (s *server) offer(names namer) []core.ServerTool {
 	s.mu.Lock()
 	tools := slices.Clone(s.tools)
@@ -56,7 +56,7 @@ func (s *server) offer(names namer) []core.ServerTool {
 	return offered
 }
 
-// offers tells whether a tool is one that may be called.
+// offers reports whether a tool may be called.
 func (s *server) offers(tool string) bool {
 	return (s.def.Enabled == nil || slices.Contains(s.def.Enabled, tool)) && !slices.Contains(s.def.Disabled, tool)
 }
@@ -74,12 +74,12 @@ func (s *server) tool(t *sdk.Tool, names namer) core.ServerTool {
 	}
 	if a := t.Annotations; a != nil {
 		out.ReadOnly, out.Destructive, out.OpenWorld = &a.ReadOnlyHint, a.DestructiveHint, a.OpenWorldHint
-		out.Annotations, _ = json.Marshal(a) // what was read as JSON can be written
+		out.Annotations, _ = json.Marshal(a) // parsed JSON can always be encoded
 	}
 	return out
 }
 
-// parameters is a schema of an object with properties, which some providers insist on.
+// parameters returns a schema of an object with properties, which some providers require.
 func parameters(schema any) json.RawMessage {
 	members, _ := schema.(map[string]any)
 	out := map[string]any{"type": "object"}
@@ -89,6 +89,6 @@ func parameters(schema any) json.RawMessage {
 	if _, has := out["properties"].(map[string]any); !has {
 		out["properties"] = map[string]any{}
 	}
-	raw, _ := json.Marshal(out) // what was read as JSON can be written
+	raw, _ := json.Marshal(out) // parsed JSON can always be encoded
 	return raw
 }

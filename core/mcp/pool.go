@@ -15,77 +15,75 @@ import (
 	"appserver/protocol"
 )
 
-// Definition is a server as it is configured.
+// Definition is the configuration of a server.
 type Definition struct {
 	Name string
-	// Command is the argument vector of a program, run in Dir with the environment Env.
+	// Command is the argument vector of a program that runs in Dir with the environment Env.
 	Command []string
 	Dir     string
 	Env     []string
-	// URL is that of a service, which gets Headers with every request. Bearer is set where
-	// one of them is a token.
+	// URL is the address of a service, which gets Headers with every request. Bearer is set if one of
+	// them is a token.
 	URL     string
 	Headers map[string]string
 	Bearer  bool
-	// StartupTimeout bounds the making of a connection, ToolTimeout a call.
+	// StartupTimeout bounds the time to connect, ToolTimeout the time of a call.
 	StartupTimeout, ToolTimeout time.Duration
-	// Enabled are the tools that are offered, nil for all, but for those in Disabled.
+	// Enabled are the offered tools, or nil for all. Tools in Disabled are not offered.
 	Enabled, Disabled []string
-	// Approval is one of core's Approve constants, ToolApproval that of single tools.
+	// Approval is one of core's Approve constants; ToolApproval overrides it for single tools.
 	Approval     string
 	ToolApproval map[string]string
-	// Required servers are waited for as long as they may take to start.
+	// Required servers are awaited until their startup timeout.
 	Required bool
-	// Problem is why no connection can be made, nil where none is known.
+	// Problem is the reason why no connection can be made, or nil.
 	Problem error
 }
 
-// Process is a program that runs. Close ends it and does not wait.
+// Process is a running program. Close ends it and does not wait.
 type Process interface {
 	io.ReadWriteCloser
-	// Ended is closed when nothing of it is left; Outcome is why, then.
+	// Ended is closed when no process of it is left. Outcome returns the reason then.
 	Ended() <-chan struct{}
 	Outcome() error
 }
 
-// Audience is told of connections. Its methods do not block.
+// Audience is notified about connections. Its methods must not block.
 type Audience interface {
-	// State tells a new state of a server: one of the words of a
-	// protocol.McpServerStatusUpdatedNotification.
+	// State reports a new state of a server, a word of protocol.McpServerStatusUpdatedNotification.
 	State(owner, server, state string, err error)
-	// Ask passes on a question of a server; Withdraw tells that it needs no answer any
-	// more. Ask is false where there is nobody to ask.
+	// Ask passes on a question of a server. It returns false if no client can answer. Withdraw cancels
+	// a question.
 	Ask(owner string, q core.ServerQuestion) bool
 	Withdraw(owner string, question uint64)
 }
 
-// Options are what a pool is made of.
+// Options configure a pool.
 type Options struct {
 	Spawn    func(d Definition, said func(line string)) (Process, error)
 	Audience Audience
-	// Note gets what goes to the log: what servers write to standard error, and what of
-	// their output is no message.
+	// Note gets texts for the log: standard error of servers, and output that is not a message.
 	Note func(server, line string)
-	// HTTP reaches services; nil is http.DefaultTransport.
+	// HTTP sends requests to services; nil is http.DefaultTransport.
 	HTTP http.RoundTripper
-	// Version is this program's.
+	// Version is the version of this program.
 	Version string
-	// Delay is the first before a connection is made again; 0 means 1 second.
+	// Delay is the first delay before a retry; 0 means 1 second.
 	Delay time.Duration
 }
 
-// Pool has the connections of owners.
+// Pool holds the connections of owners.
 type Pool struct {
 	Options
 	mu        sync.Mutex
 	owners    map[string][]*server
-	leaving   sync.WaitGroup // connections that were made
+	leaving   sync.WaitGroup // one for each connection
 	questions map[uint64]*question
 	asked     uint64
 	closed    bool
 }
 
-// New is a pool without owners.
+// New returns a pool without owners.
 func New(o Options) *Pool {
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultTransport
@@ -96,8 +94,8 @@ func New(o Options) *Pool {
 	return &Pool{Options: o, owners: map[string][]*server{}, questions: map[uint64]*question{}}
 }
 
-// Open connects an owner to these servers, and to no others. It does not wait.
-// Connections to servers whose definition is what it was stay as they are.
+// Open connects an owner to these servers, and closes its connections to others. It does not wait.
+// Connections to servers whose definition has not changed are kept.
 func (p *Pool) Open(owner string, definitions []Definition) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +119,7 @@ func (p *Pool) Open(owner string, definitions []Definition) {
 	stop(old)
 }
 
-// Retry makes connections at once that have failed.
+// Retry retries failed connections at once.
 func (p *Pool) Retry(owner string) {
 	for _, s := range p.of(owner) {
 		s.mu.Lock()
@@ -147,7 +145,7 @@ func stop(servers []*server) {
 	}
 }
 
-// Close closes all connections, and waits until nothing of them is left, or ctx ends.
+// Close closes all connections, and waits until all have ended or ctx is done.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -169,7 +167,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	}
 }
 
-// AwaitRequired waits until the first try to connect to each required server has ended, or quit
+// AwaitRequired waits until the first attempt to connect to each required server has ended, or quit
 // is closed. The error names the servers that failed.
 func (p *Pool) AwaitRequired(quit <-chan struct{}, owner string) error {
 	var failed []string
@@ -210,8 +208,8 @@ func (p *Pool) find(owner, name string) (*server, error) {
 	return nil, protocol.Internal(protocol.KindMcpServer, "unknown MCP server '%s'", name)
 }
 
-// Tools are those of an owner's servers that are ready; pending is set while others are
-// being connected to for the first time.
+// Tools returns the tools of an owner's servers that are ready. Pending is set while others connect
+// for the first time.
 func (p *Pool) Tools(owner string) (tools []core.ServerTool, pending bool) {
 	names := namer{}
 	for _, s := range p.of(owner) {
@@ -221,8 +219,8 @@ func (p *Pool) Tools(owner string) (tools []core.ServerTool, pending bool) {
 	return tools, pending
 }
 
-// Await is Tools once no server is being connected to any more, or after the grace, or at
-// the end of ctx. Required servers are waited for without grace.
+// Await returns the tools when no server is connecting any more, or after the grace, or when ctx is
+// done. The grace does not limit the wait for required servers.
 func (p *Pool) Await(ctx context.Context, owner string, grace time.Duration) []core.ServerTool {
 	patient, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

@@ -17,46 +17,46 @@ import (
 )
 
 const (
-	// longestDelay bounds the time between two tries, heldTime is how long a connection
-	// must have held for the next try to come as soon as the first.
+	// longestDelay bounds the delay between two attempts. A connection that held for heldTime resets
+	// the delay.
 	longestDelay = 5 * time.Minute
 	heldTime     = 30 * time.Second
-	// wireVersion is that of the Model Context Protocol that servers are offered: one
-	// that those know which are in use.
+	// wireVersion is the version of the Model Context Protocol that is offered to servers. Servers in
+	// use support it.
 	wireVersion = "2025-06-18"
-	// largestLine is the longest message that is read, in bytes.
+	// largestLine bounds the size of a message, in bytes.
 	largestLine = 16 << 20
-	// endTime is what a service has to hear that a session ends.
+	// endTime is the time to notify a service of the end of a session.
 	endTime = time.Second
 )
 
-// server is a connection of an owner to a server, which is made again when it is lost.
+// server is an owner's connection to a server, which is retried when it is lost.
 type server struct {
 	pool   *Pool
 	owner  string
 	def    Definition
 	ctx    context.Context
 	cancel context.CancelFunc
-	// first is closed once the first try has ended.
+	// first is closed when the first attempt has ended.
 	first     chan struct{}
 	firstOnce sync.Once
-	// again ends the wait for the next try.
+	// again ends the delay before the next attempt.
 	again chan struct{}
-	// outdated is told that the list of tools is not what it was.
+	// outdated signals that the list of tools has changed.
 	outdated chan struct{}
 
 	mu      sync.Mutex
-	state   string        // one of the words of McpServerStatusUpdatedNotification
-	changed chan struct{} // closed, and replaced, when the state changes
-	err     error         // why it failed
+	state   string        // a word of McpServerStatusUpdatedNotification
+	changed chan struct{} // closed and replaced when the state changes
+	err     error         // the reason of a failure
 	session *sdk.ClientSession
 	tools   []*sdk.Tool
-	meta    sdk.Meta // of the list of tools
+	meta    sdk.Meta // metadata of the list of tools
 	calls   map[string]*call
-	asks    int // open questions, which stop the clocks of the calls
+	asks    int // open questions, which stop the timers of the calls
 	nextID  int
 	said    string // the last line of standard error
-	told    string // the failure that was told last, since the connection was there
+	told    string // the last reported failure since the connection was ready
 }
 
 func newServer(p *Pool, owner string, d Definition) *server {
@@ -102,14 +102,13 @@ func (s *server) run() {
 	}
 }
 
-// begin tells that a connection is being made that somebody waits for.
+// begin reports a connection attempt that a caller waits for.
 func (s *server) begin() {
 	s.set(protocol.McpStarting, nil, nil)
 	s.pool.Audience.State(s.owner, s.def.Name, protocol.McpStarting, nil)
 }
 
-// set changes the state. A server that has failed keeps the tools that it had: who calls one
-// has it connected to again.
+// set changes the state. A failed server keeps its tools: a call of one starts another attempt.
 func (s *server) set(state string, err error, session *sdk.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +121,7 @@ func (s *server) setLocked(state string, err error, session *sdk.ClientSession) 
 	s.changed = make(chan struct{})
 }
 
-// fail is told once for all tries in a row that fail for the same reason.
+// fail reports a failure, once for consecutive attempts with the same reason.
 func (s *server) fail(err error) {
 	s.mu.Lock()
 	known := s.told == err.Error()
@@ -135,7 +134,7 @@ func (s *server) fail(err error) {
 	}
 }
 
-// live connects, and returns when the connection is lost: why.
+// live connects, and returns the reason when the connection is lost.
 func (s *server) live() error {
 	if s.def.Problem != nil {
 		return s.startFailure(s.def.Problem)
@@ -164,7 +163,7 @@ func (s *server) live() error {
 		case <-s.outdated:
 			s.relist(session)
 		case err := <-lost:
-			s.set(protocol.McpStarting, nil, nil) // who calls now waits for what comes of it
+			s.set(protocol.McpStarting, nil, nil) // a call now waits for the next attempt
 			return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name, s.explain(cmp.Or(err, errEnded), process))
 		}
 	}
@@ -176,7 +175,7 @@ func (s *server) startFailure(err error) error {
 	return fmt.Errorf("MCP client for `%s` failed to start: %w", s.def.Name, err)
 }
 
-// explain prefers what is known of a program's end to what the connection says of it.
+// explain prefers the exit of a program to the error of its connection.
 func (s *server) explain(err error, process Process) error {
 	if process == nil {
 		if strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)) {
@@ -200,10 +199,10 @@ func (s *server) explain(err error, process Process) error {
 	return err
 }
 
-// end closes a session. It gives up on a service that does not answer.
+// end closes a session. It gives up on a service that does not respond.
 func end(session *sdk.ClientSession, process Process) {
 	if process != nil {
-		process.Close() // else closing waits for what the server has not answered
+		process.Close() // otherwise, closing waits for open requests
 	}
 	closed := make(chan struct{})
 	go func() {
@@ -216,7 +215,7 @@ func end(session *sdk.ClientSession, process Process) {
 	}
 }
 
-// transport is the way to the server; process is nil for services.
+// transport returns the transport to the server; process is nil for services.
 func (s *server) transport() (sdk.Transport, Process, error) {
 	if s.def.URL != "" {
 		client := &http.Client{Transport: newService(s.def.Headers, s.pool.HTTP)}
@@ -246,7 +245,7 @@ func (s *server) note(line string) {
 	}
 }
 
-// connect makes the session and learns what tools there are.
+// connect opens a session and lists the tools.
 func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.def.StartupTimeout)
 	defer cancel()
@@ -276,8 +275,8 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 	return session, nil
 }
 
-// unharmed refuses what the library takes apart without a look: it knows of params that may be
-// missing, and some of its handlers do not. A server could so end this process.
+// unharmed rejects messages without params that handlers of the library dereference unchecked.
+// Otherwise a server could crash this process.
 func unharmed(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
@@ -289,7 +288,7 @@ func unharmed(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// tooLate says what to do where a server took too long.
+// tooLate adds the next action to the error of a server that exceeds its startup timeout.
 func (s *server) tooLate(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("MCP client for `%s` timed out after %s: if it is only slow, set startup_timeout_sec below [mcp_servers.%s]: %w",
@@ -298,8 +297,8 @@ func (s *server) tooLate(ctx context.Context, err error) error {
 	return err
 }
 
-// ready is the session; an error says why there is none. It waits for one that is being
-// made. Where that has failed of a server that was there before, it is tried again.
+// ready returns the session, or an error with the reason why there is none. It waits for an attempt
+// in progress. If a server that was ready before has failed, it starts another attempt.
 func (s *server) ready(ctx context.Context) (*sdk.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
 	defer cancel()
@@ -326,7 +325,7 @@ func (s *server) ready(ctx context.Context) (*sdk.ClientSession, error) {
 	}
 }
 
-// drop forgets a session that was seen to be lost before its end was.
+// drop removes a session that a call found to be lost, before its end was noticed.
 func (s *server) drop(session *sdk.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -335,15 +334,15 @@ func (s *server) drop(session *sdk.ClientSession) {
 	}
 }
 
-// retry ends the wait for the next try.
+// retry ends the delay before the next attempt.
 func (s *server) retry() { tell(s.again) }
 
-// outdate has the tools listed again, once for all changes meanwhile.
+// outdate requests a new list of tools, once for all changes before it is read.
 func (s *server) outdate() { tell(s.outdated) }
 
 func tell(who chan struct{}) {
 	select {
 	case who <- struct{}{}:
-	default: // that was done before
+	default: // already signalled
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// service is a way to a service over HTTP: it adds headers to requests, and reads no further while
-// it sends the most at once. Answers are requests, too, and the library begins each at once: one
-// that asks and takes no answers would have any number kept.
+// service is a transport over HTTP. It adds headers to requests, and stops reading while too many
+// are in flight. Responses are sent as requests, and the library starts each at once. A service
+// that asks and accepts no responses would otherwise accumulate them without a limit.
 type service struct {
 	headers map[string]string
 	next    http.RoundTripper
-	sending chan struct{} // has an element for each request that is not answered
+	sending chan struct{} // one element for each request without a response
 }
 
 func newService(headers map[string]string, next http.RoundTripper) *service {
@@ -27,7 +27,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 		case s.sending <- struct{}{}:
 			defer func() { <-s.sending }()
 		case <-r.Context().Done():
-			_ = r.Body.Close() // as every RoundTrip has to
+			_ = r.Body.Close() // as the contract of RoundTrip requires
 			return nil, context.Cause(r.Context())
 		}
 	}
@@ -42,7 +42,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// heldBody is what a service says, as long as it takes what is said to it.
+// heldBody is the body of a response, which is read only while the service accepts requests.
 type heldBody struct {
 	io.ReadCloser
 	sending chan struct{}

@@ -11,9 +11,8 @@ import (
 	"appserver/protocol"
 )
 
-// Status tells of an owner's servers, in the order of their definitions. It waits for
-// connections that are being made; with full it asks for resources too. Name picks one, ""
-// all.
+// Status describes an owner's servers, in the order of their definitions. It waits for connections
+// in progress. With full, it also lists resources. Name selects one server; empty selects all.
 func (p *Pool) Status(ctx context.Context, owner, name string, full bool) []protocol.McpServerStatus {
 	var out []protocol.McpServerStatus
 	for _, s := range p.of(owner) {
@@ -24,7 +23,7 @@ func (p *Pool) Status(ctx context.Context, owner, name string, full bool) []prot
 	return out
 }
 
-// describe is what is known of a server that is not connected to.
+// describe returns the status of a server without a connection.
 func describe(d Definition, state string) protocol.McpServerStatus {
 	out := protocol.McpServerStatus{Name: d.Name, RuntimeStatus: &state, Tools: map[string]json.RawMessage{},
 		Resources: []json.RawMessage{}, ResourceTemplates: []json.RawMessage{}, AuthStatus: "unsupported"}
@@ -67,7 +66,7 @@ func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus
 	return out
 }
 
-// introduce tells what the server says of itself.
+// introduce adds the server's description of itself.
 func (s *server) introduce(out *protocol.McpServerStatus, r *sdk.InitializeResult) {
 	if r.Capabilities != nil {
 		out.ServerCapabilities = written(r.Capabilities)
@@ -81,7 +80,7 @@ func (s *server) introduce(out *protocol.McpServerStatus, r *sdk.InitializeResul
 	}
 }
 
-// addResources lists what can be read; a list that fails ends where it fails.
+// addResources lists resources. If a list fails, its entries so far are kept.
 func (s *server) addResources(ctx context.Context, out *protocol.McpServerStatus, session *sdk.ClientSession) {
 	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
 	defer cancel()
@@ -89,7 +88,7 @@ func (s *server) addResources(ctx context.Context, out *protocol.McpServerStatus
 	out.ResourceTemplates = listed(session.ResourceTemplates(ctx, nil))
 }
 
-// listed are the entries of a list as JSON.
+// listed returns the entries of a list as JSON.
 func listed[T any](entries iter.Seq2[T, error]) []json.RawMessage {
 	list, size := []json.RawMessage{}, 0
 	for entry, err := range entries {
@@ -125,7 +124,7 @@ func (p *Pool) Read(ctx context.Context, owner, name, uri string) ([]json.RawMes
 	return contents, nil
 }
 
-// written is a value of the library as JSON; all of them can be written.
+// written returns a value of the library as JSON, which never fails.
 func written(v any) json.RawMessage {
 	raw, _ := json.Marshal(v)
 	return raw

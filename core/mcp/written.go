@@ -9,7 +9,7 @@ import (
 )
 
 // writtenMark is a member of a result's _meta. It is set if the server wrote isError: false,
-// which the library does not tell from a result without isError.
+// because the library does not distinguish that from a result without isError.
 const writtenMark = "appserver/isErrorWritten"
 
 // markWritten sets the mark in a result with isError: false. Any other result is returned as it is.

@@ -16,8 +16,8 @@ var deviceLinks = map[string]string{
 	"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
 }
 
-// cloneDevices gives mounts of the devices, by name, while they can still be used as
-// devices. Those that the machine lacks are left out.
+// cloneDevices returns mounts of the devices, by name, while they can still be used as devices. It
+// skips devices that the machine does not have.
 func cloneDevices() map[string]int {
 	devices := map[string]int{}
 	for _, name := range deviceNames {
@@ -28,8 +28,8 @@ func cloneDevices() map[string]int {
 	return devices
 }
 
-// mountDev replaces /dev by one that has the devices, terminals and shared memory of
-// its own, and no disks.
+// mountDev replaces /dev by one with these devices, and with terminals and shared memory of its
+// own. It has no disks.
 func mountDev(devices map[string]int) error {
 	dev, err := newMount("tmpfs", map[string]string{"mode": "0755", "size": "64k"}, unix.MOUNT_ATTR_NOSUID)
 	if err != nil {

@@ -1,30 +1,31 @@
-// Package sandbox has the kernel enforce a sandbox policy on a command and on
-// everything that descends from it.
+// Package sandbox makes the kernel enforce a sandbox policy on a command and all its descendants.
 //
 // # Order
 //
-// [For] turns a policy into [Rules]. The server starts a process with the
-// attributes that [Rules.Attributes] gives: it is the first of new user, mount,
-// process, IPC and, unless the policy opens the network, network namespaces. That
-// process calls [Rules.Enter], which arranges the file system and the limits, then
-// [Rules.Restrict], which takes from the calling thread what would undo that, and
-// starts the command from this thread. Nothing may be started before Restrict.
+// [For] turns a policy into [Rules]. The server starts a process with the attributes of
+// [Rules.Attributes]: the first process of new user, mount, process and IPC namespaces, and of a
+// network namespace unless the policy allows the network. That process calls [Rules.Enter], which
+// sets up the file system and the limits. Then it calls [Rules.Restrict], which removes the rights
+// of the calling thread that would undo this, and starts the command from this thread. It must
+// start nothing before Restrict.
 //
-// # What enforces what
+// # Enforcement
 //
-// Mounts make everything read-only but the writable roots, put the protected parts
-// of these back to read-only, hide the server's home, and replace /proc and /dev.
-// A name that leads from a writable root to something protected cannot be moved
-// away: each folder on the way is a mount point. Paths below a writable root are
-// walked one name at a time and through no symbolic link, since commands that ran
-// before may have put one there. The process namespace hides every other process,
-// and ends with its first one. The network namespace has a loopback of its own.
-// Landlock, where the kernel has it, repeats the rules for writing. Seccomp closes
-// the kernel's side doors: other namespaces, tracing, mounting, keys, and sockets
-// that are bound to no network namespace.
+//   - Mounts make everything read-only except the writable roots. They make protected folders in
+//     these read-only again, hide the server's home, and replace /proc and /dev.
+//   - A path from a writable root to a protected folder cannot be moved away, because each folder
+//     on it is a mount point.
+//   - Paths below a writable root are opened one name at a time and through no symbolic link,
+//     because earlier commands may have made links.
+//   - The process namespace hides all other processes, and ends with its first one.
+//   - The network namespace has only a loopback interface.
+//   - Landlock, if the kernel has it, repeats the rules for writing.
+//   - Seccomp denies other ways out: namespaces, tracing, mounting, keys, and sockets that belong
+//     to no network namespace.
 //
-// # What is missing
+// # Decisions
 //
-// Where a step fails the command is not started. Whether all of them work on a
-// machine can only be tried; who starts the commands does that.
+// If a step fails, the command is not started: a sandbox that is incomplete without notice is worse
+// than none. Only an attempt shows whether all steps work on a machine, so the caller makes one
+// with a process that does nothing.
 package sandbox

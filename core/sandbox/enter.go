@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enter arranges what the calling process and everything that it starts will see:
-// users, files, processes and the network. The process must have been started with
-// [Rules.Attributes].
+// Enter sets up the users, files, processes and network that the calling process and its
+// descendants see. The process must have been started with [Rules.Attributes].
 func (r Rules) Enter() error {
 	for _, step := range []struct {
 		name string
@@ -31,12 +30,12 @@ func (r Rules) Enter() error {
 	return nil
 }
 
-// closeMemory keeps the command from reading and changing this process, which is
-// its first one and has powers that it has not.
+// closeMemory prevents the command from reading and changing this process, which is the first of
+// its namespace and has more capabilities.
 func closeMemory() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// enterDirectory leaves the folder that this process was started in, which is one
-// of the mounts that it had then.
+// enterDirectory enters the working directory by its path. The inherited one belongs to a mount
+// from before.
 func (r Rules) enterDirectory() error {
 	dir := r.Directory
 	if dir == "" {
@@ -48,7 +47,7 @@ func (r Rules) enterDirectory() error {
 	return os.Chdir(dir)
 }
 
-// loopback brings up the only interface of a network namespace of its own.
+// loopback enables the only interface of the network namespace.
 func (r Rules) loopback() error {
 	if r.Network {
 		return nil

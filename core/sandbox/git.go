@@ -18,13 +18,13 @@ import (
 	"appserver/protocol"
 )
 
-// protected are the names in a writable root that stay read-only: the folders that a later start
-// reads, and what makes git run programs, whoever calls it later.
+// protected returns the names in a writable root that stay read-only: folders that a later start of
+// the server reads, and files that make git run programs.
 func protected(root string) []string { return append(protectedGit(root), protocol.ProtectedFolders...) }
 
-// protectedGit are those of the root's repository. A repository has a folder for hooks afterwards: a
-// name that does not exist could not be protected. Where what is protected is not
-// there, or is a link, which could be replaced, the whole repository is shut.
+// protectedGit returns the protected names of the root's repository. It creates a folder for hooks,
+// because a name that does not exist cannot be protected. If another protected file is missing, or
+// is a link, which could be replaced, the whole repository is read-only.
 func protectedGit(root string) []string {
 	git := filepath.Join(root, ".git")
 	info, err := os.Lstat(git)
@@ -35,7 +35,7 @@ func protectedGit(root string) []string {
 		return []string{".git"}
 	}
 	hooks, config, more := filepath.Join(git, "hooks"), filepath.Join(git, "config"), filepath.Join(git, "config.worktree")
-	_ = os.Mkdir(hooks, 0o755) // fails where it exists, or nobody can make it
+	_ = os.Mkdir(hooks, 0o755) // fails if it exists or cannot be created
 	if !is(hooks, os.ModeDir) || !is(config, 0) || usesWorktreeConfig(config) && !is(more, 0) ||
 		is(filepath.Join(git, "modules"), os.ModeSymlink) || is(filepath.Join(git, "worktrees"), os.ModeSymlink) {
 		return []string{".git"}
@@ -43,10 +43,10 @@ func protectedGit(root string) []string {
 	return append(submodules(root), ".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees")
 }
 
-// maxModules bounds how much of .gitmodules is read, in bytes: commands can write it.
+// maxModules bounds the part of .gitmodules that is read, in bytes: commands can write it.
 const maxModules = 256 << 10
 
-// submodules are the files that name the repositories of a root's submodules.
+// submodules returns the files that name the repositories of a root's submodules.
 func submodules(root string) (names []string) {
 	file, err := openRegular(filepath.Join(root, ".gitmodules"))
 	if err != nil {
@@ -64,7 +64,7 @@ func submodules(root string) (names []string) {
 	return names
 }
 
-// openRegular opens a file that is one: nothing else may block.
+// openRegular opens a regular file. Opening any other file could block.
 func openRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -77,8 +77,8 @@ func openRegular(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Absent are files that make git take its configuration from elsewhere. They are not
-// there, so no mount can keep them from being made.
+// Absent are files that make git read its configuration from elsewhere. They do not exist, so no
+// mount can prevent a command from creating them.
 type Absent []string
 
 // Absent lists such files of the writable roots.
@@ -93,7 +93,7 @@ func (r Rules) Absent() (files Absent) {
 	return files
 }
 
-// Remove removes those that were made nevertheless, and says which.
+// Remove removes those files that were created nevertheless, and returns their names.
 func (a Absent) Remove() (removed []string) {
 	for _, file := range a {
 		if os.Remove(file) == nil {
@@ -103,14 +103,14 @@ func (a Absent) Remove() (removed []string) {
 	return removed
 }
 
-// is tells whether a path is of a type, and no link to it.
+// is reports whether a path has a type, without following a link.
 func is(path string, kind os.FileMode) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().Type() == kind
 }
 
-// usesWorktreeConfig tells whether git looks at config.worktree, to be on the safe
-// side also where the words are in a comment.
+// usesWorktreeConfig reports whether git may read config.worktree. It returns true even if the
+// words are only in a comment.
 func usesWorktreeConfig(config string) bool {
 	text, err := os.ReadFile(config)
 	return err != nil || bytes.Contains(bytes.ToLower(text), []byte("worktreeconfig"))

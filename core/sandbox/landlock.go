@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// landlockFiles is the first version that knows of moving between folders and of
-	// cutting files off, landlockScopes the first that keeps signals in.
+	// landlockFiles is the first version with rules for moves between folders and for truncation;
+	// landlockScopes is the first that restricts signals.
 	landlockFiles, landlockScopes = 3, 6
-	// writing is every way to change files, folders included.
+	// writing is every way to change files and folders.
 	writing = ofFiles | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
 		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
 		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
@@ -21,8 +21,8 @@ const (
 	ofFiles = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// landlock allows the calling thread to write where the mounts do. Kernels without
-// it, or with a version that lacks too much, have the mounts alone.
+// landlock allows the calling thread to write where the mounts do. On kernels without Landlock, or
+// with an older version, only the mounts protect files.
 func (r Rules) landlock() error {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 || version < landlockFiles {
@@ -48,8 +48,8 @@ func (r Rules) landlock() error {
 	return nil
 }
 
-// allowBeneath allows writing in a folder and below it, or to a file. What does not
-// exist needs no rule.
+// allowBeneath allows writing to a file, or in a folder and below it. A path that does not exist
+// needs no rule.
 func allowBeneath(ruleset int, path string) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// maxProcesses is how many processes and threads a command may have at a time.
+	// maxProcesses bounds the processes and threads of a command at a time.
 	maxProcesses = 4096
-	// reservedPids are numbers that the kernel does not give a second time.
+	// reservedPids are pids that the kernel does not reuse.
 	reservedPids = 300
 )
 
-// limitProcesses bounds the processes of plain users by a resource limit, which
-// root is exempt from, and those of everybody by the numbers that the namespace has.
+// limitProcesses bounds the processes of a command. A resource limit bounds plain users, but not
+// root; the number of pids in the namespace bounds both.
 func limitProcesses() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err != nil {
@@ -34,8 +34,8 @@ func limitProcesses() error {
 	return os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(maxProcesses+reservedPids)), 0)
 }
 
-// ownPidMax tells whether pid_max is one of the process namespace, as it is since
-// Linux 6.14. Before, writing it would change the whole machine's.
+// ownPidMax reports whether pid_max belongs to the process namespace, as it does since Linux 6.14.
+// Before, writing it would change the whole machine.
 func ownPidMax() bool {
 	var name unix.Utsname
 	if unix.Uname(&name) != nil {

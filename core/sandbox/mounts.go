@@ -12,13 +12,13 @@ import (
 
 const (
 	readOnly = unix.MOUNT_ATTR_RDONLY
-	// harmless is what all mounts get: no devices, no other user's powers.
+	// harmless are the attributes of all mounts: no devices and no setuid programs.
 	harmless = unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOSUID
 	attached = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
 )
 
-// arrange makes everything read-only but for the writable roots, with a /proc and a
-// /dev that show the command's own processes and no disks.
+// arrange makes everything read-only except the writable roots. It mounts a /proc with the
+// command's own processes, and a /dev without disks.
 func (r Rules) arrange() error {
 	devices, places := cloneDevices(), newPlan(r)
 	all := &unix.MountAttr{Attr_set: readOnly | harmless, Propagation: unix.MS_PRIVATE}
@@ -37,8 +37,8 @@ func (r Rules) arrange() error {
 	return nil
 }
 
-// mountProc gives the process namespace its /proc, through which nothing of the
-// machine can be set.
+// mountProc mounts the /proc of the process namespace, without write access to settings of the
+// machine.
 func mountProc() error {
 	tree, err := newMount("proc", nil, readOnly|harmless|unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
@@ -47,7 +47,7 @@ func mountProc() error {
 	return attachAt(tree, "/proc")
 }
 
-// newMount is a new file system that is not attached anywhere.
+// newMount returns a new file system that is not attached.
 func newMount(kind string, options map[string]string, attributes int) (fd int, err error) {
 	fs, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -65,8 +65,7 @@ func newMount(kind string, options map[string]string, attributes int) (fd int, e
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// cloneAt is a copy of the mount that a file is on, with the file as its root, that
-// is not attached anywhere.
+// cloneAt returns a detached copy of the mount of a file, with the file as its root.
 func cloneAt(fd int) (int, error) {
 	return unix.OpenTree(fd, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
 }
@@ -79,8 +78,8 @@ func attachAt(tree int, path string) error {
 	return nil
 }
 
-// allowWriting makes a mount writable, with those below it, unless one of these was
-// read-only before: then itself alone.
+// allowWriting makes a mount and those below it writable. If one below was read-only before, it
+// changes the mount alone.
 func allowWriting(tree int) error {
 	attributes := &unix.MountAttr{Attr_clr: readOnly}
 	err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, attributes)
@@ -89,18 +88,18 @@ func allowWriting(tree int) error {
 	}
 	err = unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH, attributes)
 	if errors.Is(err, unix.EPERM) {
-		return nil // the whole of it was read-only before
+		return nil // all of it was read-only before
 	}
 	return err
 }
 
-// forbidWriting makes a mount read-only, with those below it.
+// forbidWriting makes a mount and those below it read-only.
 func forbidWriting(tree int) error {
 	return unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: readOnly})
 }
 
-// openPath opens a name in a folder, or an absolute path, to attach mounts to it. A
-// symbolic link is an error.
+// openPath opens a name in a folder, or an absolute path, as a place to attach mounts. A symbolic
+// link is an error.
 func openPath(dir int, name string) (int, error) {
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"appserver/protocol"
 )
 
-// Placeholders are empty folders in the place of protected folders that do not exist: without
-// something to mount over, a command could make them. Each is locked while a command needs it. The
-// last one that does removes it; a folder that has something in it stays. Placeholders that a crash
-// leaves behind are removed after the next command.
+// Placeholders are empty folders in the place of protected folders that do not exist. Without them
+// there is nothing to mount over, and a command could create the folders. Each is locked while a
+// command needs it. The last such command removes it, unless it has content. Placeholders that a
+// crash left are removed after the next command.
 type Placeholders []*os.File
 
-// placeholderMode tells a placeholder from a folder of the user's.
+// placeholderMode distinguishes a placeholder from a folder of the user.
 const placeholderMode = fs.ModeSticky | 0o755
 
-// placeholderTries bounds how often a placeholder is made again that others have removed.
+// placeholderTries bounds the attempts to create a placeholder again after others removed it.
 const placeholderTries = 10
 
-// Placeholders makes those of the rules, and holds them until they are released.
+// Placeholders creates the placeholders of the rules, and locks them until Release.
 func (r Rules) Placeholders() (held Placeholders) {
 	for _, root := range r.Kept {
 		real, err := filepath.EvalSymlinks(root)
 		if err != nil || real != root && outermost(asSet(r.Writable), root) != root {
-			continue // a link within another root could be a command's
+			continue // a link within another root may be the work of a command
 		}
 		for _, name := range protocol.ProtectedFolders {
 			if file := hold(filepath.Join(real, name)); file != nil {
@@ -49,7 +49,7 @@ func asSet(paths []string) map[string]string {
 	return set
 }
 
-// hold returns a locked placeholder, nil if the folder is the user's or cannot be made.
+// hold returns a locked placeholder, or nil if the folder is the user's or cannot be created.
 func hold(path string) *os.File {
 	for range placeholderTries {
 		_ = os.Mkdir(path, placeholderMode) // fails if it exists, which the next step looks at

@@ -14,29 +14,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// access is what a command may do in a place.
+// access is the access that a command has to a place.
 type access int
 
 const (
-	// held places keep the access of what they are in, and their name.
+	// held places have the access of their parent, and cannot be renamed.
 	held access = iota
 	written
 	shut
 	hidden
 )
 
-// plan says which places get a mount of their own.
+// plan is the set of places that get a mount of their own.
 type plan struct {
 	places map[string]access
-	// trees are the mounts that were made, by path.
+	// trees are the mounts made so far, by path.
 	trees map[string]int
 }
 
-// newPlan collects the places of the rules: the roots, what is protected in them,
-// and the folders between.
+// newPlan collects the places of the rules: the roots, the protected names in them, and the folders
+// between.
 func newPlan(r Rules) *plan {
 	p := &plan{places: map[string]access{}, trees: map[string]int{}}
-	roots := map[string]string{} // as resolved, by how they were named
+	roots := map[string]string{} // by name, with links resolved
 	for _, root := range r.Writable {
 		if at := outermost(roots, root); at != "" {
 			roots[root] = filepath.Join(roots[at], root[len(at):])
@@ -59,8 +59,8 @@ func newPlan(r Rules) *plan {
 	return p
 }
 
-// outermost is the name of a root that another one is below of, "" for none. What is
-// below a root is not resolved: commands could have put a link there.
+// outermost returns the root that contains another one, or "". Paths below a root are not resolved,
+// because commands could have put a link there.
 func outermost(roots map[string]string, path string) string {
 	for _, name := range slices.Sorted(maps.Keys(roots)) {
 		if within(name, path) {
@@ -70,7 +70,7 @@ func outermost(roots map[string]string, path string) string {
 	return ""
 }
 
-// add adds a place; of two accesses the stricter one holds.
+// add adds a place; of two accesses, the stricter one wins.
 func (p *plan) add(path string, a access) { p.places[path] = max(p.places[path], a) }
 
 func (p *plan) addHome(home string, hide bool) {
@@ -81,7 +81,7 @@ func (p *plan) addHome(home string, hide bool) {
 	p.add(home, shut)
 }
 
-// hold adds the folders between a place and the writable root that it is in.
+// hold adds the folders between a place and the writable root that contains it.
 func (p *plan) hold(path string) {
 	root := p.above(path)
 	if root == "" {
@@ -92,7 +92,7 @@ func (p *plan) hold(path string) {
 	}
 }
 
-// above is the nearest place that a path is below of.
+// above returns the nearest place that contains a path.
 func (p *plan) above(path string) string {
 	for dir := path; dir != "/"; {
 		dir = filepath.Dir(dir)
@@ -103,7 +103,7 @@ func (p *plan) above(path string) string {
 	return ""
 }
 
-// mount makes the mounts, the outer before the inner ones.
+// mount makes the mounts, outer ones first.
 func (p *plan) mount() error {
 	defer func() {
 		for _, tree := range p.trees {
@@ -119,8 +119,8 @@ func (p *plan) mount() error {
 	return nil
 }
 
-// mountAt gives a place its mount. A place that does not exist, or is beyond a
-// symbolic link, stays what it is in.
+// mountAt mounts a place. A place that does not exist, or that is behind a symbolic link, keeps the
+// access of its parent.
 func (p *plan) mountAt(path string, a access) error {
 	if path == "/" {
 		return p.mountRoot(a)
@@ -138,7 +138,7 @@ func (p *plan) mountAt(path string, a access) error {
 	return unix.MoveMount(tree, "", at, "", attached)
 }
 
-// mountRoot opens the root file system itself: what is mounted below stays shut.
+// mountRoot opens the root file system itself. Other mounts below it keep their access.
 func (p *plan) mountRoot(a access) error {
 	if a != written {
 		return nil
@@ -151,7 +151,7 @@ func (p *plan) mountRoot(a access) error {
 	return unix.MountSetattr(root, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_clr: readOnly})
 }
 
-// open opens a place from the mount that it is in, one name at a time.
+// open opens a place, from the mount that contains it, one name at a time.
 func (p *plan) open(path string) (int, error) {
 	above := p.above(path)
 	if above == "" {
@@ -175,7 +175,7 @@ func (p *plan) open(path string) (int, error) {
 	return fd, nil
 }
 
-// treeFor is the mount that gives an access to a file or folder.
+// treeFor returns a mount of a file or folder with an access.
 func treeFor(at int, a access) (int, error) {
 	if a == hidden {
 		return newMount("tmpfs", map[string]string{"mode": "0555", "size": "4k"}, readOnly|harmless|unix.MOUNT_ATTR_NOEXEC)

@@ -9,13 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keptByRoot are the powers over files that root has without namespaces. None of
-// them reaches beyond what the mounts let be written.
+// keptByRoot are the capabilities over files that root needs. The mounts limit their effect.
 var keptByRoot = []int{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID}
 
-// Restrict takes from the calling thread, which must be locked, and from everything
-// that it starts, what would undo the rest: capabilities, new privileges, and system
-// calls. It comes after [Rules.Enter].
+// Restrict removes capabilities, new privileges and system calls from the calling thread, which
+// must be locked, and from all its descendants. Without it, they could undo the rest. It must
+// follow [Rules.Enter].
 func (r Rules) Restrict() error {
 	for _, step := range []struct {
 		name string
@@ -33,8 +32,7 @@ func (r Rules) Restrict() error {
 	return nil
 }
 
-// dropCapabilities leaves plain users none, also where they start a program that
-// would give them some.
+// dropCapabilities drops all capabilities of plain users, also in programs that would add some.
 func dropCapabilities() error {
 	var kept uint64
 	if os.Geteuid() == 0 {
@@ -50,7 +48,7 @@ func dropCapabilities() error {
 			continue
 		}
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err == unix.EINVAL {
-			break // the kernel knows no more
+			break // the kernel has no more capabilities
 		} else if err != nil {
 			return err
 		}
@@ -60,7 +58,7 @@ func dropCapabilities() error {
 	return unix.Capset(&header, &data[0])
 }
 
-// half is 32 capabilities that can be used, and none that programs inherit.
+// half returns 32 capabilities as effective and permitted, and none as inheritable.
 func half(set uint64) unix.CapUserData {
 	return unix.CapUserData{Effective: uint32(set), Permitted: uint32(set)}
 }

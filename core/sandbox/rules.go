@@ -9,39 +9,39 @@ import (
 	"appserver/protocol"
 )
 
-// Rules are what a command may touch. They travel as JSON from the server to the
-// process that applies them.
+// Rules limit the access of a command. The server passes them as JSON to the process that applies
+// them.
 type Rules struct {
-	// Writable are absolute paths of folders that may be written in, with all that
-	// is below them but for what is protected.
+	// Writable are absolute paths of folders with write access, including their content, except
+	// protected names.
 	Writable []string `json:"writable"`
-	// Kept are the writable folders whose protected folders are kept from being made.
+	// Kept are the writable folders in which protected folders cannot be created.
 	Kept []string `json:"kept"`
-	// Home is the server's own folder. It is never writable, and cannot be read
-	// either unless the workspace or a writable root is in it.
+	// Home is the server's own folder. It is never writable. It is readable only if the workspace or a
+	// writable root is in it.
 	Home string `json:"home"`
-	// Hidden is set where Home cannot be read.
+	// Hidden is set if Home is not readable.
 	Hidden bool `json:"hidden"`
-	// Network is set where the command shares the server's network.
+	// Network is set if the command shares the server's network.
 	Network bool `json:"network"`
-	// Directory is what the command runs in; "" is that of the server.
+	// Directory is the command's working directory; empty is the server's.
 	Directory string `json:"directory"`
 	// User and Group are the ids that the server runs as.
 	User  int `json:"user"`
 	Group int `json:"group"`
 }
 
-// Place is where a command runs.
+// Place describes where a command runs.
 type Place struct {
-	// Workspace is the thread's working directory, Directory the command's own.
+	// Workspace is the thread's working directory, Directory the command's.
 	Workspace, Directory string
-	// Home is the server's folder, "" for none.
+	// Home is the server's folder, or empty.
 	Home string
 	// Env is the command's environment, for TMPDIR.
 	Env []string
 }
 
-// For gives the rules of a policy; false where it confines nothing.
+// For returns the rules of a policy, or false if it confines nothing.
 func For(policy protocol.SandboxPolicy, at Place) (Rules, bool) {
 	r := ReadOnly()
 	r.Home, r.Directory = at.Home, at.Directory
@@ -61,12 +61,12 @@ func For(policy protocol.SandboxPolicy, at Place) (Rules, bool) {
 	return r, true
 }
 
-// ReadOnly are the rules of a command that may write nothing and has no network.
+// ReadOnly returns the rules of a command without write access and network.
 func ReadOnly() Rules {
 	return Rules{Writable: []string{}, Directory: "/", User: os.Geteuid(), Group: os.Getegid()}
 }
 
-// writable are the roots, but for the server's home itself.
+// writable returns the writable roots without the server's home itself.
 func writable(p *protocol.WorkspaceWrite, at Place) []string {
 	roots := append([]string{at.Workspace}, p.WritableRoots...)
 	if !p.ExcludeSlashTmp {
@@ -95,7 +95,7 @@ func kept(writable, named []string) []string {
 	return kept
 }
 
-// resolved is a path without symbolic links, or itself where it leads nowhere.
+// resolved returns a path without symbolic links, or the path itself if that fails.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); path != "" && err == nil {
 		return real
@@ -103,7 +103,7 @@ func resolved(path string) string {
 	return path
 }
 
-// variable is the value of the last entry with a name.
+// variable returns the value of the last entry with a name.
 func variable(env []string, name string) (value string) {
 	for _, entry := range env {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -113,7 +113,7 @@ func variable(env []string, name string) (value string) {
 	return value
 }
 
-// within tells whether a clean path is a folder or below it.
+// within reports whether a clean path is a folder or below it.
 func within(dir, path string) bool {
 	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
 }

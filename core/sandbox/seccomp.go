@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deniedCalls change namespaces and mounts, look into other processes, use keys of
-// the session, change the machine, or reach the kernel around the filter.
+// deniedCalls change namespaces and mounts, inspect other processes, use keys of the session,
+// change the machine, or bypass the filter.
 var deniedCalls = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT, unix.SYS_PIVOT_ROOT, unix.SYS_MOUNT, unix.SYS_UMOUNT2,
 	unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
@@ -29,19 +29,19 @@ var deniedCalls = []uint32{
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// architectures are the machines that the filter is right for: little-endian, with
-// the flags of clone in its first argument.
+// architectures are the machines for which the filter is correct: little-endian, with the flags of
+// clone in its first argument.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// Where things are in what the kernel shows a filter, struct seccomp_data. Of
-// arguments the lower half is looked at: all that are compared are 32 bits wide.
+// Offsets in struct seccomp_data, the input of a filter. For arguments, the lower half is enough:
+// all compared values have 32 bits.
 const (
 	callNumber   = 0
 	callMachine  = 4
 	callArgument = 16
 )
 
-// x32Calls is the first number of another table of calls of the same machine.
+// x32Calls is the first number of the x32 table of calls on amd64.
 const x32Calls = 0x40000000
 
 // filterCalls restricts the calling thread.
@@ -54,8 +54,8 @@ func filterCalls() error {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&code)), 0, 0)
 }
 
-// filter is the program that decides on each call. Programs of another table of
-// calls are killed; what is denied fails with EPERM.
+// filter returns the program that decides on each call. It kills programs that use another table of
+// calls. Denied calls fail with EPERM.
 func filter() ([]unix.SockFilter, error) {
 	machine, ok := architectures[runtime.GOARCH]
 	if !ok {
@@ -68,7 +68,7 @@ func filter() ([]unix.SockFilter, error) {
 	for _, number := range deniedCalls {
 		p = p.when(number, deny)
 	}
-	// The C library takes another way then, whose flags can be looked at.
+	// The C library then uses clone, whose flags the filter can check.
 	p = p.when(unix.SYS_CLONE3, absent)
 	p = p.when(unix.SYS_CLONE, load(callArgument), jump(unix.BPF_JSET, newNamespaces, 0, 1), deny, allow)
 	p = p.when(unix.SYS_IOCTL, load(callArgument+8),
@@ -78,8 +78,8 @@ func filter() ([]unix.SockFilter, error) {
 	return append(p, allow), nil
 }
 
-// sockets are of the network namespace, or ask it about itself. Unix sockets could
-// be connected to any service whose path or name is known.
+// sockets allows sockets that belong to the network namespace or query it. Unix sockets are denied,
+// because they could connect to any service with a known path or name.
 func sockets() []unix.SockFilter {
 	return []unix.SockFilter{
 		load(callArgument),
@@ -92,9 +92,10 @@ func sockets() []unix.SockFilter {
 	}
 }
 
-// pairs are connected for good: those of datagrams could be sent elsewhere.
+// pairs allows socket pairs that stay connected. Datagram pairs are denied, because they could send
+// elsewhere.
 func pairs() []unix.SockFilter {
-	const kinds = 0xf // beside flags
+	const kinds = 0xf // without flags
 	return []unix.SockFilter{
 		load(callArgument),
 		jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 5),
@@ -108,7 +109,7 @@ func pairs() []unix.SockFilter {
 
 type program []unix.SockFilter
 
-// when runs a block for one call. The block must end in a decision on every way.
+// when runs a block for one call. Each path of the block must end in a decision.
 func (p program) when(number uint32, block ...unix.SockFilter) program {
 	return append(append(p, jump(unix.BPF_JEQ, number, 0, uint8(len(block)))), block...)
 }
@@ -117,7 +118,7 @@ func load(offset uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 }
 
-// jump passes over some instructions where a test is true, and some where it is not.
+// jump skips yes instructions if a test is true, and no instructions if it is false.
 func jump(test uint16, value uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, K: value, Jt: yes, Jf: no}
 }
@@ -126,6 +127,6 @@ var (
 	allow = unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
 	kill  = unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_KILL_PROCESS}
 	deny  = unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
-	// absent is the answer of a kernel that does not know the call.
+	// absent is the result of a kernel without the call.
 	absent = unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
 )

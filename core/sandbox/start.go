@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes are those of the process that is to apply the rules: the first one of
-// namespaces of its own, and of a session of its own. It dies with the thread that
-// starts it, and everything in its namespaces with it.
+// Attributes returns the attributes of the process that applies the rules. It is the first process
+// of its own namespaces and session. It ends with the thread that started it, and all processes of
+// its namespaces end with it.
 func (r Rules) Attributes() (*syscall.SysProcAttr, error) {
 	attributes := &syscall.SysProcAttr{
 		Setsid: true, Pdeathsig: syscall.SIGKILL,
@@ -23,13 +23,12 @@ func (r Rules) Attributes() (*syscall.SysProcAttr, error) {
 		attributes.Cloneflags |= unix.CLONE_NEWNET
 	}
 	if os.Geteuid() != 0 {
-		// The process itself maps its user, see mapUser: a server that is closed to
-		// other processes of its user has no access to the maps of its children.
+		// The process maps its user itself, see mapUser: a server that is not dumpable cannot write the
+		// maps of its children.
 		attributes.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP}
 		return attributes, nil
 	}
-	// Root keeps its power over files of other users, which a root of its own alone
-	// would not have.
+	// Root keeps access to files of other users. Mapping root alone would remove it.
 	var err error
 	attributes.GidMappingsEnableSetgroups = true
 	if attributes.UidMappings, err = identity("/proc/self/uid_map"); err == nil {
@@ -54,8 +53,8 @@ func identity(path string) (maps []syscall.SysProcIDMap, err error) {
 	return maps, nil
 }
 
-// mapUser maps a plain user and its group to themselves, where the server has not
-// mapped any. Commands see other users as nobody.
+// mapUser maps a plain user and its group to themselves, unless the server has mapped all ids.
+// Commands see other users as nobody.
 func (r Rules) mapUser() error {
 	known, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil || len(known) > 0 {

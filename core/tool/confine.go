@@ -20,10 +20,10 @@ import (
 	"appserver/protocol"
 )
 
-// Confine makes this process the supervisor of a command that a sandbox policy
-// confines, as [Supervise] does. Args are the rules as JSON and those of Supervise;
-// with the rules alone it tries them and reports nothing. It is the first process of
-// its namespaces: whatever the command leaves behind dies with it.
+// Confine makes this process the supervisor of a command under a sandbox policy, like [Supervise].
+// Args are the rules as JSON and the arguments of Supervise. With the rules alone, it applies them
+// and reports nothing. It is the first process of its namespaces, so all that the command leaves
+// behind ends with it.
 func Confine(args []string) int {
 	return report(func() (string, error) {
 		runtime.LockOSThread()
@@ -37,11 +37,11 @@ func Confine(args []string) int {
 	})
 }
 
-// signalNamespace sends a signal to every process of the namespace but its first. It
-// takes nothing that a command could use up: it may have all the processes there are.
+// signalNamespace sends a signal to every process of the namespace except its first. It needs no
+// resource that the command could exhaust, such as processes.
 func signalNamespace(sig unix.Signal) { unix.Kill(-1, sig) }
 
-// confine applies the rules to this process and to what this thread starts.
+// confine applies the rules to this process and to all that this thread starts.
 func confine(args []string) error {
 	var rules sandbox.Rules
 	if len(args) == 0 {
@@ -56,7 +56,7 @@ func confine(args []string) error {
 	return rules.Restrict()
 }
 
-// confine puts a confining supervisor before the command.
+// confine inserts a confining supervisor before the command.
 func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	text, err := json.Marshal(rules)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	return err
 }
 
-// rules are those of a command; false where nothing confines it.
+// rules returns the rules of a command, or false if it is not confined.
 func (s *Shell) rules(c core.Command) (sandbox.Rules, bool) {
 	if len(s.Confiner) == 0 {
 		return sandbox.Rules{}, false
@@ -77,11 +77,11 @@ func (s *Shell) rules(c core.Command) (sandbox.Rules, bool) {
 	return rules, confined && (s.Confines == nil || s.Confines())
 }
 
-// probeTime is how long a probe may take.
+// probeTime bounds a probe.
 const probeTime = 5 * time.Second
 
-// Probe tries whether the kernel can confine commands, by confining a process that
-// does nothing. The error says what it lacks. It takes some milliseconds.
+// Probe checks whether the kernel can confine commands, by confining a process that does nothing.
+// The error names the missing feature. It takes some milliseconds.
 func Probe(confiner []string) error {
 	rules := sandbox.ReadOnly()
 	text, err := json.Marshal(rules)
@@ -102,7 +102,7 @@ func Probe(confiner []string) error {
 	return p.probed()
 }
 
-// namespaceFailure says what is in the way of namespaces.
+// namespaceFailure explains why namespaces cannot be made.
 func namespaceFailure(err error) error {
 	switch {
 	case errors.Is(err, unix.ENOSPC):
@@ -131,7 +131,7 @@ func (p *running) probed() error {
 	return nil
 }
 
-// report runs a supervisor and writes how it went to the report.
+// report runs a supervisor and writes its result to the report.
 func report(run func() (string, error)) int {
 	file := os.NewFile(reportFile, "report")
 	unix.CloseOnExec(reportFile)

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// saidLine is how many bytes of a line of standard error are passed on, saidLines how
-	// many lines.
+	// saidLine bounds the bytes of a line of standard error that are passed on, saidLines the number
+	// of lines.
 	saidLine  = 1 << 10
 	saidLines = 1000
-	// partTime is what a program has to end by itself when its input ends.
+	// partTime is the time that a program has to end after its input ends.
 	partTime = 300 * time.Millisecond
 )
 
-// Link is a program that runs. Reading gives its standard output, writing goes to its
-// standard input.
+// Link is a running program. Read returns its standard output, and Write writes to its standard
+// input.
 type Link struct {
 	process  *running
 	in, out  *os.File
@@ -36,8 +36,8 @@ type Link struct {
 	complain *os.File
 }
 
-// Connect starts a program. It runs until it ends by itself, the link is closed or this
-// process ends; then nothing of it is left, as with [Shell.Run].
+// Connect starts a program. It runs until it ends, the link is closed or this process ends. Then no
+// process of it is left, as with [Shell.Run].
 func (s *Shell) Connect(c Program) (*Link, error) {
 	l := &Link{closing: make(chan struct{}), ended: make(chan struct{})}
 	started := make(chan error, 1)
@@ -48,8 +48,8 @@ func (s *Shell) Connect(c Program) (*Link, error) {
 	return l, nil
 }
 
-// run starts the program and waits for its end, on one thread: the kernel sends the
-// parent-death signal when the thread ends that started it.
+// run starts the program and waits for its end, on one thread: the kernel sends the parent-death
+// signal when the thread that started the program ends.
 func (l *Link) run(s *Shell, c Program, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -110,12 +110,12 @@ func (l *Link) start(s *Shell, c Program) error {
 	return nil
 }
 
-// open makes the pipes and starts the process.
+// open creates the pipes and starts the process.
 func (l *Link) open() error {
 	var theirs [3]*os.File
 	defer func() {
 		for _, f := range theirs {
-			f.Close() // nil where a pipe could not be made
+			f.Close() // nil if a pipe could not be created
 		}
 	}()
 	var errs [3]error
@@ -136,7 +136,7 @@ func (l *Link) release() {
 	l.process.report.Close()
 }
 
-// hear passes standard error on, until its end. What is too much is read, and dropped.
+// hear passes standard error on until its end. Text beyond the limits is read and dropped.
 func (l *Link) hear(said func(string)) {
 	defer l.complain.Close()
 	r := bufio.NewReaderSize(l.complain, saidLine)
@@ -154,17 +154,16 @@ func (l *Link) hear(said func(string)) {
 	}
 }
 
-// Read gives standard output.
+// Read reads standard output.
 func (l *Link) Read(b []byte) (int, error) { return l.out.Read(b) }
 
-// Write goes to standard input.
+// Write writes to standard input.
 func (l *Link) Write(b []byte) (int, error) { return l.in.Write(b) }
 
 // CloseInput ends the program's standard input.
 func (l *Link) CloseInput() { _ = l.in.Close() }
 
-// Close ends the program: its input ends, then it is asked to end, then it is killed.
-// It does not wait.
+// Close ends the program: it closes the input, then sends SIGTERM, then SIGKILL. It does not wait.
 func (l *Link) Close() error {
 	l.closed.Do(func() {
 		close(l.closing)
@@ -174,11 +173,11 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// Ended is closed when nothing of the program is left, and what it had complained of was
-// passed on.
+// Ended is closed when no process of the program is left and its standard error was passed on.
 func (l *Link) Ended() <-chan struct{} { return l.ended }
 
-// Outcome is why the program ended, nil for exit code 0, once it has ended.
+// Outcome returns the reason why the program ended, or nil for exit code 0. It is valid after
+// Ended.
 func (l *Link) Outcome() error { return l.outcome }
 
 type exitError struct{ code int }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// decode makes valid UTF-8 of bytes, with U+FFFD for each byte that is not. A rune
-// that is not complete yet is the rest, unless these are the last bytes.
+// decode converts bytes to valid UTF-8, with U+FFFD for each invalid byte. It returns an incomplete
+// rune at the end as rest, unless last is set.
 func decode(b []byte, last bool) (text string, rest []byte) {
 	end := len(b)
 	if !last {
@@ -15,7 +15,7 @@ func decode(b []byte, last bool) (text string, rest []byte) {
 	return valid(b[:end]), b[end:]
 }
 
-// incomplete is how many bytes at the end begin a rune.
+// incomplete returns the number of bytes at the end that begin a rune.
 func incomplete(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		tail := b[len(b)-n:]
@@ -42,8 +42,8 @@ func valid(b []byte) string {
 	return text.String()
 }
 
-// runeStart is the largest index up to n, or the length of text, at which valid
-// UTF-8 can be cut.
+// runeStart returns the largest index up to n, or the length of text, at which valid UTF-8 can be
+// cut.
 func runeStart(text string, n int) int {
 	n = min(n, len(text))
 	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {

@@ -1,52 +1,56 @@
-// Package tool runs commands: real processes, whose output is passed on as it
-// comes, and of which nothing is left when a run ends. It runs programs that are talked to
-// ([Shell.Connect]) in the same way. And it writes the files of
-// patches ([Patcher]), all of a patch or none.
+// Package tool runs commands as processes, and streams their output. When a run ends, no process of
+// the command is left. [Shell.Run] runs the commands of the model, [Shell.Exec] those of clients.
+// [Shell.Connect] runs a program and connects its standard input and output. [Patcher] writes the
+// files of a patch, all or none.
 //
 // # Order
 //
-// [Shell.Run] calls started, then output, each from one goroutine, never two at a
-// time. Output that a command wrote before it ended is passed on before Run returns.
-// Only a call that blocks after a cancellation or a timeout is left behind; when it
-// returns there is no other.
+// [Shell.Run] calls started, then output, each from one goroutine, and never two at a time. Output
+// that a command wrote before it ended is passed on before Run returns. The one exception is a call
+// that still blocks after a cancellation or a timeout: Run returns without it, and makes no further
+// call.
 //
 // # Pressure
 //
-// A blocked output stops the reading, so that the command blocks in its next write.
-// Memory is bounded by the limits of [Shell], whatever the command writes.
+// If output blocks, reading stops, and the command blocks in its next write. The limits of [Shell]
+// bound the memory, whatever the command writes.
 //
-// # What belongs to a command
+// # Processes of a command
 //
-// A command is started as leader of its own session, without a terminal unless it asks for
-// one of its own, without descriptors other than its standard three, with a mark in its environment. What
-// belongs to it is found in /proc: the leader, the children, group and session of
-// everything that belongs to it, and everything that carries the mark. The leader
-// stays a zombie until the rest is gone, so that its number means nothing else.
-//
-// A daemon gets away from that if it leaves the session, outlives its parent and
-// overwrites its environment. A supervisor ([Supervise], [Shell].Supervisor) closes
-// this gap: a small process between the server and the command that is the
-// subreaper of all that the command leaves behind, so that everything stays in the
-// tree below it. It also ends the command when the server is killed. The server is
-// no subreaper itself: it could not tell a command's orphans from children that
-// other parts of it wait for, and a zombie that nobody reaps looks alive to the
-// script that is waiting for its end.
+// A command is the leader of its own session. It has no terminal unless it asks for one, no
+// descriptors except the standard three, and a mark in its environment. Its processes are found in
+// /proc: the leader, the children, group and session of each process, and each process with the
+// mark. The leader stays a zombie until the rest has ended, so that its process id is not reused.
 //
 // # The end of a command
 //
-// When the leader has exited, what it left behind has 100 ms to finish and is then
-// killed. On cancellation and timeout everything that belongs to the command gets
-// SIGTERM and, after KillGrace, SIGKILL until nothing of it lives. Run returns
-// within KillGrace + 1.7 s of the cancellation, also where a process cannot be
+// After the leader has exited, remaining processes have 100 ms to finish before they are killed. On
+// cancellation and timeout, all processes get SIGTERM and, after KillGrace, SIGKILL until none
+// lives. Run returns within KillGrace + 1.7 s of the cancellation, even if a process cannot be
 // killed or output stays blocked.
 //
 // # Goroutines
 //
-// Each run has two, on a terminal three. The pump calls started, reads the pipe and calls output; it may
-// block in these three and ends at the end of the pipe, or when the run is over and
-// its current call returns. The typist waits for what is to be typed, or a second for a
-// program to read it, and ends with the pump. The waiter blocks until the leader has exited, and ends
-// then. A [Link] has two more: one starts the program, waits for its end or for Close, and
-// ends when nothing of it is left; one reads its standard error to the end. A supervisor process has a reaper, which blocks in wait and ends when there
-// are no children left.
+// Each run has two goroutines, or three on a terminal:
+//
+//   - The pump calls started, reads the pipe and calls output, and may block in these three. It ends
+//     at the end of the pipe, or when the run is over and its current call returns.
+//   - The typist waits for input to type, or up to a second for a program to read it. It ends with
+//     the pump.
+//   - The waiter blocks until the leader has exited, and then ends.
+//
+// A [Link] has two more. One starts the program, waits for its end or for Close, and ends when no
+// process of it is left. The other reads its standard error to the end. A supervisor process has a
+// reaper, which blocks in wait and ends when it has no children.
+//
+// # Decisions
+//
+// A daemon is not found in /proc if it leaves the session, outlives its parent and overwrites its
+// environment. A supervisor ([Supervise], [Shell].Supervisor) closes this gap. It is a small process
+// between the server and the command, and the subreaper of all that the command leaves behind. It
+// also ends the command when the server is killed.
+//
+// The server is no subreaper itself. It could not distinguish orphans of a command from children
+// that other parts of it wait for. A zombie that is never reaped looks alive to a script that waits
+// for its end.
 package tool

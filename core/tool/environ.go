@@ -9,20 +9,20 @@ import (
 	"appserver/core"
 )
 
-// plainOutput is what commands are told about where their output goes: to no
-// terminal, no pager, without colours.
+// plainOutput makes commands write plain text: no colours and no pager, because output goes to no
+// terminal.
 var plainOutput = []string{"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat"}
 
-// secretParts are parts of names of variables that hold secrets.
+// secretParts are parts of names of variables that contain secrets.
 var secretParts = []string{"KEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
 
-// internal are beginnings of names of variables that are the server's own.
+// internal are prefixes of the server's own variables.
 var internal = []string{"APPSERVER_", "CODEX_"}
 
-// coreNames are the variables that core.InheritCore leaves.
+// coreNames are the variables that core.InheritCore keeps.
 var coreNames = strings.Fields("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TEMP TMP TMPDIR USER")
 
-// BaseEnv is what environments of commands are made of: the server's, without the
+// BaseEnv returns the base of the environments of commands: the server's environment without the
 // variables named by secrets and without its own (APPSERVER_…, CODEX_…).
 func BaseEnv(environ []string, secrets ...string) []string {
 	var kept []string
@@ -35,18 +35,18 @@ func BaseEnv(environ []string, secrets ...string) []string {
 	return kept
 }
 
-// environment is a command's: what the policy makes of the base, and last, whatever the
-// policy says, TERM=dumb, NO_COLOR=1 and PAGER, GIT_PAGER and GH_PAGER, which are set to
-// cat: output goes to no terminal. Values are literal: nothing in them is expanded.
+// environment applies the policy to the base. TERM=dumb, NO_COLOR=1, and cat for PAGER, GIT_PAGER
+// and GH_PAGER are set last, whatever the policy sets, because output goes to no terminal. Values
+// are literal and not expanded.
 //
-// The policy takes what is inherited, leaves out names with KEY, SECRET, TOKEN, PASSWORD,
-// PASSWD, PASSPHRASE or CREDENTIAL in them and those that are excluded, sets its own, and
-// of all that keeps what is included, in this order.
+// The policy applies in this order: it selects the inherited variables, removes names that contain
+// KEY, SECRET, TOKEN, PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL, removes excluded names, sets its
+// own variables, and keeps only included names.
 func environment(base []string, p core.EnvironmentPolicy) []string {
 	return append(inheritance(base, p), plainOutput...)
 }
 
-// inheritance is what the policy makes of the base, without what plainOutput sets.
+// inheritance applies the policy to the base, without plainOutput.
 func inheritance(base []string, p core.EnvironmentPolicy) []string {
 	var kept []string
 	for _, entry := range base {
@@ -69,7 +69,7 @@ func inheritance(base []string, p core.EnvironmentPolicy) []string {
 	return kept
 }
 
-// inherited tells whether a variable of the server is passed on.
+// inherited reports whether a variable of the server is passed on.
 func inherited(name string, p *core.EnvironmentPolicy) bool {
 	switch {
 	case p.Inherit == core.InheritNone:
@@ -82,8 +82,8 @@ func inherited(name string, p *core.EnvironmentPolicy) bool {
 	return !matches(p.Exclude, name)
 }
 
-// matches tells whether one of the patterns fits a name, in upper or lower case: * stands for
-// any text, ? for any character.
+// matches reports whether one of the patterns matches a name, ignoring case: * matches any text, ?
+// any character.
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		quoted := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(pattern))
@@ -102,7 +102,7 @@ func own(name string) bool {
 	return slices.ContainsFunc(internal, func(prefix string) bool { return strings.HasPrefix(upper, prefix) })
 }
 
-// replaced tells whether the variable has another value for commands.
+// replaced reports whether commands get another value of the variable.
 func replaced(name string) bool {
 	return name == "COLORTERM" ||
 		slices.ContainsFunc(plainOutput, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })

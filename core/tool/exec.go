@@ -9,45 +9,46 @@ import (
 	"appserver/core"
 )
 
-// ErrNoInput is why a command is not written to.
+// ErrNoInput is the error of a write to a command without an open input.
 var ErrNoInput = errors.New("its input was not opened")
 
-// ErrNoTerminal is why a command has no size.
+// ErrNoTerminal is the error of a resize of a command without a terminal.
 var ErrNoTerminal = errors.New("process is not attached to a PTY")
 
-// Exec is a command that a client runs, and talks to itself.
+// Exec is a command that a client runs and communicates with.
 type Exec struct {
 	core.Command
-	// Env are variables to set, or with nil to leave out, whatever the policy says.
+	// Env are variables to set, or to remove if nil. They override the policy.
 	Env map[string]*string
-	// Input is set where it is written to; else its input is empty. A terminal always is.
+	// Input is set if the client writes to the command; otherwise its input is empty. A terminal
+	// always has an input.
 	Input bool
-	// Size is that of the terminal.
+	// Size is the size of the terminal.
 	Size Size
-	// Output gets what it writes, as it is, each stream from one goroutine. It may block,
-	// and the command with it. What a terminal shows is no error output.
+	// Output gets the output unchanged, each stream from one goroutine. It may block, and the command
+	// with it. The output of a terminal is never stderr.
 	Output func(stderr bool, piece []byte)
 }
 
-// Size is that of a terminal, in characters; zero for the usual one.
+// Size is the size of a terminal, in characters; zero is the default.
 type Size struct{ Rows, Cols uint16 }
 
-// Exit is how a command ended. Failure is why it did not start, or was lost; then there is no
-// code.
+// Exit is the end of a command. If the command did not start or was lost, Failure is the reason and
+// there is no code.
 type Exit struct {
 	Code     int
 	TimedOut bool
 	Failure  string
 }
 
-// What shells make of an end that has no exit code.
+// Exit codes that shells use for an end without an exit code.
 const (
 	codeTimedOut = 124
 	codeSignal   = 128
 )
 
-// environment is what the policy makes of the base, with what the client wants. Its
-// terminals are real ones.
+// environment returns the policy's environment with the variables of the client. It has no
+// plainOutput, because the terminals of clients are real.
 func (e *Exec) environment(base []string) []string {
 	env := inheritance(base, e.Environment)
 	if e.TTY {

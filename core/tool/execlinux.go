@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inlet is how a command that runs is talked to. Its methods are safe for concurrent use.
+// Inlet is the input of a running command. Its methods are safe for concurrent use.
 type Inlet struct {
-	file *os.File // nil where its input is empty
+	file *os.File // nil if the input is empty
 	tty  bool
 }
 
-// endOfInput is what ends the input when it is typed at the begin of a line.
+// endOfInput ends the input of a terminal at the start of a line.
 const endOfInput = "\x04"
 
-// Write writes to its input. It blocks until the command reads, or has ended.
+// Write writes to the input. It blocks until the command reads or has ended.
 func (i *Inlet) Write(b []byte) (int, error) {
 	if i.file == nil {
 		return 0, ErrNoInput
@@ -30,7 +30,7 @@ func (i *Inlet) Write(b []byte) (int, error) {
 	return i.file.Write(b)
 }
 
-// Close ends its input.
+// Close ends the input.
 func (i *Inlet) Close() error {
 	switch {
 	case i.file == nil:
@@ -42,7 +42,7 @@ func (i *Inlet) Close() error {
 	return i.file.Close()
 }
 
-// Resize gives its terminal another size, and tells the command.
+// Resize changes the size of the terminal and notifies the command.
 func (i *Inlet) Resize(s Size) error {
 	if !i.tty {
 		return ErrNoTerminal
@@ -57,9 +57,9 @@ func (i *Inlet) Resize(s Size) error {
 	return cmp.Or(failed, err)
 }
 
-// Exec runs a command to its end, as [Shell.Run] does. Started is called once, when it runs.
-// What it wrote before its end was passed on when Exec returns, unless Output still blocks
-// then, or it was ended.
+// Exec runs a command to its end, as [Shell.Run] does. It calls started once, when the command
+// runs. When it returns, all earlier output was passed on, unless Output still blocks or the
+// command was cancelled.
 func (s *Shell) Exec(ctx context.Context, e Exec, started func(*Inlet)) Exit {
 	runtime.LockOSThread() // as in Run
 	defer runtime.UnlockOSThread()
@@ -82,20 +82,20 @@ func (s *Shell) Exec(ctx context.Context, e Exec, started func(*Inlet)) Exit {
 	return d.exit(why)
 }
 
-// dialogue is a command that runs, with what it is talked to through.
+// dialogue is a running command with its input and output.
 type dialogue struct {
 	*running
 	inlet  *Inlet
 	output func(stderr bool, piece []byte)
-	// streams are its output, and its error output where it has one.
+	// streams are standard output and, without a terminal, standard error.
 	streams []*source
-	// open counts the streams that have not ended; drained is closed with the last.
+	// unfinished counts the streams that have not ended; drained is closed with the last one.
 	unfinished atomic.Int32
 	drained    chan struct{}
 	closed     atomic.Bool
 }
 
-// open makes the terminal or the pipes, and starts the process.
+// open creates the terminal or the pipes, and starts the process.
 func (d *dialogue) open(e Exec) error {
 	if e.TTY {
 		d.running.size = e.Size
@@ -115,7 +115,7 @@ func (d *dialogue) openPipes(input bool) error {
 	var ours, theirs [3]*os.File
 	defer func() {
 		for _, file := range theirs {
-			file.Close() // nil where there is none
+			file.Close() // nil if there is none
 		}
 	}()
 	var errs [4]error
@@ -150,7 +150,7 @@ func (d *dialogue) listen() {
 	}
 }
 
-// pass passes a stream on, until its end or that of the dialogue.
+// pass passes a stream on, until the stream or the dialogue ends.
 func (d *dialogue) pass(stream *source, stderr bool) {
 	defer func() {
 		stream.pipe.Close()
@@ -173,7 +173,7 @@ func (d *dialogue) pass(stream *source, stderr bool) {
 	}
 }
 
-// end takes the rest of the output, and lets nobody wait for the command's reading.
+// end reads the rest of the output, and releases writers that wait for the command.
 func (d *dialogue) end(ctx context.Context, why ending) {
 	if d.inlet.file != nil && !d.inlet.tty {
 		d.inlet.file.Close()
@@ -197,7 +197,7 @@ func (d *dialogue) exit(why ending) Exit {
 	case why == timedOut && d.cmd.ProcessState != nil:
 		return Exit{Code: codeTimedOut, TimedOut: true}
 	case failure != "" && why == cancelled && d.cmd.ProcessState != nil:
-		return Exit{Code: codeSignal + int(unix.SIGTERM)} // it had not begun, or its supervisor was ended with it
+		return Exit{Code: codeSignal + int(unix.SIGTERM)} // it was not started yet, or its supervisor ended with it
 	case failure != "":
 		return Exit{Failure: failure}
 	case status.Signaled():

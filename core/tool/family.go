@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family is everything that belongs to a process: its descendants, the members of
-// their groups and sessions, and what carries the mark.
+// family is all processes that belong to a root process: its descendants, the members of their
+// groups and sessions, and the processes with the mark.
 type family struct {
 	root int
-	// start is the root's start, in clock ticks since boot. Nothing older belongs.
+	// start is the start of the root, in clock ticks since boot. No older process belongs to the
+	// family.
 	start uint64
-	// mark is an entry of the environment; "" for none.
+	// mark is an entry of the environment, or empty.
 	mark string
-	// seen are the starts of all members so far, by number: what has lost its
-	// parent still belongs.
+	// seen holds the starts of all members so far, by pid. A member without its parent still belongs
+	// to the family.
 	seen map[int]uint64
 }
 
-// signal sends a signal to all members but this process and tells how many of them
-// live. Unsure is set where a process may be one and could not be told, for it is
-// just being started.
+// signal sends a signal to all members except this process, and returns the number of live ones.
+// Unsure is set if a process is just being started and may be a member.
 func (f *family) signal(sig unix.Signal) (alive int, unsure bool) {
 	members, unsure, err := f.members()
 	if err != nil && f.root != os.Getpid() {
@@ -40,8 +40,8 @@ func (f *family) signal(sig unix.Signal) (alive int, unsure bool) {
 	return alive, unsure
 }
 
-// end kills the members until none lives, but not beyond the deadline. On a machine
-// so busy that it has passed already, a few rounds are made all the same.
+// end kills the members until none lives, at most until the deadline. If the deadline has passed
+// already, on a busy machine, it still makes a few rounds.
 func (f *family) end(deadline time.Time) {
 	for round := 0; round < 3 || time.Now().Before(deadline); round++ {
 		if alive, unsure := f.signal(unix.SIGKILL); alive == 0 && !unsure {
@@ -51,8 +51,8 @@ func (f *family) end(deadline time.Time) {
 	}
 }
 
-// members are the processes that belong, without this one. The error is that of
-// reading the process table.
+// members returns the processes of the family without this one. The error is that of reading the
+// process table.
 func (f *family) members() (found []process, unsure bool, err error) {
 	table, err := processes()
 	others := slices.DeleteFunc(table, func(p process) bool { return p.start < f.start || p.pid == os.Getpid() })
@@ -71,7 +71,7 @@ func (f *family) members() (found []process, unsure bool, err error) {
 	return slices.DeleteFunc(others, func(p process) bool { return !f.has(p) }), unsure, err
 }
 
-// adopt adds processes that belong by a rule, and those that then do, too.
+// adopt adds processes that match a rule, and those that then belong to the family.
 func (f *family) adopt(table []process, belongs func(process) bool) {
 	for grown := true; grown; {
 		grown = false

@@ -12,8 +12,8 @@ import (
 	"appserver/core"
 )
 
-// errNotLinux is why no command runs here. What is needed to confine one, and to end all of
-// it, is Linux's: another system takes another way here, in this file.
+// errNotLinux is the error of every command. Confining commands and ending all their processes
+// needs Linux. Support for another system would replace this file.
 func errNotLinux() error {
 	return fmt.Errorf("commands run on Linux only, and this is %s: run the server on Linux, in a virtual machine, a container or WSL, where the files are", runtime.GOOS)
 }
@@ -28,7 +28,7 @@ func (*Shell) Exec(context.Context, Exec, func(*Inlet)) Exit {
 	return Exit{Failure: errNotLinux().Error()}
 }
 
-// Inlet is of no command.
+// Inlet is the input of no command.
 type Inlet struct{}
 
 // Write fails.
@@ -43,7 +43,7 @@ func (*Inlet) Resize(Size) error { return errNotLinux() }
 // Connect starts nothing.
 func (*Shell) Connect(Program) (*Link, error) { return nil, errNotLinux() }
 
-// Link is to no program.
+// Link is a link to no program.
 type Link struct{}
 
 // Read fails.
@@ -58,13 +58,13 @@ func (*Link) CloseInput() {}
 // Close has nothing to close.
 func (*Link) Close() error { return nil }
 
-// Ended never is.
+// Ended returns nil, because no program runs.
 func (*Link) Ended() <-chan struct{} { return nil }
 
-// Outcome is why.
+// Outcome returns the error of Connect.
 func (*Link) Outcome() error { return errNotLinux() }
 
-// Probe says that nothing can be confined.
+// Probe fails: no command can be confined.
 func Probe([]string) error { return errNotLinux() }
 
 // Supervise supervises nothing.

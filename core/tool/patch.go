@@ -16,20 +16,20 @@ import (
 	"appserver/core/toolspec"
 )
 
-// maxPatched is the longest file that a patch changes, in bytes.
+// maxPatched bounds the size of a file that a patch changes, in bytes.
 const maxPatched = 64 << 20
 
 // Patcher reads and writes the files of patches. A relative name is below the directory of the
-// patch, an absolute one below a root of the workspace, or below the nearest folder that exists.
-// Links are followed if they stay there; those that lead out of it, into a .git or into a closed
-// directory are refused. Files are written beside their place and renamed.
+// patch. An absolute name is below a root of the workspace, or below its nearest existing folder.
+// Links are followed if they stay in that directory. Links to other directories, into a .git or
+// into a closed directory are rejected. Files are written next to their place and then renamed.
 type Patcher struct {
-	// Closed are directories that no patch reads or writes, but one that is applied
-	// in a directory below them.
+	// Closed are directories that no patch reads or writes, except a patch that is applied in a
+	// directory below them.
 	Closed []string
 }
 
-// Plan is what a patch does to the files below its directory. It changes none.
+// Plan computes the effect of a patch on the files below its directory, and changes none.
 func (p Patcher) Plan(e core.PlanPatch) core.PatchPlanned {
 	result, err := p.plan(e)
 	return core.PatchPlanned{Effect: e.ID, Result: result, Err: err}
@@ -48,7 +48,7 @@ func (p Patcher) plan(e core.PlanPatch) (*patch.Result, error) {
 	return read.Apply(files)
 }
 
-// disk is what a Patcher does to a disk; an *os.Root does it.
+// disk is the set of disk operations of a Patcher; *os.Root implements it.
 type disk interface {
 	Lstat(name string) (fs.FileInfo, error)
 	Readlink(name string) (string, error)
@@ -60,25 +60,25 @@ type disk interface {
 	Close() error
 }
 
-// places are the directories below which the files of a patch are.
+// places are the directories that contain the files of a patch.
 type places struct {
 	Patcher
 	base  *root
 	roots []string
-	// protected are the roots whose protected folders no link leads into.
+	// protected are the roots with protected folders, into which no link may lead.
 	protected []string
-	// opened are those of absolute names, by how these name them.
+	// opened are the directories of absolute names, by the spelling of the name.
 	opened map[string]*root
 }
 
-// root is a directory below which files of a patch are, with its links followed.
+// root is a directory with files of a patch, by its path without links.
 type root struct {
 	disk
 	dir    string
 	closed []string
 }
 
-// open opens the directory of a patch, which must not lead out of another by a link.
+// open opens the directory of a patch. A link in it must not leave the enclosing directory.
 func (p Patcher) open(e core.PlanPatch) (*places, error) {
 	base, err := p.openRoot(e.Root, e.Dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *places) close() {
 	}
 }
 
-// locate returns the directory that a name is below, and the name there.
+// locate returns the directory of a name, and the name within it.
 func (p *places) locate(name string) (*root, string, error) {
 	if !filepath.IsAbs(name) {
 		return p.base, name, nil
@@ -139,14 +139,14 @@ func (p *places) locate(name string) (*root, string, error) {
 		}
 		p.opened[within] = r
 	}
-	if elsewhere { // no folder of the server's home is opened by naming it
+	if elsewhere { // do not open folders of the server's home by name
 		r.closed = resolvedAll(p.Closed)
 	}
 	rel, err := filepath.Rel(within, name)
 	return r, rel, err
 }
 
-// rootOf returns the root of the workspace that an absolute name is below, or "".
+// rootOf returns the root of the workspace that contains an absolute name, or "".
 func (p *places) rootOf(name string) string {
 	for _, root := range p.roots {
 		if rel, err := filepath.Rel(root, name); err == nil && rel != "." && filepath.IsLocal(rel) {
@@ -156,7 +156,7 @@ func (p *places) rootOf(name string) string {
 	return ""
 }
 
-// existing returns the nearest folder that exists, of a path and those above it.
+// existing returns the nearest existing folder at or above a path.
 func existing(dir string) string {
 	for dir != "/" {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +167,7 @@ func existing(dir string) string {
 	return dir
 }
 
-// resolvedAll returns the directories that exist, with their links followed.
+// resolvedAll returns the existing directories without links.
 func resolvedAll(dirs []string) (real []string) {
 	for _, dir := range dirs {
 		if dir, err := filepath.EvalSymlinks(dir); err == nil {
@@ -177,8 +177,8 @@ func resolvedAll(dirs []string) (real []string) {
 	return real
 }
 
-// resolve follows the links of a name that is below r. It refuses one that leads into a protected
-// folder, unless the name says so itself, which the user has been asked about.
+// resolve follows the links of a name below r. It rejects a link into a protected folder. A name
+// that itself is in that folder is allowed, because the user has approved it.
 func (p *places) resolve(r *root, name string, follow bool) (string, error) {
 	resolved, err := r.resolve(name, follow)
 	if err != nil {
@@ -190,7 +190,7 @@ func (p *places) resolve(r *root, name string, follow bool) (string, error) {
 	return resolved, nil
 }
 
-// Read is a file's content, for patch.Files.
+// Read returns the content of a file, for patch.Files.
 func (p *places) Read(name string) (content string, exists bool, err error) {
 	r, name, err := p.locate(name)
 	if err != nil {
@@ -207,7 +207,7 @@ func (p *places) Read(name string) (content string, exists bool, err error) {
 	return content, err == nil, err
 }
 
-// read is the content and the mode of a regular file, by its resolved name.
+// read returns the content and the mode of a regular file, by its resolved name.
 func (r *root) read(name string) (string, fs.FileMode, error) {
 	info, err := r.Lstat(name)
 	switch {
@@ -227,11 +227,11 @@ func (r *root) read(name string) (string, fs.FileMode, error) {
 	return string(content), info.Mode().Perm(), err
 }
 
-// maxLinks is how many links a name may lead through.
+// maxLinks bounds the links that a name may lead through.
 const maxLinks = 40
 
-// resolve is the name that a name stands for once its links are followed, that of the
-// last part only where follow is set. What does not exist stands for itself.
+// resolve follows the links of a name. It follows a link in the last part only if follow is set.
+// Parts that do not exist stay as they are.
 func (r *root) resolve(name string, follow bool) (string, error) {
 	done, rest, links := "", strings.Split(name, "/"), 0
 	for len(rest) > 0 {
@@ -262,8 +262,7 @@ func (r *root) resolve(name string, follow bool) (string, error) {
 	return done, r.check(done)
 }
 
-// check refuses what patches do not change, by the name that is left once links are
-// followed.
+// check rejects files that patches may not change, by the resolved name.
 func (r *root) check(name string) error {
 	if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
 		return errors.New("it leads into .git by a link")
@@ -277,7 +276,7 @@ func (r *root) check(name string) error {
 	return nil
 }
 
-// below tells whether a path is a directory or in it.
+// below reports whether a path is a directory or in it.
 func below(dir, name string) bool {
 	rel, err := filepath.Rel(dir, name)
 	return err == nil && filepath.IsLocal(rel)

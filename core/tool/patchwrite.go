@@ -12,9 +12,8 @@ import (
 	"appserver/core/patch"
 )
 
-// Write makes files what a patch makes of them. Where one of them is not what it was,
-// or the disk fails, it puts back what it changed, so that all are as before; where
-// that fails too, the error says which file has which name now.
+// Write writes the files of a planned patch. If a file has changed since, or the disk fails, it
+// restores all files. If restoring fails, the error names each file that now has another name.
 func (p Patcher) Write(e core.WritePatch) core.PatchWritten {
 	places, err := p.open(core.PlanPatch{Root: e.Root, Dir: e.Dir, Roots: e.Roots, Protect: e.Protect})
 	if err != nil {
@@ -40,32 +39,32 @@ func (p *places) write(files []patch.File) error {
 	return fmt.Errorf("%w. No file was changed", err)
 }
 
-// writing is a patch as it is written: first everything is written beside its place,
-// then each file is put into its place, at last what was there before goes.
+// writing is a patch in three phases: write the new files next to their places, swap each with its
+// old file, remove the old files.
 type writing struct {
 	*places
 	files []*written
-	// made are the directories that were made, in order.
+	// made are the created directories, in order.
 	made []folderMade
 }
 
-// folderMade is a directory that was made, by its resolved name.
+// folderMade is a created directory, by its resolved name.
 type folderMade struct {
 	*root
 	name string
 }
 
-// written is a file of a patch. Names are resolved, and below its root.
+// written is a file of a patch. Names are resolved, and relative to the root.
 type written struct {
 	patch.File
 	*root
 	name string
-	// fresh is the name of the new content, and old that of the former file while the
-	// patch may still fail; "" for none.
+	// fresh is the name of the new content. Old is the name of the former file while the patch may
+	// still fail, or empty.
 	fresh, old string
-	// done is set once the new content has the file's name.
+	// done is set when the new content has the file's name.
 	done bool
-	// mode is that of the file, or of the one that it is moved from; 0 for a new one.
+	// mode is the mode of the file, or of the file that it is moved from; 0 for a new one.
 	mode fs.FileMode
 }
 
@@ -98,7 +97,7 @@ func (w *writing) prepare(files []patch.File) error {
 // full returns the absolute name of the file.
 func (f *written) full() string { return path.Join(f.dir, f.name) }
 
-// begin finds a file, and refuses where it is not what it was.
+// begin finds a file, and rejects it if it has changed.
 func (w *writing) begin(f patch.File) (*written, error) {
 	at, given, err := w.locate(f.Path)
 	if err != nil {
@@ -125,7 +124,7 @@ func (w *writing) begin(f patch.File) (*written, error) {
 	return next, nil
 }
 
-// lay writes the new content beside the file's place.
+// lay writes the new content next to the file's place.
 func (w *writing) lay(f *written) error {
 	if f.After == nil {
 		return nil
@@ -149,7 +148,7 @@ func (w *writing) lay(f *written) error {
 	return errors.Join(err, file.Close())
 }
 
-// mkdirs makes the directories that are missing.
+// mkdirs creates missing directories.
 func (w *writing) mkdirs(at *root, dir string) error {
 	if dir == "." {
 		return nil
@@ -170,7 +169,7 @@ func (w *writing) mkdirs(at *root, dir string) error {
 	return nil
 }
 
-// swap puts each file into its place.
+// swap replaces each file by its new content.
 func (w *writing) swap() error {
 	for _, f := range w.files {
 		if err := f.place(); err != nil {
@@ -180,9 +179,9 @@ func (w *writing) swap() error {
 	return nil
 }
 
-// place keeps the former file under another name, and puts the new one into its place
-// by one rename, so that there is always one. A new file takes no other's place. Where
-// the disk knows no second names, files are renamed instead.
+// place keeps the former file under another name and renames the new file over it, so that the name
+// always exists. A new file never replaces another. If the disk has no hard links, both files are
+// renamed.
 func (f *written) place() error {
 	old := beside(f.name)
 	switch {
@@ -208,7 +207,7 @@ func (f *written) place() error {
 	return f.Rename(f.fresh, f.name)
 }
 
-// undo puts all back, the last first. Of what fails it tells the first.
+// undo restores all files, in reverse order. It returns the first error.
 func (w *writing) undo() error {
 	var first error
 	note := func(err error) {
@@ -238,7 +237,7 @@ func (w *writing) undo() error {
 	return first
 }
 
-// tidy removes what lies beside the files. What cannot be removed stays.
+// tidy removes the files next to the places. It ignores errors.
 func (w *writing) tidy() {
 	for _, f := range w.files {
 		for _, name := range []string{f.fresh, f.old} {
@@ -249,5 +248,5 @@ func (w *writing) tidy() {
 	}
 }
 
-// beside is an unused name in the folder of a file.
+// beside returns an unused name in the folder of a file.
 func beside(name string) string { return path.Join(path.Dir(name), ".patch-"+rand.Text()) }

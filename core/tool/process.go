@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// process is a line of the system's process table.
+// process is an entry of the process table.
 type process struct {
 	pid, parent, group, session int
-	// start is in clock ticks since boot; with pid it names a process for good.
+	// start is in clock ticks since boot; with pid, it identifies a process for all time.
 	start  uint64
 	zombie bool
 }
 
-// processes reads the process table. Processes that end meanwhile are left out.
+// processes reads the process table. It skips processes that end meanwhile.
 func processes() ([]process, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -40,7 +40,7 @@ func processes() ([]process, error) {
 	return table, nil
 }
 
-// processOf is the process with a number, zombies included.
+// processOf returns the process with a pid, zombies included.
 func processOf(pid int) (process, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -49,7 +49,7 @@ func processOf(pid int) (process, bool) {
 	return parseStat(string(stat))
 }
 
-// startOf is the start of a process that exists; 0 where /proc cannot be read.
+// startOf returns the start of an existing process, or 0 if /proc cannot be read.
 func startOf(pid int) uint64 {
 	p, _ := processOf(pid)
 	return p.start
@@ -80,12 +80,11 @@ func parseStat(stat string) (process, bool) {
 	return p, err == nil
 }
 
-// kernelThreads is the process whose children are threads of the kernel.
+// kernelThreads is the process whose children are kernel threads.
 const kernelThreads = 2
 
-// marked tells whether a process has an entry in its environment. That is not known
-// of one that is just being started: the kernel fills in its environment and its
-// arguments last, both at once.
+// marked reports whether a process has an entry in its environment. Known is false for a process
+// that is just being started: the kernel sets its environment and its arguments last, both at once.
 func marked(p process, entry string) (carries, known bool) {
 	if p.zombie || p.parent == kernelThreads {
 		return false, true

@@ -1,12 +1,11 @@
 package tool
 
-// Program is a program that is talked to through its standard input and output. Env is
-// its whole environment.
+// Program is a program that communicates through its standard input and output. Env is its whole
+// environment.
 type Program struct {
 	Argv []string
 	Dir  string
 	Env  []string
-	// Said gets what it writes to its standard error, line by line and bounded; it must not
-	// block for long.
+	// Said gets its standard error, line by line and bounded; it must not block for long.
 	Said func(line string)
 }

@@ -14,27 +14,27 @@ import (
 )
 
 const (
-	// readSize is the largest piece of output, in bytes of the command.
+	// readSize bounds a piece of output, in bytes of the command.
 	readSize = 32 << 10
-	// lastReads bounds the reading after the end of a command: enough for a pipe of
-	// the largest size, 1 MiB. Each waits lastWait for something to read.
+	// lastReads bounds the reads after the end of a command. They suffice for a pipe of the maximum
+	// size, 1 MiB. Each read waits for lastWait.
 	lastReads = 40
 	lastWait  = 20 * time.Millisecond
-	// pacedAfter is how many pieces are passed on as they come. Later ones gather for paceTime,
-	// unless they are large, so that many small writes make few pieces.
+	// pacedAfter is the number of pieces that are passed on at once. Later ones are collected for
+	// paceTime, unless they are large, so that many small writes become few pieces.
 	pacedAfter = 1000
 	paceTime   = 5 * time.Millisecond
 	smallPiece = 8 << 10
 )
 
-// source is what a command's output is read from.
+// source is the read end of a command's output.
 type source struct {
 	pipe      *os.File
 	lastReads int
 }
 
-// read reads from the pipe. When hurry was called it takes what is there, but does
-// not wait for processes that got away with the other end.
+// read reads from the pipe. After hurry, it reads the available data and does not wait for
+// processes that still hold the other end.
 func (p *source) read(buf []byte) (int, error) {
 	n, err := p.pipe.Read(buf)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || p.lastReads == 0 {
@@ -45,19 +45,19 @@ func (p *source) read(buf []byte) (int, error) {
 	return p.pipe.Read(buf)
 }
 
-// hurry tells that the command has ended: what is in the pipe is the rest.
+// hurry marks the command as ended: the data in the pipe is the rest.
 func (p *source) hurry() { p.pipe.SetReadDeadline(time.Now()) }
 
-// pump carries a command's output from its pipe to the transcript and the caller.
+// pump copies a command's output from its pipe to the transcript and the caller.
 type pump struct {
 	source
 	output func(text string)
-	// wire is how many bytes may still be passed on, pieces how many pieces; wire is negative
-	// once the notice was passed on that the rest is not.
+	// wire is the number of bytes that may still be passed on, and pieces the number of pieces. Wire
+	// is negative after the notice that the rest is omitted.
 	wire, pieces int
 	// passed counts the pieces so far.
 	passed int
-	// done is closed when everything has been passed on.
+	// done is closed when all output was passed on.
 	done chan struct{}
 
 	mu         sync.Mutex
@@ -99,7 +99,7 @@ func (p *pump) run(started func()) {
 	}
 }
 
-// keep adds to the transcript and passes on; false when the pump is closed.
+// keep adds text to the transcript and passes it on; it returns false if the pump is closed.
 func (p *pump) keep(text string) bool {
 	if text == "" {
 		return true
@@ -125,7 +125,7 @@ func (p *pump) keep(text string) bool {
 	return true
 }
 
-// pass calls output; false when the pump is closed.
+// pass calls output; it returns false if the pump is closed.
 func (p *pump) pass(text string) bool {
 	if !p.open() {
 		return false
@@ -142,8 +142,8 @@ func (p *pump) open() bool {
 	return !p.closed
 }
 
-// close gives the transcript and keeps the pump from calling output again. A call
-// that has not returned yet is left behind.
+// close returns the transcript and stops the pump from calling output again. It does not wait for a
+// call in flight.
 func (p *pump) close() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,20 +13,20 @@ import (
 	"appserver/core"
 )
 
-// Run runs a command to its end and tells how it ended. Started is called once,
-// with the process id, when it runs. Output gets what it writes to its standard
-// output and error, in order, in pieces of valid UTF-8, of commands that do not stay at
-// most WireLimit bytes in core.MaxOutputPieces pieces, and then a piece that says so; bytes that are not UTF-8 become U+FFFD. Both may
-// block: the command then waits.
+// Run runs a command to its end and returns the result. It calls started once, with the process id,
+// when the command runs. Output gets standard output and error in order, in pieces of valid UTF-8,
+// with U+FFFD for each invalid byte. Unless the command is a background one, at most WireLimit
+// bytes in core.MaxOutputPieces pieces are passed on, then a piece with a notice. Both functions
+// may block, and the command with them.
 //
-// Cancelling ctx ends the command early, as its timeout does. In every case nothing
-// of it lives when Run returns.
+// Cancelling ctx ends the command early, as its timeout does. In every case, no process of the
+// command lives when Run returns.
 //
-// What keys gives is typed on the command's terminal, where it has one. A text that it has
-// not read a second later is lost; so is one that comes after its end.
+// Text from keys is typed on the command's terminal, if it has one. Text is lost if the command has
+// not read it after a second, or has ended.
 func (s *Shell) Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string), output func(text string)) core.ToolResult {
-	// The kernel sends the parent-death signal when the thread ends that started
-	// the process, so this one is kept until the command has ended.
+	// The kernel sends the parent-death signal when the thread that started the process ends. So this
+	// thread is kept until the command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	begin := time.Now()
@@ -69,7 +69,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 	return result
 }
 
-// wireLimit is none for a command that stays: the server that it is may run for weeks.
+// wireLimit returns no limit for a background command: it may be a server that runs for weeks.
 func (s *Shell) wireLimit(c core.Command) int {
 	if c.Stays {
 		return math.MaxInt
@@ -77,7 +77,7 @@ func (s *Shell) wireLimit(c core.Command) int {
 	return or(s.WireLimit, defaultWireLimit)
 }
 
-// or is the limit, or the default where it is not set.
+// or returns the limit, or the default if it is not set.
 func or[T int | uint16 | time.Duration](limit, standard T) T {
 	if limit <= 0 {
 		return standard
@@ -85,8 +85,7 @@ func or[T int | uint16 | time.Duration](limit, standard T) T {
 	return limit
 }
 
-// wait waits until all of the events have happened, at most for a time, and tells
-// whether they have.
+// wait waits for all events, at most for a time, and reports whether all happened.
 func wait(within time.Duration, events ...<-chan struct{}) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -100,7 +99,7 @@ func wait(within time.Duration, events ...<-chan struct{}) bool {
 	return true
 }
 
-// pending tells whether an event has not happened.
+// pending reports whether an event has not happened.
 func pending(event <-chan struct{}) bool {
 	select {
 	case <-event:

@@ -19,35 +19,34 @@ import (
 	"appserver/core/sandbox"
 )
 
-// running is a command that was started: its leader, or its supervisor, and what
-// belongs to it.
+// running is a started command: its leader or supervisor, and all its processes.
 type running struct {
 	cmd    *exec.Cmd
 	family family
 	grace  time.Duration
 	output *os.File
-	// tty is set where output is a terminal's, which is typed on by writing to it.
+	// tty is set if the output is a terminal, on which input is typed.
 	tty bool
-	// size is that of the terminal.
+	// size is the size of the terminal.
 	size Size
-	// supervised is set where cmd is a supervisor. It writes a report when it has
-	// ended all that the command left behind.
+	// supervised is set if cmd is a supervisor. It writes a report when all processes of the command
+	// have ended.
 	supervised bool
 	report     *os.File
-	// exited is closed when cmd has exited. It is not reaped before bury.
+	// exited is closed when cmd has exited. The process is reaped in bury.
 	exited chan struct{}
-	// status is the report, once it was read.
+	// status is the report, after it was read.
 	status string
-	// absent are files that the command must not make, refused those that it had made.
+	// absent are files that the command must not create, and refused those that it created.
 	absent  sandbox.Absent
 	refused []string
-	// rules are those that confine the command. placeholders are in the place of protected folders
-	// that do not exist, for as long as it runs.
+	// rules are the rules that confine the command. Placeholders replace protected folders that do not
+	// exist while it runs.
 	rules        sandbox.Rules
 	placeholders sandbox.Placeholders
 }
 
-// ending is why a run ends.
+// ending is the reason why a run ends.
 type ending int
 
 const (
@@ -69,9 +68,9 @@ func (p *running) watch() {
 	}
 }
 
-// await waits until the command has exited, with some time for what it left behind
-// to finish, or asks it to end when ctx is done or the timeout is over; 0 is none.
-// Drained is closed at the end of its output.
+// await waits until the command has exited, and gives remaining processes some time to finish. If
+// ctx is cancelled or the timeout is over, it terminates the command; timeout 0 is none. Drained is
+// closed at the end of the output.
 func (p *running) await(ctx context.Context, timeout time.Duration, drained <-chan struct{}) ending {
 	var limit <-chan time.Time
 	if timeout > 0 {
@@ -92,7 +91,7 @@ func (p *running) await(ctx context.Context, timeout time.Duration, drained <-ch
 	}
 }
 
-// terminate asks everything to end and gives it the time to do so.
+// terminate sends SIGTERM to all processes and waits for the grace period.
 func (p *running) terminate(drained <-chan struct{}) {
 	if p.supervised {
 		unix.Kill(p.pid(), unix.SIGTERM)
@@ -103,7 +102,7 @@ func (p *running) terminate(drained <-chan struct{}) {
 	wait(p.grace, p.exited, drained)
 }
 
-// bury ends everything that belongs to the command and reaps its process.
+// bury ends all processes of the command and reaps its leader.
 func (p *running) bury() {
 	defer p.report.Close()
 	defer func() {
@@ -120,8 +119,7 @@ func (p *running) bury() {
 	}
 }
 
-// reported is what the supervisor has reported when it has exited, "" where there
-// is none or it was ended before.
+// reported returns the report of an exited supervisor, or "" if there is none or it was killed.
 func (p *running) reported() string {
 	if !p.supervised || p.status != "" {
 		return p.status
@@ -132,7 +130,7 @@ func (p *running) reported() string {
 	return p.status
 }
 
-// outcome is the exit code or the failure.
+// outcome returns the exit code or the failure.
 func (p *running) outcome() core.ToolResult {
 	status, failure := p.waitStatus()
 	if failure != "" {
@@ -141,7 +139,7 @@ func (p *running) outcome() core.ToolResult {
 	return outcomeOf(status)
 }
 
-// waitStatus is how the command ended, or why that is not known.
+// waitStatus returns the wait status of the command, or the reason why it is not known.
 func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 	state := p.cmd.ProcessState
 	switch {
@@ -160,7 +158,7 @@ func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 	return syscall.WaitStatus(number), ""
 }
 
-// notDying is the failure of a command that runs on.
+// notDying is the failure of a command that cannot be killed.
 func notDying(pid int) error {
 	return fmt.Errorf("process %d did not end within %s of SIGKILL: it is stuck in the kernel, or belongs to another user", pid, killTime)
 }

@@ -12,39 +12,38 @@ const (
 	defaultKillGrace   = 200 * time.Millisecond
 )
 
-// The times that an end may take; the sum is part of the package's contract.
+// The times of the phases of an end; their sum is part of the package's contract.
 const (
-	// drainTime is what processes that outlive the leader have to finish.
+	// drainTime is the time for processes that outlive the leader.
 	drainTime = 100 * time.Millisecond
-	// superviseTime is what a supervisor has to end a command, beyond the grace.
+	// superviseTime is the time for a supervisor to end a command, in addition to the grace.
 	superviseTime = 400 * time.Millisecond
-	// killTime is what everything has to die of SIGKILL.
+	// killTime is the time for processes to end after SIGKILL.
 	killTime = time.Second
-	// pumpTime is what output has to take the rest after a cancellation.
+	// pumpTime is the time to pass on the rest of the output after a cancellation.
 	pumpTime = 300 * time.Millisecond
 )
 
-// Shell runs commands. It keeps no state between runs and may run any number at a
-// time.
+// Shell runs commands. It keeps no state between runs, and any number can run at a time.
 type Shell struct {
-	// Env is what the environment of commands is made of, see [BaseEnv], by the policy of
-	// each. Run adds PWD and its mark.
+	// Env is the base of the environments of commands (see [BaseEnv]); the policy of each command
+	// applies to it. Run adds PWD and its mark.
 	Env []string
-	// Supervisor is the argument vector of a program that calls [Supervise] with
-	// the arguments that follow. Without it commands are started directly.
+	// Supervisor is the argument vector of a program that calls [Supervise] with the arguments that
+	// follow. If it is empty, commands are started directly.
 	Supervisor []string
-	// Confiner is the argument vector of a program that calls [Confine] with the
-	// arguments that follow. Without it no sandbox policy is enforced.
+	// Confiner is the argument vector of a program that calls [Confine] with the arguments that
+	// follow. If it is empty, no sandbox policy is enforced.
 	Confiner []string
-	// Confines tells whether the kernel can confine commands. Where it cannot they run
-	// unconfined: who asks for them knows that, and has decided. Nil means it can.
+	// Confines reports whether the kernel can confine commands. If not, they run unconfined: the
+	// caller knows this and has decided. Nil means that it can.
 	Confines func() bool
-	// Home is the server's own folder, which confined commands are kept out of.
+	// Home is the server's own folder, which confined commands cannot access.
 	Home string
-	// OutputLimit is how many bytes of output a result keeps, beside the mark in
-	// place of what is left out; 0 means 40,000.
+	// OutputLimit bounds the output in a result, in bytes, without the marker for omitted text; 0
+	// means 40,000.
 	OutputLimit int
-	// WireLimit is how many bytes of output are passed on; 0 means 32 MiB.
+	// WireLimit bounds the output that is passed on, in bytes; 0 means 32 MiB.
 	WireLimit int
 	// KillGrace is the time between SIGTERM and SIGKILL; 0 means 200 ms.
 	KillGrace time.Duration

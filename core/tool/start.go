@@ -21,10 +21,10 @@ import (
 	"appserver/core"
 )
 
-// markName is the variable that marks the processes of a command.
+// markName is the environment variable that marks the processes of a command.
 const markName = "APPSERVER_COMMAND"
 
-// start starts a command. Errors say what was missing and what to do.
+// start starts a command. An error names the cause and the next action.
 func (s *Shell) start(c core.Command) (*running, error) {
 	p, err := s.prepare(c, environment(s.Env, c.Environment))
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Shell) start(c core.Command) (*running, error) {
 	return p, nil
 }
 
-// prepare is a command that can be started.
+// prepare returns a command that is ready to start.
 func (s *Shell) prepare(c core.Command, env []string) (*running, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("no command to run: the argument vector names no program")
@@ -61,8 +61,7 @@ func (s *Shell) prepare(c core.Command, env []string) (*running, error) {
 	if c.Cwd != "" {
 		p.cmd.Env = append(p.cmd.Env, "PWD="+c.Cwd)
 	}
-	// A session of its own is a group of its own, and has no terminal to ask
-	// for passwords on.
+	// A session of its own is also a group of its own, and has no terminal to ask for passwords on.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if rules, confined := s.rules(c); confined {
 		if err := p.confine(s.Confiner, rules); err != nil {
@@ -76,7 +75,7 @@ func (s *Shell) prepare(c core.Command, env []string) (*running, error) {
 	return p, nil
 }
 
-// supervise puts the supervisor before the command.
+// supervise inserts the supervisor before the command.
 func (p *running) supervise(supervisor []string, grace time.Duration) {
 	p.supervised = true
 	p.cmd.Path = supervisor[0]
@@ -122,7 +121,7 @@ func (p *running) spawn() error {
 	return nil
 }
 
-// outlet is what the process writes to, and what is read of it.
+// outlet returns the file that the process writes to, and the file to read its output from.
 func (p *running) outlet() (out, in *os.File, err error) {
 	if p.tty {
 		return openTerminal(p.size)
@@ -130,8 +129,8 @@ func (p *running) outlet() (out, in *os.File, err error) {
 	return os.Pipe()
 }
 
-// keepDescriptors keeps descriptors that this process itself inherited from being
-// inherited further. Those that it opened are kept already.
+// keepDescriptors marks the descriptors that this process inherited as close-on-exec. Those that it
+// opened are marked already.
 func keepDescriptors() {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, entry := range entries {
@@ -160,8 +159,8 @@ func checkDirectory(dir string) error {
 	return nil
 }
 
-// lookPath finds a program as execvp does, by the PATH in env. Relative entries of
-// PATH are passed over: the program would depend on the working directory.
+// lookPath finds a program as execvp does, by the PATH in env. It skips relative entries of PATH,
+// because the program would depend on the working directory.
 func lookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -180,7 +179,7 @@ func lookPath(name string, env []string) (string, error) {
 	return "", fmt.Errorf("the program %q was not found in PATH (%s): install it, or give its full path", name, path)
 }
 
-// startFailure says why a program did not start and what to do.
+// startFailure explains why a program did not start, and what to do.
 func startFailure(name string, err error) error {
 	advice := "try again later"
 	for _, known := range []struct {

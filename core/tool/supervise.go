@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reportFile is the descriptor that a supervisor writes its report to: the wait
-// status of the command as a number, or why it did not start.
+// reportFile is the descriptor of a supervisor's report: the wait status of the command as a
+// number, or the reason why it did not start.
 const reportFile = 3
 
-// Supervise makes this process the supervisor of a command, for which
-// [Shell].Supervisor starts it, and returns its exit status when the command has
-// ended and nothing of it lives. Args are a grace period and the command's argument
-// vector. The program that calls it should do nothing before and nothing after.
+// Supervise makes this process the supervisor of a command. [Shell].Supervisor starts it. It
+// returns the exit status when the command has ended and no process of it lives. Args are a grace
+// period and the command's argument vector. The calling program should do nothing before and
+// nothing after.
 //
-// SIGTERM, which the kernel also sends when the server dies, ends the command.
+// SIGTERM ends the command. The kernel also sends it when the server dies.
 func Supervise(args []string) int {
 	below := &family{root: os.Getpid()}
 	return report(func() (string, error) {
@@ -31,7 +31,8 @@ func Supervise(args []string) int {
 	})
 }
 
-// supervise runs a command to its end. SignalAll sends a signal to all that is left of it.
+// supervise runs a command to its end. SignalAll sends a signal to all remaining processes of the
+// command.
 func supervise(args []string, signalAll func(unix.Signal)) (status string, err error) {
 	if len(args) < 2 {
 		return "", errors.New("cannot supervise: want a grace period and a command")
@@ -43,7 +44,7 @@ func supervise(args []string, signalAll func(unix.Signal)) (status string, err e
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return "", err
 	}
-	runtime.LockOSThread() // for the command's parent-death signal
+	runtime.LockOSThread() // for the parent-death signal of the command
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	program, err := lookPath(args[1], os.Environ())
@@ -63,8 +64,8 @@ func supervise(args []string, signalAll func(unix.Signal)) (status string, err e
 	return strconv.Itoa(int(r.status)), nil
 }
 
-// fork starts the leader of a command in a session of its own: a script that
-// signals its group must not mean the supervisor. A terminal becomes the session's.
+// fork starts the leader of a command in its own session, so that a script that signals its group
+// does not hit the supervisor. A terminal becomes the terminal of the session.
 func fork(program string, argv []string) (int, error) {
 	return syscall.ForkExec(program, argv, &syscall.ProcAttr{
 		Env:   os.Environ(),
@@ -73,11 +74,11 @@ func fork(program string, argv []string) (int, error) {
 	})
 }
 
-// reaper reaps the children of a supervisor, its own and those that it adopts.
+// reaper reaps the children of a supervisor, including adopted ones.
 type reaper struct {
 	leader    int
 	signalAll func(unix.Signal)
-	// status is the leader's, from when exited is closed.
+	// status is the wait status of the leader; it is valid after exited is closed.
 	status unix.WaitStatus
 	exited chan struct{}
 	// gone is closed when there are no children.
@@ -100,8 +101,8 @@ func (r *reaper) run() {
 	}
 }
 
-// await waits for the end of the command, or brings it about, and for the end of
-// all that it leaves behind. It gives up what does not die of SIGKILL.
+// await waits for the end of the command, or ends it, and then for the end of all its processes. It
+// gives up on processes that do not end after SIGKILL.
 func (r *reaper) await(ends <-chan os.Signal, grace time.Duration) {
 	select {
 	case <-r.exited:

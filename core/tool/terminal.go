@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The size of terminals, which nobody looks at, unless a client does.
+// The default size of terminals. It matters only if a client shows them.
 const (
 	usualRows = 24
 	usualCols = 80
 )
 
-// openTerminal is a terminal: what the server reads and types, and what the command has.
-// At its end reads fail with EIO.
+// openTerminal returns both ends of a terminal: the server's and the command's. After the command
+// ends, reads fail with EIO.
 func openTerminal(s Size) (ours, theirs *os.File, err error) {
 	blocking, theirs, err := pty.Open()
 	if err != nil {
@@ -35,8 +35,8 @@ func openTerminal(s Size) (ours, theirs *os.File, err error) {
 	return ours, theirs, nil
 }
 
-// pollable is the same file, whose reads and writes a deadline or a close ends: the
-// library leaves it one that blocks a thread.
+// pollable returns the same file in non-blocking mode, so that a deadline or a close ends its reads
+// and writes. The library opens it in blocking mode, which occupies a thread.
 func pollable(file *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
@@ -54,10 +54,10 @@ func isTerminal(fd int) bool {
 	return err == nil
 }
 
-// typeTime is how long a program may leave what is typed unread; then the rest is lost.
+// typeTime is the time in which a program must read typed text; then the rest is lost.
 const typeTime = time.Second
 
-// typist types what comes until the output has ended.
+// typist types text until the output has ended.
 func (p *running) typist(keys <-chan string, ended <-chan struct{}) {
 	for {
 		select {

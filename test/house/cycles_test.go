@@ -21,7 +21,6 @@ const maxFileCycle = 15
 var largeFileCycles = map[string]int{
 	"cmd/appserver": 22,
 	"core":          45,
-	"core/config":   17,
 	"core/engine":   31,
 }
 
