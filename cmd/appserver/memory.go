@@ -7,14 +7,14 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/find"
-	"appserver/core/keeper"
 	"appserver/core/memory"
 	"appserver/core/model"
+	"appserver/core/recall"
 )
 
 // memoryOf is the memory in the home folder. It opens nothing before it is used.
-func memoryOf(c *config.Config, home string, models keeper.Streamer) *keeper.Keeper {
-	k := &keeper.Keeper{Models: models}
+func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Service {
+	k := &recall.Service{Models: models}
 	o := memory.Options{
 		Home: home, QueryTimeout: c.Memory.Embeddings.QueryTimeout,
 		Warn: func(message string) { k.Warn(message) },
@@ -33,7 +33,7 @@ func memoryOf(c *config.Config, home string, models keeper.Streamer) *keeper.Kee
 
 // joinMemory has clients told of the memory, and the files of repositories be read where that
 // is wanted.
-func joinMemory(k *keeper.Keeper, c *config.Config, home string, finder *find.Finder, e *engine.Engine) {
+func joinMemory(k *recall.Service, c *config.Config, home string, finder *find.Finder, e *engine.Engine) {
 	k.Warn = e.MemoryWarning
 	if c.Memory.IndexCode {
 		k.Code = newCodeReader(c.Memory, home, k.Store, finder, e)

@@ -21,11 +21,11 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/host"
-	"appserver/core/keeper"
 	"appserver/core/model"
 	"appserver/core/model/chat"
 	"appserver/core/model/offline"
 	"appserver/core/model/responses"
+	"appserver/core/recall"
 	"appserver/core/token"
 	"appserver/core/tool"
 	"appserver/core/workspace"
@@ -114,7 +114,7 @@ type process struct {
 	announcer *announcer
 	// servers is nil where no turns are run, and so is memory.
 	servers *mcpServers
-	memory  *keeper.Keeper
+	memory  *recall.Service
 	// models may be asking a provider.
 	models *model.ModelCache
 	log    *zap.Logger

@@ -39,7 +39,7 @@ func importRules() []importRule {
 		{"core/filechanges", []string{"protocol"}, "it computes with changes, whoever records and makes them"},
 		{"core/find", nil, "it finds files, whoever asks"},
 		{"core/host", []string{"protocol", "core", "core/find", "core/tool"}, "it acts on the machine for a client, and knows no thread"},
-		{"core/keeper", []string{"protocol", "core", "core/digest", "core/engine", "core/memory", "core/workspace"}, "it is the engine's memory, made of what keeps and what summarises"},
+		{"core/recall", []string{"protocol", "core", "core/digest", "core/engine", "core/memory", "core/workspace"}, "it implements the engine's memory"},
 		{"core/compaction", []string{"protocol", "core/digest", "core/history"}, "it plans for a history, whoever has it"},
 		{"core/transcript", []string{"protocol", "core/command", "core/lineref", "core/patch"}, "it knows turns and shown items, and not what the model receives"},
 		{"core/fieldtest", nil, "it knows structs only"},

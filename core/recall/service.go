@@ -1,4 +1,4 @@
-package keeper
+package recall
 
 import (
 	"context"
@@ -15,51 +15,56 @@ import (
 )
 
 const (
-	// summaryTime is how long models may take for the summaries of one edit.
+	// summaryTime limits the model requests for one edit.
 	summaryTime = time.Minute
-	// modelSpans is how many requests to a model one edit is worth; what is more is summarised
-	// without one.
+	// modelSpans limits the number of model requests for one edit. Other spans are summarized
+	// without a model.
 	modelSpans = 8
-	// keepTime is how long writing may go on once the server ends.
+	// keepTime limits the write of summaries during shutdown.
 	keepTime = time.Second
 )
 
-// Keeper is the memory of an engine.
-type Keeper struct {
+// Service implements engine.Memory.
+type Service struct {
 	Store  *memory.Store
 	Models Streamer
-	// Warn is told what users should know of.
+	// Warn receives warnings for users.
 	Warn func(message string)
-	// Ended is called once nothing is asked for any more; nil is not.
+	// Ended is called after the last request. It may be nil.
 	Ended func()
-	// Code reads the files of repositories; nil where they are not known.
+	// Code indexes the files of repositories. It is nil if that is disabled.
 	Code Files
 }
 
-// Files reads the files of repositories.
+// Files indexes the files of repositories.
 type Files interface {
-	// Open begins to read a repository, unless that is done. It does not wait.
+	// Open starts to index a repository that is not open. It does not wait.
 	Open(repo string)
-	// Pause has it be read no more, or again; false where it is not.
+	// Pause pauses or resumes indexing. It returns false if the repository is not open.
 	Pause(repo string, paused bool) bool
-	// Status tells how far each repository is known.
+	// Status returns the progress of each repository.
 	Status() []protocol.MemoryCodeIndex
+	// Close stops all indexing.
 	Close()
 }
 
-// Key is the root of the repository of a directory.
-func (k *Keeper) Key(dir string) string { return workspace.RepositoryKey(dir) }
+// Key returns the root of the repository of a directory.
+func (k *Service) Key(dir string) string { return workspace.RepositoryKey(dir) }
 
-// Remember keeps a summary for each turn that something has left the context of, unless there
-// is one of the same already.
-func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, redact func(string) string) core.Remembered {
+// Remember stores a summary of each span, unless the store has one with the same items.
+func (k *Service) Remember(
+	ctx context.Context,
+	thread string,
+	e core.Remember,
+	redact func(string) string,
+) core.Remembered {
 	done := core.Remembered{Effect: e.ID, Repo: k.Key(e.Cwd)}
 	spans := spansFor(e)
 	var ids []string
 	for _, span := range spans {
 		ids = append(ids, span.IDs...)
 	}
-	known, _ := k.Store.Summarized(ctx, thread, ids) // where it fails: twice is better than never
+	known, _ := k.Store.Summarized(ctx, thread, ids) // after a failure, a second summary is better than none
 	var rows []memory.Row
 	limited, cancel := context.WithTimeout(ctx, summaryTime)
 	defer cancel()
@@ -71,8 +76,11 @@ func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, r
 		if s.text == "" {
 			continue
 		}
-		rows = append(rows, memory.Row{RepoKey: done.Repo, SessionID: thread, TS: time.Now().UnixMilli(), Kind: memory.Summary,
-			Title: redact(s.title), Text: redact(s.text), MsgIDs: span.IDs})
+		rows = append(
+			rows,
+			memory.Row{RepoKey: done.Repo, SessionID: thread, TS: time.Now().UnixMilli(), Kind: memory.Summary,
+				Title: redact(s.title), Text: redact(s.text), MsgIDs: span.IDs},
+		)
 	}
 	if len(rows) == 0 {
 		return done
@@ -85,20 +93,25 @@ func (k *Keeper) Remember(ctx context.Context, thread string, e core.Remember, r
 	return done
 }
 
-// summarize never fails: where the model does, there is a summary without it.
-func (k *Keeper) summarize(ctx context.Context, e core.Remember, span core.Span, n int) summary {
+// summarize returns a summary by a model, or without one if the model fails.
+func (k *Service) summarize(ctx context.Context, e core.Remember, span core.Span, n int) summary {
 	if e.ByModel && n < modelSpans && ctx.Err() == nil {
 		s, err := k.askModel(ctx, e, span)
 		if err == nil {
 			return s
 		}
-		k.Warn(fmt.Sprintf("The model could not summarise what left the context (%v): a summary is made without it.", err))
+		k.Warn(
+			fmt.Sprintf(
+				"The model did not summarize the items that left the context: %v. The stored summary was made without a model.",
+				err,
+			),
+		)
 	}
 	return extracted(span)
 }
 
-// spansFor are the spans to summarise: for a model, which costs a request each, neighbours are
-// put together while they are small.
+// spansFor returns the spans to summarize. For a model, it merges small neighbouring spans, because
+// each span costs a request.
 func spansFor(e core.Remember) []core.Span {
 	if !e.ByModel {
 		return e.Spans
@@ -118,15 +131,16 @@ func spansFor(e core.Remember) []core.Span {
 	return spans
 }
 
-// withRequest are the items of a span behind the request that they answer. That may have stayed
-// in the context, and so be none of them.
+// withRequest returns the items of a span with the user's request in front. The request is not among
+// the items if it stayed in the context.
 func withRequest(span core.Span) []protocol.ResponseItem {
 	if span.Request == "" {
 		return span.Items
 	}
 	for _, item := range span.Items {
 		m, ok := item.ResponseItemVariant.(*protocol.Message)
-		if ok && m.Role == protocol.RoleUser && len(m.Content) > 0 && strings.HasPrefix(m.Content[0].Text, span.Request) {
+		if ok && m.Role == protocol.RoleUser && len(m.Content) > 0 &&
+			strings.HasPrefix(m.Content[0].Text, span.Request) {
 			return span.Items
 		}
 	}
@@ -155,19 +169,20 @@ func coveredBy(known map[string]bool, ids []string) bool {
 }
 
 const (
-	// leastMatch is which part of the question's words a memory has that the model is reminded
-	// of unasked, rare words counting more; leastSimilarity does for vectors instead.
-	leastMatch, leastSimilarity = 0.35, 0.5
+	// minMatch is the share of the query's words that a reminder must contain. Rare words have
+	// more weight. minSimilarity is the alternative for vectors.
+	minMatch, minSimilarity = 0.35, 0.5
 )
 
-// Recall finds what fits best first; what the model has not asked for has to fit well.
-func (k *Keeper) Recall(ctx context.Context, e core.Recall) core.Recalled {
+// Recall returns memories, the best match first. Reminders, which the model did not request, need a
+// good match.
+func (k *Service) Recall(ctx context.Context, e core.Recall) core.Recalled {
 	found := core.Recalled{Effect: e.ID, Repo: k.Key(e.Cwd)}
-	k.opened(found.Repo)
+	k.openCode(found.Repo)
 	q := memory.Query{RepoKey: found.Repo, Text: e.Query, Limit: e.Limit}
 	if e.Unasked {
 		q.Kinds = []string{memory.Summary}
-		q.Exclude = func(h memory.Hit) bool { return h.Match < leastMatch && h.Similarity < leastSimilarity }
+		q.Exclude = func(h memory.Hit) bool { return h.Match < minMatch && h.Similarity < minSimilarity }
 	}
 	hits, err := k.Store.Search(ctx, q)
 	found.Err = err
@@ -178,15 +193,15 @@ func (k *Keeper) Recall(ctx context.Context, e core.Recall) core.Recalled {
 	return found
 }
 
-func (k *Keeper) opened(repo string) {
+func (k *Service) openCode(repo string) {
 	if k.Code != nil {
 		k.Code.Open(repo)
 	}
 }
 
-// Search finds what fits best first.
-func (k *Keeper) Search(ctx context.Context, q engine.MemoryQuery) (protocol.MemorySearchResponse, error) {
-	k.opened(q.Repo)
+// Search returns memories and source files, the best match first.
+func (k *Service) Search(ctx context.Context, q engine.MemoryQuery) (protocol.MemorySearchResponse, error) {
+	k.openCode(q.Repo)
 	answer := protocol.MemorySearchResponse{Data: []protocol.MemoryHit{}}
 	hits, err := k.Store.Search(ctx, memory.Query{RepoKey: q.Repo, Text: q.Text, Kinds: q.Kinds, Limit: q.Limit})
 	for _, h := range hits {
@@ -201,12 +216,26 @@ func view(h memory.Hit) protocol.MemoryView {
 	if ids == nil {
 		ids = []string{}
 	}
-	return protocol.MemoryView{ID: h.ID, RepoKey: h.RepoKey, Kind: h.Kind, SessionID: h.SessionID, CreatedAt: h.TS, Title: h.Title, Text: h.Text, ItemIDs: ids}
+	return protocol.MemoryView{
+		ID:        h.ID,
+		RepoKey:   h.RepoKey,
+		Kind:      h.Kind,
+		SessionID: h.SessionID,
+		CreatedAt: h.TS,
+		Title:     h.Title,
+		Text:      h.Text,
+		ItemIDs:   ids,
+	}
 }
 
-// List lists summaries, the newest first.
-func (k *Keeper) List(ctx context.Context, p *protocol.MemoryListParams) (protocol.MemoryListResponse, error) {
-	f := memory.Filter{Kind: memory.Summary, RepoKey: value(p.RepoKey), SessionID: value(p.SessionID), Cursor: value(p.Cursor)}
+// List returns a page of summaries, the newest first.
+func (k *Service) List(ctx context.Context, p *protocol.MemoryListParams) (protocol.MemoryListResponse, error) {
+	f := memory.Filter{
+		Kind:      memory.Summary,
+		RepoKey:   value(p.RepoKey),
+		SessionID: value(p.SessionID),
+		Cursor:    value(p.Cursor),
+	}
 	if p.Limit != nil {
 		f.Limit = int(*p.Limit)
 	}
@@ -232,16 +261,17 @@ func value(s *string) string {
 	return *s
 }
 
-// Forget forgets what is named.
-func (k *Keeper) Forget(ctx context.Context, ids []string, all bool, repo string) (int, error) {
+// Forget deletes the memories with these ids, or all, of one repository unless repo is empty. It
+// returns their number.
+func (k *Service) Forget(ctx context.Context, ids []string, all bool, repo string) (int, error) {
 	return k.Store.Forget(ctx, memory.Selection{IDs: ids, All: all, RepoKey: repo})
 }
 
-// Reset forgets everything.
-func (k *Keeper) Reset(ctx context.Context) error { return k.Store.Reset(ctx) }
+// Reset deletes all memories.
+func (k *Service) Reset(ctx context.Context) error { return k.Store.Reset(ctx) }
 
-// Status counts what is kept.
-func (k *Keeper) Status(ctx context.Context) (protocol.MemoryStatusResponse, error) {
+// Status returns the size and the state of the memory.
+func (k *Service) Status(ctx context.Context) (protocol.MemoryStatusResponse, error) {
 	st, err := k.Store.Status(ctx)
 	answer := protocol.MemoryStatusResponse{
 		Summaries: int(st.Rows[memory.Summary]), Code: int(st.Rows[memory.Code]), Bytes: st.Bytes + st.IndexBytes,
@@ -251,8 +281,12 @@ func (k *Keeper) Status(ctx context.Context) (protocol.MemoryStatusResponse, err
 		answer.Error = &st.Error
 	}
 	if st.Model != "" {
-		answer.Embeddings = &protocol.MemoryEmbeddings{Model: st.Model, Dimension: st.Dimension, Embedded: int(st.Embedded),
-			Pending: max(answer.Summaries+answer.Code-int(st.Embedded), 0)}
+		answer.Embeddings = &protocol.MemoryEmbeddings{
+			Model:     st.Model,
+			Dimension: st.Dimension,
+			Embedded:  int(st.Embedded),
+			Pending:   max(answer.Summaries+answer.Code-int(st.Embedded), 0),
+		}
 	}
 	answer.Indexes = []protocol.MemoryCodeIndex{}
 	if k.Code != nil {
@@ -261,13 +295,14 @@ func (k *Keeper) Status(ctx context.Context) (protocol.MemoryStatusResponse, err
 	return answer, err
 }
 
-// Pause has the files of a repository be read no more, or again.
-func (k *Keeper) Pause(repo string, paused bool) bool {
+// Pause pauses or resumes the indexing of a repository. It returns false if the repository is not
+// open.
+func (k *Service) Pause(repo string, paused bool) bool {
 	return k.Code != nil && k.Code.Pause(repo, paused)
 }
 
-// Close ends what goes on in the background.
-func (k *Keeper) Close() error {
+// Close stops indexing and closes the store.
+func (k *Service) Close() error {
 	if k.Code != nil {
 		k.Code.Close()
 	}

@@ -1,4 +1,4 @@
-package keeper_test
+package recall_test
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 
 	"appserver/core"
 	"appserver/core/engine"
-	"appserver/core/keeper"
 	"appserver/core/memory"
+	"appserver/core/recall"
 	"appserver/protocol"
 )
 
-// model answers each prompt with the next of its answers; "" fails.
+// model replies to each prompt with its next answer; an empty answer is an error.
 type model struct {
 	answers []string
 	asked   []*core.Prompt
@@ -36,29 +36,54 @@ func (m *model) Stream(_ context.Context, p *core.Prompt, emit func(core.Piece))
 }
 
 func message(role, text string) protocol.ResponseItem {
-	return protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: role, Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}}
+	return protocol.ResponseItem{
+		ResponseItemVariant: &protocol.Message{
+			Role:    role,
+			Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}},
+		},
+	}
 }
 
 func span(turn, text string, ids ...string) core.Span {
-	return core.Span{TurnID: turn, Request: text, IDs: ids, Items: []protocol.ResponseItem{message(protocol.RoleUser, text)}}
+	return core.Span{
+		TurnID:  turn,
+		Request: text,
+		IDs:     ids,
+		Items:   []protocol.ResponseItem{message(protocol.RoleUser, text)},
+	}
 }
 
-// kept is a keeper with a home, and what it warned of.
-func kept(t *testing.T, m *model) (*keeper.Keeper, *[]string) {
+// newService returns a service with a home of its own, and its warnings.
+func newService(t *testing.T, m *model) (*recall.Service, *[]string) {
 	t.Helper()
 	warned := &[]string{}
-	k := &keeper.Keeper{Store: memory.Open(memory.Options{Home: t.TempDir()}), Models: m, Warn: func(w string) { *warned = append(*warned, w) }}
+	k := &recall.Service{
+		Store:  memory.Open(memory.Options{Home: t.TempDir()}),
+		Models: m,
+		Warn:   func(w string) { *warned = append(*warned, w) },
+	}
 	t.Cleanup(func() { require.NoError(t, k.Close()) })
 	return k, warned
 }
 
 func plain(text string) string { return text }
 
-func TestEachTurnHasASummary(t *testing.T) {
-	k, _ := kept(t, nil)
+func TestRememberStoresSummaryPerTurn(t *testing.T) {
+	k, _ := newService(t, nil)
 	dir := t.TempDir()
-	e := core.Remember{Cwd: dir, Spans: []core.Span{span("t1", "The metrics are on port 9137.", "r1", "r2"), span("t2", "Never touch vendor.", "r5")}}
-	done := k.Remember(t.Context(), "thread", e, func(text string) string { return strings.ReplaceAll(text, "9137", "[REDACTED]") })
+	e := core.Remember{
+		Cwd: dir,
+		Spans: []core.Span{
+			span("t1", "The metrics are on port 9137.", "r1", "r2"),
+			span("t2", "Never touch vendor.", "r5"),
+		},
+	}
+	done := k.Remember(
+		t.Context(),
+		"thread",
+		e,
+		func(text string) string { return strings.ReplaceAll(text, "9137", "[REDACTED]") },
+	)
 	require.NoError(t, done.Err)
 	require.Equal(t, 2, done.Stored)
 	require.Equal(t, k.Key(dir), done.Repo)
@@ -72,7 +97,7 @@ func TestEachTurnHasASummary(t *testing.T) {
 	_, err = k.List(t.Context(), &protocol.MemoryListParams{Cursor: new("yesterday")})
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, protocol.KindInvalidParams, refused.Data.Kind)
-	require.Zero(t, k.Remember(t.Context(), "thread", e, plain).Stored, "it is remembered already")
+	require.Zero(t, k.Remember(t.Context(), "thread", e, plain).Stored, "the store has these summaries")
 	e.Spans[0].IDs = append(e.Spans[0].IDs, "r3")
 	require.Equal(t, 1, k.Remember(t.Context(), "thread", e, plain).Stored)
 	require.Equal(t, 2, k.Remember(t.Context(), "another", e, plain).Stored)
@@ -81,8 +106,31 @@ func TestEachTurnHasASummary(t *testing.T) {
 	require.NoError(t, found.Err)
 	require.NotEmpty(t, found.Found)
 	require.Contains(t, found.Found[0].Text, "vendor")
-	require.Empty(t, k.Recall(t.Context(), core.Recall{Cwd: dir, Query: "what is the weather like in spring, with a touch of sun over green hills", Limit: 3, Unasked: true}).Found, "it hardly fits")
-	require.NotEmpty(t, k.Recall(t.Context(), core.Recall{Cwd: dir, Query: "what is the weather like in spring, with a touch of sun over green hills", Limit: 3}).Found, "who asks gets what there is")
+	require.Empty(
+		t,
+		k.Recall(
+			t.Context(),
+			core.Recall{
+				Cwd:     dir,
+				Query:   "what is the weather like in spring, with a touch of sun over green hills",
+				Limit:   3,
+				Unasked: true,
+			},
+		).Found,
+		"the match is poor",
+	)
+	require.NotEmpty(
+		t,
+		k.Recall(
+			t.Context(),
+			core.Recall{
+				Cwd:   dir,
+				Query: "what is the weather like in spring, with a touch of sun over green hills",
+				Limit: 3,
+			},
+		).Found,
+		"a request of the model returns poor matches as well",
+	)
 	hits, err := k.Search(t.Context(), engine.MemoryQuery{Repo: k.Key(dir), Text: "vendor", Limit: 5})
 	require.NoError(t, err)
 	require.Equal(t, []string{"r5"}, hits.Data[0].ItemIDs)
@@ -95,13 +143,17 @@ func TestEachTurnHasASummary(t *testing.T) {
 	require.NoError(t, k.Reset(t.Context()))
 }
 
-// TestTheModelSummarisesNeighboursTogether: a request costs more than a long text.
-func TestTheModelSummarisesNeighboursTogether(t *testing.T) {
+// TestModelSummarizesNeighbouringSpans checks that small spans share a request.
+func TestModelSummarizesNeighbouringSpans(t *testing.T) {
 	m := &model{answers: []string{"- The port is 9137.", "", " "}}
-	k, warned := kept(t, m)
+	k, warned := newService(t, m)
 	long := strings.Repeat("word ", 4000)
 	e := core.Remember{Cwd: t.TempDir(), ByModel: true, Provider: "p", Model: "m", Spans: []core.Span{
-		span("t1", "one", "r1"), span("t2", "two", "r2"), span("t3", long+"three", "r3"), span("t4", long+"four", "r4")}}
+		span(
+			"t1",
+			"one",
+			"r1",
+		), span("t2", "two", "r2"), span("t3", long+"three", "r3"), span("t4", long+"four", "r4")}}
 	done := k.Remember(t.Context(), "thread", e, plain)
 	require.NoError(t, done.Err)
 	require.Equal(t, 2, len(m.asked))
@@ -115,41 +167,61 @@ func TestTheModelSummarisesNeighboursTogether(t *testing.T) {
 		texts[strings.Join(row.ItemIDs, " ")] = row.Text
 	}
 	require.Equal(t, "- The port is 9137.", texts["r1 r2 r3"])
-	require.Contains(t, texts["r4"], "word word", "made without the model")
+	require.Contains(t, texts["r4"], "word word", "extracted without the model")
 	require.Len(t, *warned, 1)
 	require.Contains(t, (*warned)[0], "out of order")
 }
 
-// TestSummariesOfAModelKnowTheRequest has a request that stayed in the context, and one that did not.
-func TestSummariesOfAModelKnowTheRequest(t *testing.T) {
+// TestModelInputContainsRequest has a request that stayed in the context, and one that left it.
+func TestModelInputContainsRequest(t *testing.T) {
 	m := &model{answers: []string{"- The port is 9137."}}
-	k, _ := kept(t, m)
-	stayed := core.Span{TurnID: "t1", Request: "Which port?", IDs: []string{"r1"}, Items: []protocol.ResponseItem{message(protocol.RoleAssistant, "It is 9137, as ever.")}}
-	done := k.Remember(t.Context(), "thread", core.Remember{Cwd: t.TempDir(), ByModel: true, Spans: []core.Span{stayed, span("t2", "Close it.", "r2")}}, plain)
+	k, _ := newService(t, m)
+	stayed := core.Span{
+		TurnID:  "t1",
+		Request: "Which port?",
+		IDs:     []string{"r1"},
+		Items:   []protocol.ResponseItem{message(protocol.RoleAssistant, "It is 9137, as ever.")},
+	}
+	done := k.Remember(
+		t.Context(),
+		"thread",
+		core.Remember{Cwd: t.TempDir(), ByModel: true, Spans: []core.Span{stayed, span("t2", "Close it.", "r2")}},
+		plain,
+	)
 	require.NoError(t, done.Err)
 	require.Len(t, m.asked, 1)
 	require.Equal(t, "## User\nWhich port?\n\n## Assistant\nIt is 9137, as ever.\n\n## User\nClose it.",
 		m.asked[0].Items[0].ResponseItemVariant.(*protocol.Message).Content[0].Text)
 }
 
-// TestTheEndDoesNotStopTheWriting: what left a context before the end is kept, without a model.
-func TestTheEndDoesNotStopTheWriting(t *testing.T) {
+// TestRememberAfterCancel stores a summary without a model after the context is cancelled.
+func TestRememberAfterCancel(t *testing.T) {
 	m := &model{}
-	k, _ := kept(t, m)
+	k, _ := newService(t, m)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	done := k.Remember(ctx, "thread", core.Remember{Cwd: t.TempDir(), ByModel: true, Spans: []core.Span{span("t1", "The port is 9137.", "r1")}}, plain)
+	done := k.Remember(
+		ctx,
+		"thread",
+		core.Remember{Cwd: t.TempDir(), ByModel: true, Spans: []core.Span{span("t1", "The port is 9137.", "r1")}},
+		plain,
+	)
 	require.NoError(t, done.Err)
 	require.Equal(t, 1, done.Stored)
 	require.Empty(t, m.asked)
 }
 
-// TestWhatCannotBeWrittenIsTold and nothing is said to be kept.
-func TestWhatCannotBeWrittenIsTold(t *testing.T) {
+// TestRememberReturnsWriteErrors has a home that is a file.
+func TestRememberReturnsWriteErrors(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	require.NoError(t, os.WriteFile(home, nil, 0o600))
-	k := &keeper.Keeper{Store: memory.Open(memory.Options{Home: home}), Warn: func(string) {}}
-	done := k.Remember(t.Context(), "thread", core.Remember{Cwd: t.TempDir(), Spans: []core.Span{span("t1", "The port is 9137.", "r1")}}, plain)
+	k := &recall.Service{Store: memory.Open(memory.Options{Home: home}), Warn: func(string) {}}
+	done := k.Remember(
+		t.Context(),
+		"thread",
+		core.Remember{Cwd: t.TempDir(), Spans: []core.Span{span("t1", "The port is 9137.", "r1")}},
+		plain,
+	)
 	require.Error(t, done.Err)
 	require.Zero(t, done.Stored)
 	require.NoError(t, k.Close())

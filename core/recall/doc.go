@@ -1,4 +1,4 @@
-// Package keeper is the memory service of the engine. It summarizes what leaves the contexts of
+// Package recall is the memory service of the engine. It summarizes what leaves the contexts of
 // threads, stores the summaries by repository, and searches summaries and source files.
 //
 // # Decisions
@@ -8,4 +8,4 @@
 // So an edit of the context always leaves a summary.
 //
 // Small neighbouring spans share one model request, because a request costs more than a long text.
-package keeper
+package recall
