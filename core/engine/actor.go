@@ -14,24 +14,24 @@ import (
 	"appserver/rollout"
 )
 
-// Journal keeps the lines of a thread.
+// Journal is the writer of a thread's rollout.
 type Journal interface {
-	// Append takes all lines or none. With sync they are on disk when it returns.
+	// Append appends all of the lines or none. With sync it returns after they are durable.
 	Append(lines []protocol.RolloutLine, sync bool) error
 	Close() error
-	// Discard closes it too, and leaves nothing of a thread that began with it.
+	// Discard closes the journal, and removes the rollout of a thread that began with it.
 	Discard() error
-	// Text reads again what it has; nil where it cannot.
+	// LineReader returns a reader of the appended lines, or nil if they cannot be read again.
 	LineReader() *rollout.LineReader
-	// CloseRewritten closes it too, and leaves a file that plain readers make of what
-	// the projection leaves; nil leaves all.
+	// CloseRewritten closes the journal and rewrites the rollout, so that other programs read the
+	// lines of the projection only. Nil selects all lines.
 	CloseRewritten(p rollout.Projection) error
-	// SetIdle sets whether its descriptors can be closed; Resume opens it again then.
+	// SetIdle sets whether the store may close the descriptors. Resume opens them again.
 	SetIdle(idle bool)
 	Resume() error
 }
 
-// ephemeral is the journal of threads that keep nothing.
+// ephemeral is the journal of a thread without a rollout.
 type ephemeral struct{}
 
 func (ephemeral) Append([]protocol.RolloutLine, bool) error { return nil }
@@ -43,16 +43,17 @@ func (ephemeral) SetIdle(bool)                              {}
 func (ephemeral) Resume() error                             { return nil }
 
 const (
-	// mailbox is how many requests a thread holds before it is overloaded.
+	// mailbox is the maximum number of requests that wait for a thread.
 	mailbox = 128
-	// urgentRoom is how many urgent ones it holds above that.
+	// urgentRoom is the number of urgent requests beyond that.
 	urgentRoom = 16
-	// resultBuffer is how many results wait for a thread before effects block.
+	// resultBuffer is the number of results that wait for a thread before effects block.
 	resultBuffer = 64
 )
 
-// request is something to do in a thread's goroutine: with the thread, or where it is
-// not loaded. Without the latter the caller is refused. Urgent ones find room where others do not.
+// request is work for the goroutine of a thread. It calls do if the thread is loaded, and absent
+// otherwise. A request without absent is rejected then. Urgent requests are accepted by a full
+// mailbox, because they end work.
 type request struct {
 	to     protocol.Caller
 	do     func(a *actor)
@@ -60,15 +61,14 @@ type request struct {
 	urgent bool
 }
 
-// result is an input of an effect. generation tells effects of a thread that was
-// loaded anew from those before.
+// result is an input from an effect. Its generation differs from that of the actor if the thread
+// was reloaded since the effect began.
 type result struct {
 	generation int
 	in         core.Input
 }
 
-// actor owns one thread. Its fields belong to its goroutine, but for the channels
-// and the atomics.
+// actor owns one thread. Its fields belong to its goroutine, except the channels and the atomics.
 type actor struct {
 	engine   *Engine
 	id       string
@@ -87,8 +87,7 @@ type actor struct {
 	options core.Options
 	// lineReader reads evicted lines of the rollout; nil if none were evicted or loaded.
 	lineReader *rollout.LineReader
-	// withoutBackup is why the rollout's backup was not loaded, nil where it was or
-	// where there is none.
+	// withoutBackup is the error of the backup, or nil if it was loaded or does not exist.
 	withoutBackup error
 	scope         Scope
 	subscribers   []uint64
@@ -155,27 +154,26 @@ func (a *actor) run() {
 	}
 }
 
-// describeAtOnce is how many items are described between two looks at the mailbox: about
-// a millisecond's work.
+// describeAtOnce is the number of items that are described between two checks of the mailbox, about
+// a millisecond of work.
 const describeAtOnce = 64
 
-// describe goes on describing the items of a thread that was resumed, and is idle no more
-// when that is done.
+// describe describes some items of a resumed thread. After the last item it stops.
 func (a *actor) describe() {
 	if a.thread == nil || !a.thread.Describe(describeAtOnce) {
 		a.describeDue = nil
 	}
 }
 
-// always is a channel that is always ready.
+// always returns a closed channel.
 func always() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }
 
-// serve looks again whether the client reads: what was asked at once is answered at once, and
-// each answer may hold all of the thread.
+// serve serves a request, unless its client is behind. The check is repeated here, because many
+// requests can be accepted at once, and each response may contain the whole thread.
 func (a *actor) serve(r request) {
 	if !r.urgent && a.engine.parts.Outbox.Behind(r.to.Conn) {
 		a.engine.parts.Outbox.Refuse(r.to, errBehind())
@@ -191,7 +189,7 @@ func (a *actor) serve(r request) {
 }
 
 func errBehind() *protocol.Error {
-	return &protocol.Error{Code: protocol.CodeOverloaded, Message: "Server overloaded; retry later: too much of what it has answered is not read yet",
+	return &protocol.Error{Code: protocol.CodeOverloaded, Message: "Server overloaded; read the pending responses, then retry",
 		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 }
 
@@ -210,11 +208,11 @@ func (a *actor) handle(r request) {
 	}
 }
 
-// absence is why a request for the loaded thread cannot be served.
+// absence returns the error for a request that needs the loaded thread.
 func (a *actor) absence() *protocol.Error {
 	locked, err := a.engine.parts.Store.Locked(a.id)
 	if err != nil {
-		a.engine.parts.Log.Warn("the lock of a thread cannot be looked at", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Warn("the lock of a thread cannot be read", zap.String("thread", a.id), zap.Error(err))
 	}
 	if locked {
 		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id), &rollout.LockedError{ID: a.id})
@@ -226,7 +224,7 @@ func errNotLoaded(id string) *protocol.Error {
 	return protocol.Refuse(protocol.KindThreadNotFound, "thread not found: %s", id)
 }
 
-// congestion is nil while all subscribers keep up.
+// congestion returns nil while all subscribers read their output.
 func (a *actor) congestion() <-chan struct{} {
 	for _, conn := range a.subscribers {
 		if c := a.engine.parts.Outbox.Congested(conn); c != nil {
@@ -287,8 +285,7 @@ func (a *actor) releaseTurn() {
 	}
 }
 
-// unload lets the thread go, and leaves a rollout of which other programs make the
-// context that this thread has.
+// unload unloads the thread, and rewrites its rollout for other programs, if that is enabled.
 func (a *actor) unload() {
 	a.journal.SetIdle(false)
 	if err := a.resume(); err != nil {
@@ -317,7 +314,7 @@ func (a *actor) close(journal func() error) {
 	a.cancelEffects()
 	a.generation++
 	if a.thread != nil {
-		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before this was done", a.id))
+		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed", a.id))
 	}
 	if err := journal(); err != nil {
 		a.engine.parts.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
@@ -328,7 +325,7 @@ func (a *actor) close(journal func() error) {
 	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, nil, "", nil
 }
 
-// step runs one input: state, then disk, then words, then effects.
+// step runs one input: state, disk, messages, effects, in this order.
 func (a *actor) step(in core.Input) {
 	before := a.beforeStep()
 	out, err := a.commit(in)
@@ -349,7 +346,7 @@ func (a *actor) beforeStep() core.StorageFailed {
 	return core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(), Settings: a.thread.Settings()}
 }
 
-// commit changes the state, and the disk.
+// commit applies an input to the state and appends its lines.
 func (a *actor) commit(in core.Input) (core.Output, error) {
 	out := a.thread.Step(a.stamp(), in)
 	if err := a.readError(); err != nil || len(out.Lines) == 0 {
@@ -366,9 +363,9 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	return out, err
 }
 
-// evictLines lets the thread read lines again that were appended as they are, instead of
-// holding them. Where the journal does not have all that the thread was told, it holds them.
-func (a *actor) evictLines(told, kept []protocol.RolloutLine) {
+// evictLines evicts appended lines from memory, unless they were redacted. The thread reads them
+// again when it needs them. It keeps them if the journal does not have all lines of the thread.
+func (a *actor) evictLines(lines, appended []protocol.RolloutLine) {
 	text := a.journal.LineReader()
 	if text == nil || text.Lines() != a.thread.Lines() {
 		return
@@ -376,18 +373,18 @@ func (a *actor) evictLines(told, kept []protocol.RolloutLine) {
 	if a.lineReader == nil {
 		a.lineReader = text
 	}
-	first := text.Lines() - len(kept)
+	first := text.Lines() - len(appended)
 	a.thread.Evict(text, first, func(n int) bool {
-		payload := kept[n-first].Payload
-		return len(payload) >= minEvictBytes && bytes.Equal(told[n-first].Payload, payload)
+		payload := appended[n-first].Payload
+		return len(payload) >= minEvictBytes && bytes.Equal(lines[n-first].Payload, payload)
 	})
 }
 
-// worthLeaving is how long a payload is, in bytes, that is read again rather than held.
+// minEvictBytes is the size of the smallest payload that is evicted.
 const minEvictBytes = 1 << 10
 
-// readError is why a line of the rollout could not be read again: then nothing that was made
-// of the thread is any good.
+// readError returns the error of the last evicted line that could not be read. The state of the
+// thread is invalid then.
 func (a *actor) readError() error {
 	if a.lineReader == nil {
 		return nil
@@ -403,7 +400,7 @@ func (a *actor) deliver(out core.Output) {
 	}
 }
 
-// publish gives the turn under way and the settings to lists, which run in other goroutines.
+// publish publishes the active turn and the settings for lists, which run in other goroutines.
 func (a *actor) publish() {
 	id := a.thread.ActiveTurn()
 	if old := a.turn.Load(); old == nil || *old != id {

@@ -18,8 +18,8 @@ func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
 	}
 }
 
-// isStale tells whether nothing waits for a result any more: the thread was loaded anew, or
-// the request of the server was answered before.
+// isStale reports whether nothing waits for a result: the thread was reloaded, or another client
+// has replied to the request.
 func (a *actor) isStale(r result) bool {
 	late := r.generation != a.generation
 	if answer, ok := r.in.(core.ClientAnswer); ok && (late || !slices.Contains(a.thread.OpenRequests(), answer.Request)) {

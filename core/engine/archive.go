@@ -22,10 +22,10 @@ func (e *Engine) ThreadArchive(to protocol.Caller, p *protocol.ThreadArchivePara
 	return err
 }
 
-// archive ends the turn under way, unloads the thread and archives its rollout. What its
-// clients hear of it they hear once that is durable.
+// archive ends the active turn, unloads the thread and archives its rollout. Clients are notified
+// after that is durable.
 func (a *actor) archive(in core.Archive) {
-	if !a.options.Ephemeral && a.engine.parts.Store.CheckArchive(a.path) == nil { // else it is refused, and the turn goes on
+	if !a.options.Ephemeral && a.engine.parts.Store.CheckArchive(a.path) == nil { // otherwise the request is rejected, and the turn continues
 		a.endTurn()
 	}
 	if a.thread == nil {
@@ -41,8 +41,7 @@ func (a *actor) archive(in core.Archive) {
 	}
 }
 
-// prepareArchive asks the thread whether it can be archived. It has answered the caller where that
-// is not so.
+// prepareArchive checks whether the thread can be archived. If not, it replies to the caller.
 func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
 	out := a.thread.Step(a.stamp(), in)
 	if !out.Archive {
@@ -56,8 +55,8 @@ func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
 	return out, true
 }
 
-// commitArchive does what leave allowed, and gives those who are to hear of it. Where that fails
-// they have heard that the thread is not loaded any more, and the caller is refused.
+// commitArchive archives the thread, and returns the subscribers to notify. If that fails, it
+// notifies them that the thread is closed, and rejects the request.
 func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []uint64, ok bool) {
 	path := a.path
 	a.subscribe(in.To.Conn)
@@ -75,7 +74,7 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 	return subscribers, true
 }
 
-// sendTo speaks of a thread that was unloaded.
+// sendTo sends messages about an unloaded thread.
 func (a *actor) sendTo(subscribers []uint64, messages []core.Message) {
 	a.subscribers = subscribers
 	a.send(messages)
@@ -96,7 +95,7 @@ func (a *actor) archiveStored(to protocol.Caller) {
 	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
 }
 
-// findOpen is the path of a rollout that is not archived.
+// findOpen returns the path of the rollout, or an error if it is archived.
 func (a *actor) findOpen() (string, error) {
 	path, err := a.engine.parts.Store.Find(a.id)
 	if err == nil && a.engine.parts.Store.IsArchived(path) {
@@ -105,7 +104,7 @@ func (a *actor) findOpen() (string, error) {
 	return path, err
 }
 
-// ThreadUnarchive brings a thread back from the archive.
+// ThreadUnarchive moves a thread out of the archive.
 func (e *Engine) ThreadUnarchive(to protocol.Caller, p *protocol.ThreadUnarchiveParams) error {
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// ThreadDiffRead tells what the turns of a thread, loaded or not, changed.
+// ThreadDiffRead returns the file changes of the turns of a thread, loaded or not.
 func (e *Engine) ThreadDiffRead(to protocol.Caller, p *protocol.ThreadDiffReadParams) error {
 	return e.workOn(to, p.ThreadID, func(t *core.Thread) (answerOf, error) {
 		c, refusal := t.Changed(p.TurnID)
@@ -38,8 +38,7 @@ func (e *Engine) ThreadCheckpointList(to protocol.Caller, p *protocol.ThreadChec
 	return e.readTurns(to, p.ThreadID, core.ListCheckpoints{To: to, Cursor: p.Cursor, Limit: p.Limit, Off: off})
 }
 
-// ThreadCheckpointDiff compares the worktree of a thread, loaded or not, with one of its
-// checkpoints, or two of them.
+// ThreadCheckpointDiff compares two checkpoints of a thread, or one with the worktree.
 func (e *Engine) ThreadCheckpointDiff(to protocol.Caller, p *protocol.ThreadCheckpointDiffParams) error {
 	return e.workOn(to, p.ThreadID, func(t *core.Thread) (answerOf, error) {
 		if e.parts.Worktrees == nil {
@@ -66,25 +65,25 @@ func (e *Engine) ThreadCheckpointDiff(to protocol.Caller, p *protocol.ThreadChec
 	})
 }
 
-// ThreadCheckpointRevert takes a thread, loaded or not, its files or both back to a
-// checkpoint. The thread does nothing else meanwhile.
+// ThreadCheckpointRevert reverts a thread, its files or both to a checkpoint. The thread serves
+// nothing else meanwhile.
 func (e *Engine) ThreadCheckpointRevert(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) error {
 	return e.changeThreadBy(to, p.ThreadID, func(a *actor) (core.Input, error) { return a.revertTo(to, p) })
 }
 
-// awaitCaptures waits for the checkpoint of a turn that has ended before it.
+// awaitCaptures waits for the captures of completed turns.
 func (a *actor) awaitCaptures() {
 	for a.thread != nil && a.thread.ActiveTurn() == "" && a.thread.Capturing() {
 		a.handleResult(<-a.results)
 	}
 }
 
-// revertTo restores the files; the input that it gives keeps that. A crash between leaves
-// files that are restored and no word of it: the same revert again passes over them.
+// revertTo restores the files and returns the input that records it. After a crash in between, the
+// same revert skips the restored files.
 func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertParams) (core.Input, error) {
 	a.releaseTurn()
 	if a.awaitCaptures(); a.thread == nil {
-		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before this was done", a.id)
+		return nil, protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed", a.id)
 	}
 	tracking := a.tracking()
 	if p.Mode != protocol.RevertConversation && !tracking.Worktree {

@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// ThreadCompactStart begins a turn that compacts the context.
+// ThreadCompactStart starts a turn that compacts the context.
 func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompactStartParams) error {
 	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
 		return core.CompactContext{To: to, World: w, Strategy: strategyOf(p.Strategy)}
@@ -21,7 +21,7 @@ func (e *Engine) ThreadCompactPropose(to protocol.Caller, p *protocol.ThreadComp
 	})
 }
 
-// toWorld gives a thread an input that takes the world as it is, and may need no model.
+// toWorld applies an input that needs the environment of a turn, but possibly no model.
 func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.TurnEnv) core.Input) error {
 	return e.toThread(to, threadID, func(a *actor) {
 		world, err := a.worldOf(a.thread.Settings())
@@ -40,11 +40,11 @@ func strategyOf(asked *string) string {
 	return *asked
 }
 
-// ThreadCompactCommit makes the compaction of a draft. Its id begins with the thread's.
+// ThreadCompactCommit applies a draft. The id of a draft begins with that of its thread.
 func (e *Engine) ThreadCompactCommit(to protocol.Caller, p *protocol.ThreadCompactCommitParams) error {
 	threadID, _, found := strings.Cut(p.DraftID, ":")
 	if !found {
-		return protocol.InvalidParams("draftId", "%q is no draft: it is the draftId that thread/compact/propose answers", p.DraftID)
+		return protocol.InvalidParams("draftId", "%q is not a draft id; use the draftId of thread/compact/propose", p.DraftID)
 	}
 	return e.toThread(to, threadID, func(a *actor) {
 		a.step(core.CommitCompaction{To: to, Draft: p.DraftID, Text: p.Text})

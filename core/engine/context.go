@@ -7,12 +7,12 @@ import (
 	"appserver/protocol"
 )
 
-// ContextGetItems lists what the model is sent.
+// ContextGetItems lists the context items.
 func (e *Engine) ContextGetItems(to protocol.Caller, p *protocol.ContextGetItemsParams) error {
 	return e.readThread(to, p.ThreadID, core.GetContextItems{To: to, Cursor: p.Cursor, Limit: p.Limit}, e.loadContext)
 }
 
-// ContextGetUsage tells what the context costs.
+// ContextGetUsage returns the size of the context.
 func (e *Engine) ContextGetUsage(to protocol.Caller, p *protocol.ContextGetUsageParams) error {
 	return e.readThread(to, p.ThreadID, core.GetContextUsage{To: to}, e.loadContext)
 }
@@ -22,12 +22,12 @@ func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEdi
 	return e.readThread(to, p.ThreadID, core.ListContextEdits{To: to}, e.loadContext)
 }
 
-// ContextPreview tells what edits would do.
+// ContextPreview returns the result of edits without applying them.
 func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewParams) error {
 	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits}, e.loadContext)
 }
 
-// ContextSetInclusion excludes items, or includes them again.
+// ContextSetInclusion excludes or includes items.
 func (e *Engine) ContextSetInclusion(to protocol.Caller, p *protocol.ContextSetInclusionParams) error {
 	return e.editContext(to, p.ContextRequest, &p.SetInclusion)
 }
@@ -42,12 +42,12 @@ func (e *Engine) ContextPrune(to protocol.Caller, p *protocol.ContextPruneParams
 	return e.editContext(to, p.ContextRequest, &p.Prune)
 }
 
-// ContextPin pins items, or unpins them.
+// ContextPin pins or unpins items.
 func (e *Engine) ContextPin(to protocol.Caller, p *protocol.ContextPinParams) error {
 	return e.editContext(to, p.ContextRequest, &p.Pin)
 }
 
-// ContextReplace gives an item another text.
+// ContextReplace replaces the text of an item.
 func (e *Engine) ContextReplace(to protocol.Caller, p *protocol.ContextReplaceParams) error {
 	return e.editContext(to, p.ContextRequest, &p.Replace)
 }
@@ -56,28 +56,28 @@ func (e *Engine) editContext(to protocol.Caller, r protocol.ContextRequest, o pr
 	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Expected: r.ExpectedRevision, Operation: o})
 }
 
-// ContextUndo takes back the last edit.
+// ContextUndo undoes the last edit.
 func (e *Engine) ContextUndo(to protocol.Caller, p *protocol.ContextUndoParams) error {
 	return e.changeThread(to, p.ThreadID, core.UndoContext{To: to, Expected: p.ExpectedRevision})
 }
 
-// ContextRedo makes an edit again.
+// ContextRedo applies an undone edit again.
 func (e *Engine) ContextRedo(to protocol.Caller, p *protocol.ContextRedoParams) error {
 	return e.changeThread(to, p.ThreadID, core.RedoContext{To: to, Expected: p.ExpectedRevision})
 }
 
-// ContextRestore brings the full context back.
+// ContextRestore restores the full context from the backup.
 func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestoreParams) error {
 	in := core.RestoreContext{To: to, Expected: p.ExpectedRevision}
 	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error { return a.checkBackup(p.From != nil) })
 }
 
-// checkBackup makes sure that what the thread's backup holds was loaded with the thread;
-// and, where the backup is asked for, that there is one and that it is whole.
+// checkBackup returns an error if the thread was loaded without its backup. If the backup is
+// required, it also returns an error if there is none or it is damaged.
 func (a *actor) checkBackup(asked bool) error {
 	switch {
 	case asked && a.options.Ephemeral:
-		return protocol.Refuse(protocol.KindBackupMismatch, "the thread is kept in memory only: it has no backup")
+		return protocol.Refuse(protocol.KindBackupMismatch, "the thread has no rollout, so it has no backup")
 	case !asked && a.withoutBackup == nil:
 		return nil
 	}
@@ -85,18 +85,18 @@ func (a *actor) checkBackup(asked bool) error {
 		return err
 	}
 	if a.withoutBackup != nil {
-		return protocol.Refuse(protocol.KindBackupMismatch, "the backup is in order now, but the thread was loaded without it (%v): end this server, resume the thread and try again", a.withoutBackup)
+		return protocol.Refuse(protocol.KindBackupMismatch, "the backup is readable now, but the thread was loaded without it (%v); restart the server, resume the thread and retry", a.withoutBackup)
 	}
 	return nil
 }
 
-// ContextGetPrompt shows the next model request.
+// ContextGetPrompt returns the next model request.
 func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetPromptParams) error {
 	return e.viewThread(to, p.ThreadID, e.prompt)
 }
 
-// prompt is what a turn would send that began now. Where the thread cannot run as it is,
-// nothing is known of its surroundings.
+// prompt returns the prompt of a turn that would start now. The environment is empty if the thread
+// cannot start turns.
 func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
 	prompt, tokens := t.Prompt(), t.PromptTokens()
 	if world, err := e.parts.Setup.World(scope, t.Settings()); err == nil || notReady(err) {
@@ -123,8 +123,8 @@ func listed(list []json.RawMessage) []json.RawMessage {
 	return list
 }
 
-// broadcastContext tells every subscriber of the context's items: all of them, or, where
-// the client keeps the list, the changes.
+// broadcastContext sends the context items to each subscriber: all of them, or the changes if the
+// client keeps the list.
 func (a *actor) broadcastContext(c core.ContextChanged) {
 	var full, changes *protocol.ContextItemsNotification
 	for _, conn := range a.subscribers {
@@ -137,7 +137,7 @@ func (a *actor) broadcastContext(c core.ContextChanged) {
 			*told = &n
 		}
 		if a.readError() != nil {
-			return // the step ends with all of it told
+			return // the thread is reloaded after the step, and the full list sent
 		}
 		a.engine.parts.Outbox.Notify(conn, **told)
 	}

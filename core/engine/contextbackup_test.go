@@ -192,7 +192,7 @@ func TestABackupPutBackWhileTheThreadIsLoaded(t *testing.T) {
 		m := r.answer(r.post(1, restoreFromBackup(id)))
 		require.NotNil(t, m.err)
 		require.Equal(t, protocol.KindBackupMismatch, m.err.Data.Kind)
-		require.Contains(t, m.err.Message, "resume the thread and try again")
+		require.Contains(t, m.err.Message, "resume the thread and retry")
 		r.leaveAndResume(id)
 		require.EqualValues(t, 1, r.ask(1, restoreFromBackup(id)).Get("restored").Int())
 		r.requireKept(id)

@@ -17,8 +17,8 @@ func (e *Engine) ThreadDelete(to protocol.Caller, p *protocol.ThreadDeleteParams
 	return err
 }
 
-// delete ends the turn under way and unloads the thread first, so that nobody writes to what
-// goes. A refusal that can be foreseen leaves it loaded, and the turn goes on.
+// delete ends the active turn and unloads the thread before it deletes the rollout. If a check
+// fails, the thread stays loaded and the turn continues.
 func (a *actor) delete(to protocol.Caller) {
 	if err := a.checkDelete(); err != nil {
 		a.engine.parts.Outbox.Refuse(to, withCode(err))
@@ -43,7 +43,7 @@ func (a *actor) checkDelete() error {
 	return a.engine.checkDeletable(a.id)
 }
 
-// checkDeletable makes sure that no other thread goes on from the lines of this one.
+// checkDeletable returns an error if another thread depends on the lines of this one.
 func (e *Engine) checkDeletable(id string) error {
 	if e.parts.Index != nil {
 		if known, err := e.parts.Index.CheckDelete(id); known {
@@ -53,8 +53,8 @@ func (e *Engine) checkDeletable(id string) error {
 	return e.parts.Store.CheckDelete(id)
 }
 
-// deleteStored deletes a thread that is not loaded, or not any more. Where that fails, those
-// who had it loaded are told that it is closed.
+// deleteStored deletes a thread that is not loaded. If that fails, it notifies the former
+// subscribers that the thread is closed.
 func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 	err := a.engine.checkDeletable(a.id)
 	if err == nil {

@@ -2,7 +2,7 @@ package engine
 
 import "appserver/protocol"
 
-// Diagnose tells of the threads and of the index. It waits for neither.
+// Diagnose returns the state of the threads and of the index. It does not wait.
 func (e *Engine) Diagnose() (threads protocol.ThreadDiagnostics, index protocol.IndexDiagnostics) {
 	for _, a := range e.loaded() {
 		if !a.ready.Load() {

@@ -11,7 +11,7 @@ func (e *Engine) Disconnect(conn uint64) {
 	for _, a := range e.loaded() {
 		select {
 		case a.disconnected <- struct{}{}:
-		default: // it is yet to look
+		default: // a token is pending
 		}
 	}
 }
@@ -20,9 +20,9 @@ func (e *Engine) hasDisconnected(conn uint64) bool {
 	return e.parts.Connected != nil && !e.parts.Connected(conn)
 }
 
-// dropDisconnected ends the subscriptions of connections that have ended. A thread does so when it
-// begins to run, when one ends, and refuses new ones of such: so none stays, whichever
-// comes first.
+// dropDisconnected removes the subscriptions of closed connections. A thread does so when it starts
+// and after each disconnect, and rejects new subscriptions of closed connections. So none stays in
+// any order of events.
 func (a *actor) dropDisconnected() {
 	a.subscribers = slices.DeleteFunc(slices.Clone(a.subscribers), a.engine.hasDisconnected)
 	a.formerSubscribers = slices.DeleteFunc(a.formerSubscribers, a.engine.hasDisconnected)

@@ -1,45 +1,41 @@
-// Package engine runs threads: it loads them, feeds them inputs one at a time,
-// makes their lines durable before it says their messages, and starts their
-// effects.
+// Package engine runs threads. It loads them, applies inputs one at a time, makes their lines
+// durable, sends their messages, and starts their effects.
 //
 // # Order
 //
-// A thread's requests take effect in the order in which they were posted. For each
-// input the lines are appended first, then the messages are handed to the outbox
-// in order, then the effects are started. Where an append fails, nothing of the
-// step is said: its callers are refused, and the thread is loaded anew from what
-// the disk holds. A step that archives the thread has no lines: the thread is unloaded and
-// its rollout moved, then the messages are said.
+// The requests of a thread take effect in the order in which they were posted. Each input has three
+// stages: its lines are appended, then its messages go to the outbox in order, then its effects
+// start. If the append fails, no message of the step is sent. Its requests are rejected, and the
+// thread is reloaded from the disk. A step that archives the thread has no lines: the thread is
+// unloaded and its rollout moved, then the messages are sent.
 //
 // # Goroutines
 //
-//   - One per loaded thread (actor.run) owns the thread and its journal; a thread that
-//     takes another's place belongs to the other's until it is archived. It blocks
-//     on its mailboxes, and on the disk. It ends when the engine closes, and
-//     when its thread is not loaded and nothing waits for it. It unloads a thread that
-//     nobody has been subscribed to for long. Between requests it
-//     describes the items of a thread that was resumed.
-//   - Two per effect (actor.launch). One runs it: a model request or a command. It
-//     blocks on what it runs and on the thread's results, and ends when that ends;
-//     Cancel and the engine's end cancel its context. The other waits for it, and
-//     posts its terminal input; it gives up an effect that outlasts its
-//     cancellation by more than cancelGrace.
+//   - One per loaded thread (actor.run) owns the thread and its journal. It blocks on its mailboxes
+//     and on the disk. It ends when the engine closes, and when its thread is not loaded and no
+//     request waits. It also unloads an unused thread, ends the turn of a proxied request, and
+//     describes the items of a resumed thread between requests. A successor belongs to the actor
+//     of the archived thread until the archive is complete.
+//   - Two per effect (actor.launch). One runs the effect, and blocks on it and on the thread's
+//     results. Cancel and the end of the engine cancel its context. The other waits for it and posts
+//     its terminal input. It gives up an effect that outlasts its cancellation by cancelGrace.
 //   - One per timer that fired (time.AfterFunc), to post it.
-//   - One per request that reads the disk for a thread that is not loaded
-//     (Engine.background). It ends with its answer; at most maxReaders read at once.
-//   - One per change of what is kept of worktrees for which nothing waits
-//     (Engine.aboutFiles). It blocks on the disk and on git, and ends with the engine.
-//   - One per search (Engine.untilClosed), which ends it with the engine, and per comparison of
-//     files. It ends with them.
-//   - One for retention, where there is any (Engine.Retain). It blocks on the disk, on the
-//     threads that it lets go, and on clients that do not keep up; it ends with the engine.
-//   - One per model, when it is first asked (Engine.prepare): it loads what counting
-//     its tokens takes, and ends.
+//   - One per request that reads the disk for a thread that is not loaded (Engine.background). It
+//     ends with its response. At most maxReaders read at the same time.
+//   - One per change of checkpoints in the background (Engine.withWorktrees). It blocks on the disk
+//     and on git, and ends with the engine.
+//   - One per search (Engine.untilClosed) and per comparison of files. They end with their results,
+//     or with the engine.
+//   - One for retention, if it is enabled (Engine.Retain). It blocks on the disk, on the threads
+//     that it removes, and on congested clients. It ends with the engine.
+//   - One per model, before its first request (Engine.prepare). It loads the tokenizer and ends.
 //
-// Effects post pieces of output while the clients that see them keep up. While one
-// of them is congested, the thread takes no results, so that the pressure reaches
-// the provider or the command; requests are still taken. One of a client that is behind when its
-// turn has come is refused, unless it ends work: of what was asked at once few answers wait.
+// # Pressure
+//
+// Effects post output while its subscribers read their messages. If one of them is congested, the
+// thread accepts no results, so that the pressure reaches the provider or the command. Requests are
+// still accepted. A request is rejected if its client still has unread output when it is dequeued,
+// unless the request ends work. This limits the responses that wait for a client.
 //
 // # Decisions
 //

@@ -13,14 +13,14 @@ import (
 	"appserver/protocol"
 )
 
-// cancelGrace is how long a cancelled effect may take to end.
+// cancelGrace is the time that a cancelled effect has to end.
 const cancelGrace = 2 * time.Second
 
-// typeTime is how long a command may be busy with what was typed before.
+// typeTime is the time that a command has to read earlier input.
 const typeTime = 2 * time.Second
 
-// running is an effect under way. Keys takes what is typed on a command's terminal, nil
-// where it has none.
+// running is an effect in progress. Keys passes input to the terminal of a command, and is nil for
+// other effects.
 type running struct {
 	cancel func()
 	keys   chan string
@@ -37,11 +37,11 @@ func (a *actor) start(e core.Effect) {
 		a.launch(e.ID, a.runTool(e, keys), core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
 		a.effects[e.ID].keys = keys
 	case core.WriteStdin:
-		a.launch(e.ID, a.typeKeys(e), core.StdinWritten{Effect: e.ID, Err: errors.New("the command does not read what is typed")})
+		a.launch(e.ID, a.typeKeys(e), core.StdinWritten{Effect: e.ID, Err: errors.New("the command does not read its input")})
 	case core.PlanPatch:
 		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
 	case core.WritePatch:
-		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the writing did not end; files may have changed")})
+		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the write did not end; files may have changed")})
 	case core.CallTool, core.AwaitTools, core.AnswerServer:
 		a.startOfServers(e)
 	case core.CaptureTree:
@@ -69,13 +69,12 @@ func (a *actor) start(e core.Effect) {
 			return
 		}
 		if err := a.engine.parts.Store.AppendName(a.id, a.redactedText(e.Name), time.Now()); err != nil {
-			a.engine.parts.Log.Warn("the thread's name could not be put into the index", zap.String("thread", a.id), zap.Error(err))
+			a.engine.parts.Log.Warn("the name of the thread could not be indexed", zap.String("thread", a.id), zap.Error(err))
 		}
 	}
 }
 
-// prepare loads what counting the model's tokens takes, so that the end of the turn
-// does not wait for it.
+// prepare loads the tokenizer of a model, so that the end of the turn does not wait for it.
 func (e *Engine) prepare(model string) {
 	if e.parts.Tokens == nil {
 		return
@@ -92,11 +91,11 @@ func (e *Engine) prepare(model string) {
 	e.work.Go(func() { e.parts.Tokens.Prepare(model) })
 }
 
-// work runs an effect; it gives its pieces to emit and returns its terminal input.
+// work is an effect. It passes its pieces to emit and returns its terminal input.
 type work func(ctx context.Context, emit func(core.Input)) core.Input
 
-// launch runs an effect. Its terminal input is posted exactly once: the one that
-// the work returns, or givenUp where the work panics or outlasts its cancellation.
+// launch runs an effect. Its terminal input is posted exactly once: the result of do, or givenUp if
+// do panics or outlasts its cancellation.
 func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 	ctx, cancel := context.WithCancel(context.Background())
 	generation := a.generation
@@ -120,7 +119,7 @@ func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 	})
 }
 
-// after fires some time after ctx has ended.
+// after returns a channel that gets a value when d has passed after the end of ctx.
 func after(ctx context.Context, d time.Duration) <-chan time.Time {
 	fired := make(chan time.Time, 1)
 	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { fired <- time.Time{} }) })
@@ -137,8 +136,8 @@ func (a *actor) guard(ctx context.Context, do work, givenUp core.Input, emit fun
 	return do(ctx, emit)
 }
 
-// postResult hands a piece to the thread; it blocks while the thread takes none, and
-// drops the piece when ctx ends.
+// postResult posts an input to the thread. It blocks while the thread accepts none, and drops the
+// input when ctx ends.
 func (a *actor) postResult(ctx context.Context, r result) {
 	select {
 	case a.results <- r:
@@ -147,7 +146,7 @@ func (a *actor) postResult(ctx context.Context, r result) {
 	}
 }
 
-// endOfEffect removes an effect before its terminal input is taken.
+// endOfEffect is a terminal input. The actor removes the effect before it applies the input.
 type endOfEffect struct {
 	core.Input
 	id core.EffectID
@@ -172,7 +171,7 @@ func (a *actor) sample(e core.ModelRequest) work {
 	}
 }
 
-// waitUntil waits for a time, or the end of ctx.
+// waitUntil waits until a time or the end of ctx.
 func waitUntil(ctx context.Context, at time.Time) {
 	wait := time.Until(at)
 	if wait <= 0 {
@@ -209,8 +208,8 @@ func (a *actor) runTool(e core.RunTool, keys <-chan string) work {
 	}
 }
 
-// typeKeys hands over what is typed, unless the command ends first, and tells what it changes
-// where that is wanted.
+// typeKeys writes to the terminal of a command, unless the command ends first. It reports file
+// changes if they are tracked.
 func (a *actor) typeKeys(e core.WriteStdin) work {
 	var keys chan string
 	if r := a.effects[e.Command]; r != nil {
@@ -241,7 +240,7 @@ func handOver(ctx context.Context, keys chan<- string, text string) error {
 	case keys <- text:
 		return nil
 	case <-ctx.Done():
-		return errors.New("the command takes no input any more")
+		return errors.New("the command no longer reads input")
 	}
 }
 
@@ -256,7 +255,7 @@ func (a *actor) readImage(e core.ReadImage) work {
 	}
 }
 
-// writePatch is not cancelled: it is short, and half of it would be worse.
+// writePatch is not cancelled, because it is short and must not stop halfway.
 func (a *actor) writePatch(e core.WritePatch) work {
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
 		var done core.PatchWritten

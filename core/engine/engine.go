@@ -17,182 +17,181 @@ import (
 	"appserver/rollout"
 )
 
-// Model answers prompts.
+// Model sends prompts to providers.
 type Model interface {
-	// Stream sends the prompt and gives the pieces of the answer as they come. It
-	// returns when the answer is whole or has failed; the error is a
-	// *core.ModelError.
+	// Stream sends the prompt and passes the pieces of the answer to emit as they arrive. It
+	// returns after the last piece, or with a *core.ModelError.
 	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
-	// Render gives the messages and the tools of the request that Stream would send.
+	// Render returns the messages and the tools of the request that Stream would send.
 	Render(p *core.Prompt) (messages, tools []json.RawMessage, err error)
 }
 
-// Tokens count tokens.
+// Tokens counts tokens.
 type Tokens interface {
 	history.Tokenizer
-	// Prepare loads what Count needs for a model.
+	// Prepare loads the data that Count needs for a model.
 	Prepare(model string)
 }
 
-// Tools run commands.
+// Tools runs commands.
 type Tools interface {
-	// Run runs the command to its end, or to the end of ctx. started is called once
-	// before output, and not at all where the command could not be started. What keys
-	// gives is typed on its terminal.
+	// Run runs the command until it exits or ctx ends. It calls started once, before the first
+	// output, and never if the command does not start. It writes keys to the command's terminal.
 	Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string), output func(text string)) core.ToolResult
 }
 
-// Patches apply patches.
+// Patches applies patches.
 type Patches interface {
-	// Plan is what a patch does; it changes nothing.
+	// Plan returns the effect of a patch, and changes nothing.
 	Plan(core.PlanPatch) core.PatchPlanned
-	// Write changes the files, all or none.
+	// Write changes all of the files, or none.
 	Write(core.WritePatch) core.PatchWritten
 }
 
-// Outbox takes what is said to clients. Its methods do not block.
+// Outbox sends messages to clients. Its methods do not block.
 type Outbox interface {
 	Reply(to protocol.Caller, result any)
 	Refuse(to protocol.Caller, err *protocol.Error)
 	Notify(conn uint64, n protocol.Notification)
 	// Ask sends a request with this id; answer is called at most once.
 	Ask(conn, id uint64, method string, params any, answer func(result json.RawMessage, err error))
-	// Congested is nil while the client keeps up, and otherwise closed once it does.
+	// Congested returns nil while the client reads its output, and otherwise a channel that is
+	// closed when it does again.
 	Congested(conn uint64) <-chan struct{}
-	// Behind is true for a client that leaves so much unread that it is to ask nothing more.
+	// Behind reports whether the client has so much unread output that its requests are rejected.
 	Behind(conn uint64) bool
 }
 
-// Index knows what is in stored threads.
+// Index lists and searches stored threads.
 type Index interface {
-	// List is rollout.Store.List without reading rollouts; it is false where they have to
-	// be read.
+	// List is rollout.Store.List without reading rollouts. It returns false if the rollouts must be
+	// read.
 	List(q rollout.Query) (rollout.Page, bool)
-	// Search finds the threads with a text; it waits a moment for an index that is being
-	// built, though not longer than ctx.
+	// Search returns the threads that contain a text. It waits briefly for an index that is being
+	// built, and at most until ctx ends.
 	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
-	// CheckDelete is rollout.Store.CheckDelete for a thread that is there; it is not known where
-	// rollouts have to be read.
+	// CheckDelete is rollout.Store.CheckDelete for an existing thread. It returns known false if
+	// the rollouts must be read.
 	CheckDelete(id string) (known bool, err error)
-	// Skipped are as those of rollout.Page, of what was come across since the last call.
+	// Skipped returns the unreadable files, as in rollout.Page, since the last call.
 	Skipped() []error
-	// Note tells that a rollout was written to. It does not wait.
+	// Note reports a write to a rollout. It does not wait.
 	Note(path string)
-	// Diagnose tells how the index is. It does not wait.
+	// Diagnose returns the state of the index. It does not wait.
 	Diagnose() protocol.IndexDiagnostics
 }
 
-// Setup decides what threads run with.
+// Setup supplies the settings of threads from the configuration.
 type Setup interface {
-	// Template is what a new thread begins with.
+	// Template returns the settings of a new thread.
 	Template(p *protocol.ThreadStartParams) (Template, error)
-	// Defaults are settings that a stored thread does not tell.
+	// Defaults returns the settings for values that a rollout does not contain.
 	Defaults() core.Settings
-	// Offers are what a model of a provider is offered if no thread's configuration counts.
+	// Offers returns the capabilities of a model without the configuration of a thread.
 	Offers(provider, model string) core.Capabilities
-	// Resumed are a stored thread's settings with the client's overrides.
+	// Resumed returns the settings of a stored thread with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
-	// Skills are the skills that an input names, with their texts. It reads the disk.
+	// Skills returns the skills that an input names, with their texts. It reads the disk.
 	Skills(scope Scope, cwd string, input []protocol.UserInput) []core.SkillText
-	// World is what a turn with these settings is to know. An error refuses the turn;
-	// one of kind providerNotReady says what is missing.
+	// World returns the environment of a turn with these settings. An error rejects the turn. An
+	// error of kind providerNotReady names the missing part of the provider's configuration.
 	World(scope Scope, s core.Settings) (core.TurnEnv, error)
-	// Tracking says what is kept of the files that turns of a thread change.
+	// Tracking returns how file changes of a thread are tracked.
 	Tracking(scope Scope) core.Tracking
-	// Memory says what is remembered of a thread.
+	// Memory returns the rules of the memory for a thread.
 	Memory(scope Scope) core.MemoryRules
-	// RewriteOnUnload tells whether the rollout of a thread is rewritten when it is
+	// RewriteOnUnload reports whether the rollout of a thread is rewritten when the thread is
 	// unloaded.
 	RewriteOnUnload(scope Scope) bool
-	// Redactor takes secrets out of what is written of a thread; nil takes none.
+	// Redactor returns the redactor for the lines of a thread, or nil.
 	Redactor(scope Scope) Redactor
-	// UnloadDelay is how long a thread stays loaded that nobody is subscribed to; below 0
-	// it does for good.
+	// UnloadDelay returns the time from the last subscriber of a thread to its unloading. A
+	// negative value disables unloading.
 	UnloadDelay(scope Scope) time.Duration
-	// Persists is false where threads are kept in memory only.
+	// Persists reports whether threads have rollouts.
 	Persists(scope Scope) bool
 	// Deprecations returns a notice for each deprecated setting of a thread.
 	Deprecations(scope Scope) []protocol.DeprecationNoticeNotification
 }
 
-// Redactor takes secrets out of what goes to the disk.
+// Redactor removes secrets from lines and texts before they are written.
 type Redactor interface {
-	// Line is a line without them; it changes nothing of the one that it is given.
+	// Line returns the line without secrets. It does not change its argument.
 	Line(protocol.RolloutLine) protocol.RolloutLine
 	Text(string) string
 }
 
-// Scope is what a Setup keeps for a thread: the configuration that holds for it. The
-// engine hands it back and looks at it never; nil stands for what holds for all.
+// Scope is the configuration of a thread. A Setup makes it, and the engine only passes it back. Nil
+// is the global configuration.
 type Scope any
 
-// Template is what a new thread begins with.
+// Template has the settings of a new thread.
 type Template struct {
 	Settings              core.Settings
 	BaseInstructions      *string
 	DeveloperInstructions *string
-	// Persist is false where threads are kept in memory only.
+	// Persist is set if the thread has a rollout.
 	Persist bool
 	Scope   Scope
-	// Warnings are about what the client asked for and does not get.
+	// Warnings describe requested settings that have no effect.
 	Warnings []string
-	// ConfigWarnings are about files of the configuration.
+	// ConfigWarnings describe problems in configuration files.
 	ConfigWarnings []string
 }
 
-// Parts are what an engine is made of.
+// Parts are the ports and settings of an engine. The engine copies them.
 type Parts struct {
 	Store   *rollout.Store
 	Model   Model
 	Tools   Tools
 	Patches Patches
-	// Worktrees may be nil: then nothing is known of the files that turns change.
+	// Worktrees may be nil. File changes are not tracked then.
 	Worktrees Worktrees
-	// Announce tells a program of the user's of a completed turn, and does not wait. It may be
-	// nil.
+	// Announce notifies the user's program of a completed turn. It does not wait, and may be nil.
 	Announce func(scope Scope, thread string, e core.AnnounceTurn)
-	// Image reads the image file of a path, as a data: URL. With confined it reads what
-	// confined commands can read.
+	// Image reads an image file and returns a data: URL. If confined is set, it reads only files
+	// that confined commands can read.
 	Image func(path string, confined bool) (url string, err error)
-	// Tokens may be nil: then a token is counted for every four bytes.
+	// Tokens may be nil. A token is four bytes then.
 	Tokens Tokens
 	Outbox Outbox
 	Setup  Setup
-	// Servers may be nil: then there are no MCP servers.
+	// Servers may be nil. There are no MCP servers then.
 	Servers Servers
-	// Memory may be nil: then nothing is remembered.
+	// Memory may be nil. Nothing is stored for later threads then.
 	Memory Memory
-	// Index may be nil: then lists read rollouts, and nothing can be searched.
+	// Index may be nil. Lists read rollouts then, and searches are rejected.
 	Index Index
 	Log   *zap.Logger
-	// NewID gives UUIDv7s; the default is google/uuid's.
+	// NewID returns a UUIDv7. The default is that of google/uuid.
 	NewID func() string
-	// Version is this program's, Source the kind of its clients as session_meta has it
-	// (nil is vscode, which many clients list only), Originator the client's name.
+	// Version is the version of this program. Source is the kind of its clients in session_meta;
+	// nil is vscode, which many clients list only. Originator returns the name of a client.
 	Version    string
 	Source     json.RawMessage
 	Originator func(conn uint64) string
-	// WantsChanges tells whether a client keeps the list of context items itself; nil
-	// stands for no.
+	// WantsChanges reports whether a client keeps the list of context items and needs only its
+	// changes. It may be nil.
 	WantsChanges func(conn uint64) bool
-	// Clients are the connections that are told what concerns no connection in particular;
-	// nil stands for none.
+	// Clients returns the connections that get global notifications. It may be nil.
 	Clients func() []uint64
-	// Connected is false for a connection that has ended, of which Leave is told then; nil
-	// stands for connections that all stay.
+	// Connected reports whether a connection is open. Call Engine.Disconnect after it becomes
+	// false. Nil means that all connections are open.
 	Connected func(conn uint64) bool
 	// CompletedFloor is core.Options.CompletedFloor of every thread.
 	CompletedFloor time.Duration
-	// AnswerLead is how long the answer to turn/start is ahead of all that the model says.
+	// AnswerLead is the minimum time from the response to turn/start to the first output of the
+	// model.
 	AnswerLead time.Duration
-	// Spread changes the delay before a retry a little; nil leaves it.
+	// Spread varies the delay before a retry. It may be nil.
 	Spread func(time.Duration) time.Duration
 }
 
 const (
-	// maxReaders is how many requests read the disk at once.
+	// maxReaders limits the requests that read the disk at the same time.
 	maxReaders = 4
-	// maxVisits is how many requests of no thread have MCP servers of their own at once.
+	// maxOneshotServers limits the requests without a thread that have connections to MCP servers
+	// at the same time.
 	maxOneshotServers = 4
 )
 
@@ -203,21 +202,21 @@ type Engine struct {
 	proxied        *proxiedRequests
 	readers        chan struct{}
 	oneshotServers chan struct{}
-	work           sync.WaitGroup // actors and background reads
-	haveList       chan struct{}  // holds a token once a list was answered
+	work           sync.WaitGroup // goroutines of actors and background reads
+	haveList       chan struct{}  // has a token after the first list
 	tidied         sync.Once
 
 	mu        sync.Mutex
 	threads   map[string]*actor
 	order     []string // ids of threads, oldest first
 	closing   bool
-	announced map[string]bool // what is said once
-	prepared  map[string]bool // models whose tokens can be counted at once
-	watchers  map[uint64]bool // connections that are told how far the index is
+	announced map[string]bool // warnings that were sent
+	prepared  map[string]bool // models whose tokenizers are loaded
+	watchers  map[uint64]bool // connections that get the progress of the index
 	ended     chan struct{}   // closed when closing is set
 }
 
-// New is an engine without threads.
+// New returns an engine without threads.
 func New(p Parts) *Engine {
 	if p.NewID == nil {
 		p.NewID = newID
@@ -230,7 +229,7 @@ func New(p Parts) *Engine {
 	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// tokenizer is nil where none was given.
+// tokenizer returns the tokenizer, or nil.
 func (e *Engine) tokenizer() history.Tokenizer {
 	if e.parts.Tokens == nil {
 		return nil
@@ -246,8 +245,8 @@ func newID() string {
 	return id.String()
 }
 
-// post hands a request to the thread's actor without waiting. Where there is none it is
-// made, or found is false.
+// post adds a request to the mailbox of a thread without waiting. Without an actor for the thread
+// it makes one if create is set, and returns false otherwise.
 func (e *Engine) post(id string, create bool, r request) (found bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -265,7 +264,7 @@ func (e *Engine) post(id string, create bool, r request) (found bool, err error)
 	if r.urgent {
 		room += urgentRoom
 	}
-	if len(a.requests) >= room { // nobody else adds to it meanwhile
+	if len(a.requests) >= room { // e.mu excludes other senders
 		return true, &protocol.Error{Code: protocol.CodeOverloaded, Message: "thread " + a.id + " has too many requests waiting; retry later",
 			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 	}
@@ -286,8 +285,8 @@ func (e *Engine) makeLocked(id string) *actor {
 	return a
 }
 
-// reserve is an actor for a thread that nobody has. It belongs to the caller until that
-// releases it; what is posted to it waits.
+// reserve returns an actor for an unknown thread. It belongs to the caller until release. Posted
+// requests wait until then.
 func (e *Engine) reserve(id string) (*actor, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -300,7 +299,7 @@ func (e *Engine) reserve(id string) (*actor, error) {
 	return e.makeLocked(id), nil
 }
 
-// release lets a reserved actor run, or go where it has no thread and nothing waits for it.
+// release starts a reserved actor, or removes it if it has no thread and no requests.
 func (e *Engine) release(a *actor) {
 	if a.thread == nil && e.forget(a) {
 		return
@@ -308,7 +307,7 @@ func (e *Engine) release(a *actor) {
 	e.work.Go(a.run)
 }
 
-// forget removes an actor that nothing waits for.
+// forget removes an actor without requests, and reports whether it did.
 func (e *Engine) forget(a *actor) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -341,7 +340,7 @@ func (e *Engine) find(id string) *actor {
 	return e.threads[id]
 }
 
-// loaded are the actors in the order in which they were loaded.
+// loaded returns the actors in the order in which they were made.
 func (e *Engine) loaded() []*actor {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -352,8 +351,8 @@ func (e *Engine) loaded() []*actor {
 	return actors
 }
 
-// Close ends all turns, waits for their ends to be written and said, and closes the
-// journals. It gives up when ctx ends.
+// Close ends all turns, waits until their ends are written and sent, and closes the journals. It
+// returns an error if ctx ends before.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.closing {
@@ -377,17 +376,17 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 }
 
-// Aside answers a request that needs no thread, away from the read loop.
+// Aside replies to a request without a thread from another goroutine.
 func (e *Engine) Aside(to protocol.Caller, answer func() (any, error)) error {
 	return e.background(to, answer)
 }
 
-// background answers a request away from the read loop.
+// background replies to a request from another goroutine, because it reads the disk.
 func (e *Engine) background(to protocol.Caller, answer func() (any, error)) error {
 	return e.aside(to.Conn, func() { e.answer(to, answer) })
 }
 
-// aside does what a client has asked for away from the read loop.
+// aside runs do for a client in another goroutine, at most maxReaders at a time.
 func (e *Engine) aside(conn uint64, do func()) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -418,7 +417,7 @@ func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
 	e.parts.Outbox.Reply(to, result)
 }
 
-// awaitRoom waits while a client does not take what it was told.
+// awaitRoom waits while the client is congested, or until the engine closes.
 func (e *Engine) awaitRoom(conn uint64) {
 	for clear := e.parts.Outbox.Congested(conn); clear != nil; clear = e.parts.Outbox.Congested(conn) {
 		select {

@@ -8,9 +8,9 @@ import (
 	"appserver/rollout"
 )
 
-// ThreadFork begins a thread with the history of another, loaded or not. The other one's
-// goroutine reads its rollout, so that the fork has what was asked for before; the new
-// one's makes the fork.
+// ThreadFork starts a thread with the history of another one, loaded or not. The goroutine of the
+// source reads its rollout, so that the fork contains all earlier requests. The goroutine of the
+// fork writes it.
 func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) error {
 	id, path := p.ThreadID, ""
 	if p.Path != nil && *p.Path != "" {
@@ -24,7 +24,7 @@ func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) er
 	return err
 }
 
-// branch is what a fork begins with.
+// branch is the initial state of a fork.
 type branch struct {
 	lines    []protocol.RolloutLine
 	name     string
@@ -32,8 +32,7 @@ type branch struct {
 	warnings []string
 	// providerRecorded is set if the source names the provider of its model. The fork always does.
 	providerRecorded bool
-	// then is what the fork does first, and what answers the caller; nil for no more than
-	// to be there.
+	// then is the first input of the fork, which replies to the caller, or nil.
 	then func(*actor)
 }
 
@@ -50,8 +49,7 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 	}
 }
 
-// branch reads what the fork with an id begins with. The lines of a loaded thread are
-// those of the disk too.
+// branch reads the initial state of a fork. The lines of a loaded thread equal those on disk.
 func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkParams, path string) (*branch, error) {
 	source, contents, err := a.sourceOfFork(path)
 	if err != nil {
@@ -75,8 +73,8 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	return &branch{lines: lines, name: source.Name(), at: now, warnings: warnings(contents), providerRecorded: source.ProviderRecorded()}, err
 }
 
-// sourceOfFork is the thread, with what the disk has of it. A fork without what is in a
-// backup would be less than the thread.
+// sourceOfFork returns the thread with its lines. It returns an error if the backup is unreadable,
+// because the fork would lack items.
 func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, error) {
 	var err error
 	switch {
@@ -106,7 +104,7 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	return core.Load(a.id, a.engine.options(a.id, path, contents), a.engine.parts.Setup.Defaults(), contents.Lines), contents, nil
 }
 
-// growFrom makes the fork: nothing of it is on the disk before all of it is.
+// growFrom creates the fork. The rollout appears on disk complete or not at all.
 func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
 	thread := core.Load(a.id, core.Options{}, a.engine.parts.Setup.Defaults(), b.lines)
 	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())

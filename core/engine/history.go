@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// startFromHistory begins a thread with the items of a thread/resume. The thread that the
-// params name is not looked at, but must not be loaded.
+// startFromHistory starts a thread with the items of a thread/resume. The thread in the params is
+// not read, but must not be loaded.
 func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumeParams) error {
 	items, refusal := protocol.DecodeItems("history", *p.History)
 	if refusal != nil {

@@ -7,8 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// updateUnloadTimer counts the time in which nobody is subscribed to the thread, and nothing of it is
-// under way.
+// updateUnloadTimer runs the timer while the thread is unused.
 func (a *actor) updateUnloadTimer() {
 	switch {
 	case !a.isUnused():
@@ -27,7 +26,7 @@ func (a *actor) isUnused() bool {
 	return a.thread != nil && len(a.subscribers) == 0 && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && a.ownTurn == nil
 }
 
-// unloadDue fires when that was long enough.
+// unloadDue returns the channel of the timer, or nil.
 func (a *actor) unloadDue() <-chan time.Time {
 	if a.unloadTimer == nil {
 		return nil
@@ -35,8 +34,8 @@ func (a *actor) unloadDue() <-chan time.Time {
 	return a.unloadTimer.C
 }
 
-// unloadUnused unloads the thread. Requests that have come meanwhile are served first: they may
-// subscribe, and otherwise load it again. Those who had subscribed are told.
+// unloadUnused unloads the thread and notifies its former subscribers. Waiting requests are served
+// first, because they may subscribe.
 func (a *actor) unloadUnused() {
 	a.unloadTimer = nil
 	if len(a.requests) > 0 {

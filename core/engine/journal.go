@@ -16,9 +16,9 @@ func (a *actor) isIdle() bool {
 	return a.thread != nil && a.describeDue == nil && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && len(a.thread.OpenRequests()) == 0
 }
 
-// resume takes the journal back if the store has suspended it. It loads the thread anew if another
-// program has changed the rollout, and closes the thread if it has another writer or is gone. It
-// fails only if a file cannot be opened now; the thread stays as it is then.
+// resume opens the journal again if the store has suspended it. It reloads the thread if another
+// program has changed the rollout, and closes the thread if the rollout is gone or has another
+// writer. It returns an error if a file cannot be opened now; the thread stays unchanged then.
 func (a *actor) resume() error {
 	err := a.journal.Resume()
 	if errors.Is(err, rollout.ErrChanged) {
@@ -27,7 +27,7 @@ func (a *actor) resume() error {
 	if err == nil || rollout.IsTransient(err) {
 		return err
 	}
-	a.engine.parts.Log.Warn("the thread is closed, since it is not this server's any more", zap.String("thread", a.id), zap.Error(err))
+	a.engine.parts.Log.Warn("the thread is closed, because its rollout is gone or has another writer", zap.String("thread", a.id), zap.Error(err))
 	a.send([]core.Message{
 		core.Notice{Notification: statusNotLoaded(a.id)},
 		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
@@ -36,7 +36,7 @@ func (a *actor) resume() error {
 	return nil
 }
 
-// loadAnew replaces an idle thread by what its rollout has now. Its subscribers stay.
+// loadAnew reloads an idle thread from its rollout. Its subscribers stay.
 func (a *actor) loadAnew(cause error) error {
 	failure := a.beforeStep()
 	failure.Err = cause

@@ -42,9 +42,9 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 	})
 }
 
-// tidy takes away what writers left that were killed. The first list is a moment at which
-// somebody waits for the folders anyway, and no turn for the disk. Of the archive, it comes
-// before the list: that would show what was not moved whole.
+// tidy completes the work of killed writers. It runs with the first list, when a client waits for
+// the folders and no turn waits for the disk. Archive moves are completed before the list, which
+// would show them in part.
 func (e *Engine) tidy() {
 	if err := e.parts.Store.FinishMoves(); err != nil {
 		e.parts.Log.Warn("moves to or from the archive could not be finished", zap.Error(err))
@@ -54,10 +54,10 @@ func (e *Engine) tidy() {
 	}
 }
 
-// maxExcluded is how many threads a list may leave out by their ids.
+// maxExcluded is the maximum number of ids that a list can exclude.
 const maxExcluded = 100
 
-// checkFilters refuses what the reference implementation refuses.
+// checkFilters rejects the same filters as the reference implementation.
 func checkFilters(p *protocol.ThreadListParams) error {
 	if len(p.Originators) > 0 {
 		return protocol.InvalidParams("originators", "originator filtering is not supported by the local app-server")
@@ -73,7 +73,8 @@ func checkFilters(p *protocol.ThreadListParams) error {
 	return checkRelations(p)
 }
 
-// checkRelations refuses wrong ids of other threads, more than one of them, and what there is none of.
+// checkRelations rejects invalid ids of other threads, more than one of them, and filters for
+// sections and projects.
 func checkRelations(p *protocol.ThreadListParams) error {
 	related := false
 	for _, f := range []struct {
@@ -117,7 +118,7 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 		q.Providers = *p.ModelProviders
 	}
 	if slices.Contains(q.Providers, e.parts.Setup.Defaults().Provider) {
-		q.Providers = append(slices.Clip(q.Providers), "") // those that tell none are shown as the default's
+		q.Providers = append(slices.Clip(q.Providers), "") // threads without a provider are shown with the default
 	}
 	q.Parent, q.Ancestor = textOr(p.ParentThreadID), textOr(p.AncestorThreadID)
 	selectSources(&q, p.SourceKinds)
@@ -128,7 +129,7 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	return q
 }
 
-// paged is a query for a page.
+// paged returns a query for a page.
 func paged(limit *uint32, cursor, direction *string) rollout.Query {
 	q := rollout.Query{Limit: defaultPage, Ascending: direction != nil && *direction == "asc"}
 	if limit != nil {
@@ -140,7 +141,7 @@ func paged(limit *uint32, cursor, direction *string) rollout.Query {
 	return q
 }
 
-// sortKeyOf is what the protocol's key sorts by: what was written last was of interest last.
+// sortKeyOf returns the sort key for that of the protocol. recency_at sorts by the last write.
 func sortKeyOf(key *string, otherwise rollout.SortKey) rollout.SortKey {
 	switch {
 	case key == nil:
@@ -151,7 +152,7 @@ func sortKeyOf(key *string, otherwise rollout.SortKey) rollout.SortKey {
 	return rollout.SortKey(*key)
 }
 
-// textOr is "" where there is none.
+// textOr returns the text, or "" for nil.
 func textOr(text *string) string {
 	if text == nil {
 		return ""
@@ -159,8 +160,8 @@ func textOr(text *string) string {
 	return *text
 }
 
-// selectSources selects kinds of sources; without any, all but those that no person talks to, or all that
-// a thread has spawned.
+// selectSources selects kinds of sources. Without kinds it selects the sources that people use, or
+// all sources if a thread has spawned the threads.
 func selectSources(q *rollout.Query, kinds *[]string) {
 	if kinds == nil || len(*kinds) == 0 {
 		if q.Parent != "" || q.Ancestor != "" {
@@ -172,13 +173,13 @@ func selectSources(q *rollout.Query, kinds *[]string) {
 	q.Sources = sources(*kinds)
 }
 
-// subAgents is what session_meta says of kinds of sub-agents.
+// subAgents are the names of kinds of sub-agents in session_meta.
 var subAgents = map[string]string{
 	"subAgent": "", "subAgentReview": "/review", "subAgentCompact": "/compact",
 	"subAgentThreadSpawn": "/thread_spawn", "subAgentOther": "/other",
 }
 
-// sources are the words of session_meta for the protocol's kinds of sources.
+// sources are the names in session_meta for the protocol's kinds of sources.
 func sources(kinds []string) []string {
 	var words []string
 	for _, kind := range kinds {
@@ -186,7 +187,7 @@ func sources(kinds []string) []string {
 		case kind == "appServer":
 			words = append(words, "mcp", "app_server", kind)
 		case kind == protocol.SourceVSCode:
-			words = append(words, "", kind) // a missing source counts as this one
+			words = append(words, "", kind) // a missing source has this kind
 		case strings.HasPrefix(kind, "subAgent"):
 			for _, word := range []string{"subagent", "sub_agent", "subAgent"} {
 				words = append(words, word+subAgents[kind])
@@ -198,7 +199,7 @@ func sources(kinds []string) []string {
 	return words
 }
 
-// list is a page, and why files are not in it.
+// list is a page and the errors of skipped files.
 func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, []error, error) {
 	page, err := e.page(to, q)
 	if err != nil {
@@ -213,7 +214,7 @@ func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, []error, error)
 	return answer, page.Skipped, nil
 }
 
-// cursor is null where there is none.
+// cursor returns the cursor, or nil if it is empty.
 func cursor(c string) *string {
 	if c == "" {
 		return nil
@@ -221,7 +222,7 @@ func cursor(c string) *string {
 	return &c
 }
 
-// page asks the index, and the files where that does not know.
+// page returns a page from the index, or from the files if the index does not have it.
 func (e *Engine) page(to protocol.Caller, q rollout.Query) (rollout.Page, error) {
 	if e.parts.Index != nil {
 		e.watchIndex(to.Conn)
@@ -232,7 +233,8 @@ func (e *Engine) page(to protocol.Caller, q rollout.Query) (rollout.Page, error)
 	return e.parts.Store.List(q)
 }
 
-// names are the threads' names by id, as all programs on this home keep them.
+// names returns the names of the threads by id, from the index that all programs of this home
+// share.
 func (e *Engine) names() map[string]string {
 	names, err := e.parts.Store.Names()
 	if err != nil {
@@ -241,7 +243,7 @@ func (e *Engine) names() map[string]string {
 	return names
 }
 
-// listed is a thread of a list: what the head of its file tells.
+// listed returns a thread of a list, from the head of its file.
 func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
 	settings := core.Settings{Cwd: h.Meta.Cwd, Provider: h.Meta.ModelProvider}
 	if h.Context != nil {

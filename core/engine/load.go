@@ -11,8 +11,8 @@ import (
 	"appserver/rollout"
 )
 
-// loaded is a thread as its rollout has it, which it reads again where it must. Whoever has
-// it lets it go in the same goroutine.
+// loaded is a thread from its rollout. It reads evicted lines again. It is used and closed by one
+// goroutine.
 type loaded struct {
 	*core.Thread
 	contents   *rollout.Contents
@@ -20,7 +20,7 @@ type loaded struct {
 	log        *zap.Logger
 }
 
-// checkRead is what was made of the thread, unless some of it could not be read.
+// checkRead returns its arguments, or the error of an evicted line that could not be read.
 func (l *loaded) checkRead(v any, err error) (any, error) {
 	if unread := l.lineReader.Err(); unread != nil {
 		return nil, unread
@@ -34,7 +34,7 @@ func (l *loaded) close() {
 	}
 }
 
-// reader makes a thread of the lines that it is given.
+// reader builds a thread from the lines of a rollout.
 type reader struct {
 	id       string
 	settings core.Settings
@@ -42,14 +42,14 @@ type reader struct {
 	lineReader *rollout.LineReader
 }
 
-// Begin begins with nothing.
+// Begin starts with an empty thread.
 func (r *reader) Begin(text *rollout.LineReader) rollout.LineHandler {
 	r.lineReader = text
 	r.Loading = core.BeginLoad(r.id, r.settings, text)
 	return r.Apply
 }
 
-// Continue begins with what an earlier reader made of the lines so far.
+// Continue starts with the snapshot of an earlier reader.
 func (r *reader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
 	loading, ok := core.ContinueLoad(r.settings, text, snapshot)
 	if ok {
@@ -58,24 +58,24 @@ func (r *reader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout
 	return r.Apply, ok
 }
 
-// readerBefore takes the lines up to one that was lost, which the disk may show for a while.
+// readerBefore reads the lines before a lost one, which the disk may still contain.
 type readerBefore struct {
 	*reader
 	lost int64
 }
 
-// Begin begins with nothing.
+// Begin starts with an empty thread.
 func (r readerBefore) Begin(text *rollout.LineReader) rollout.LineHandler {
 	return r.before(r.reader.Begin(text))
 }
 
-// Continue begins with what an earlier reader made of lines that are on the disk for long.
+// Continue starts with the snapshot of an earlier reader.
 func (r readerBefore) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
 	take, ok := r.reader.Continue(text, snapshot)
 	return r.before(take), ok
 }
 
-// Snapshot is none.
+// Snapshot returns an error, because the thread lacks the lost lines.
 func (readerBefore) Snapshot(io.Writer) error { return errors.ErrUnsupported }
 
 func (r readerBefore) before(take rollout.LineHandler) rollout.LineHandler {
@@ -87,7 +87,7 @@ func (r readerBefore) before(take rollout.LineHandler) rollout.LineHandler {
 	}
 }
 
-// loadStored is a thread as its rollout has it, without its lock.
+// loadStored loads a thread from its rollout, without its lock.
 func (e *Engine) loadStored(id string) (*loaded, error) {
 	path, err := e.parts.Store.Find(id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (e *Engine) loadStored(id string) (*loaded, error) {
 	if err == nil && l.contents.Backup.Err == nil {
 		return l, nil
 	}
-	if moved, findErr := e.parts.Store.Find(id); findErr == nil && moved != path { // it was archived, or came back, meanwhile
+	if moved, findErr := e.parts.Store.Find(id); findErr == nil && moved != path { // it was archived or unarchived meanwhile
 		if err == nil {
 			l.close()
 		}
@@ -115,9 +115,8 @@ func (e *Engine) loadFrom(id, path string) (*loaded, error) {
 	return &loaded{r.Thread(e.options(id, path, contents)), contents, text, e.parts.Log}, nil
 }
 
-// loadContext is the same for those who want all items of the context. Who resumes a
-// thread without its backup is warned; whoever only looks would take the list for that of
-// the whole thread.
+// loadContext is loadStored with an error if the backup is unreadable. A client that only reads
+// would take the shorter list of items for the complete one.
 func (e *Engine) loadContext(id string) (*loaded, error) {
 	l, err := e.loadStored(id)
 	if err == nil && l.contents.Backup.Err != nil {

@@ -11,35 +11,36 @@ import (
 	"appserver/protocol"
 )
 
-// Memory keeps what has left the contexts of threads, and what the files of repositories
-// hold.
+// Memory stores summaries of items that left the contexts of threads, and indexes the files of
+// repositories.
 type Memory interface {
-	// Key is the repository that a directory belongs to.
+	// Key returns the repository of a directory.
 	Key(dir string) string
-	// Remember keeps summaries of what has left the context of a thread, without what redact
-	// takes out of texts. It is done soon after the end of ctx.
+	// Remember stores summaries of items that left the context of a thread. It applies redact to
+	// all texts. It returns soon after the end of ctx.
 	Remember(ctx context.Context, thread string, e core.Remember, redact func(string) string) core.Remembered
-	// Recall looks for what is remembered of a repository.
+	// Recall searches the memories of a repository.
 	Recall(ctx context.Context, e core.Recall) core.Recalled
 	Search(ctx context.Context, q MemoryQuery) (protocol.MemorySearchResponse, error)
 	List(ctx context.Context, p *protocol.MemoryListParams) (protocol.MemoryListResponse, error)
-	// Forget forgets what the ids name, or with all everything, of one repository where one is
-	// named.
+	// Forget deletes the memories with these ids, or all memories; only those of repo unless it is
+	// empty.
 	Forget(ctx context.Context, ids []string, all bool, repo string) (forgotten int, err error)
 	Reset(ctx context.Context) error
-	// Pause has the files of a repository be read no more, or again; false where they are not.
+	// Pause pauses or resumes the indexing of a repository. It returns false if the repository is
+	// not indexed.
 	Pause(repo string, paused bool) bool
 	Status(ctx context.Context) (protocol.MemoryStatusResponse, error)
 }
 
-// MemoryQuery is what is searched for in a repository. Without kinds it is of all.
+// MemoryQuery is a search in a repository. Empty kinds select all kinds.
 type MemoryQuery struct {
 	Repo, Text string
 	Kinds      []string
 	Limit      int
 }
 
-// memoryRules are as the thread's configuration says.
+// memoryRules returns the rules of the thread's configuration.
 func (a *actor) memoryRules() core.MemoryRules { return a.engine.memoryRules(a.scope) }
 
 func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
@@ -49,8 +50,8 @@ func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
 	return e.parts.Setup.Memory(scope)
 }
 
-// startOfMemory starts an effect that is about the memory. What has left the context is kept
-// also when the thread is unloaded meanwhile.
+// startOfMemory starts an effect on the memory. Summaries are stored even if the thread is unloaded
+// meanwhile.
 func (a *actor) startOfMemory(e core.Effect) {
 	switch e := e.(type) {
 	case core.Recall:
@@ -80,10 +81,11 @@ func (e *Engine) ThreadMemoryModeSet(to protocol.Caller, p *protocol.ThreadMemor
 	return e.changeThread(to, p.ThreadID, core.SetMemoryMode{To: to, Mode: string(p.Mode)})
 }
 
-// mostMemories bounds a page of memories, and what a search gives.
+// maxMemories limits a page of memories and the results of a search. defaultMemories is the default
+// for searches.
 const maxMemories, defaultMemories = 100, 10
 
-// MemorySearch searches what is remembered.
+// MemorySearch searches the memory.
 func (e *Engine) MemorySearch(to protocol.Caller, p *protocol.MemorySearchParams) error {
 	kinds := []string{protocol.MemorySummary, protocol.MemoryCode}
 	for _, kind := range p.Kinds {
@@ -108,7 +110,7 @@ func (e *Engine) MemorySearch(to protocol.Caller, p *protocol.MemorySearchParams
 	})
 }
 
-// memoryDir is the directory that a client names, or that of the server.
+// memoryDir returns the directory that a client names, or that of the server.
 func (e *Engine) memoryDir(named *string) (string, error) {
 	if named == nil {
 		return filepath.Abs(".")
@@ -119,7 +121,7 @@ func (e *Engine) memoryDir(named *string) (string, error) {
 	return *named, nil
 }
 
-// MemoryList lists what is remembered.
+// MemoryList lists memories.
 func (e *Engine) MemoryList(to protocol.Caller, p *protocol.MemoryListParams) error {
 	list := *p
 	if p.RepoKey != nil {
@@ -141,10 +143,10 @@ func (e *Engine) MemoryList(to protocol.Caller, p *protocol.MemoryListParams) er
 	})
 }
 
-// MemoryForget forgets what is named.
+// MemoryForget deletes memories.
 func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams) error {
 	if p.All == (len(p.Ids) > 0) {
-		return protocol.InvalidParams("ids", "name what is to be forgotten by `ids`, or everything by `all`")
+		return protocol.InvalidParams("ids", "set either `ids` or `all`")
 	}
 	if p.RepoKey != nil {
 		if _, err := e.memoryDir(p.RepoKey); err != nil {
@@ -161,12 +163,12 @@ func (e *Engine) MemoryForget(to protocol.Caller, p *protocol.MemoryForgetParams
 	})
 }
 
-// MemoryReset forgets everything.
+// MemoryReset deletes all memories.
 func (e *Engine) MemoryReset(to protocol.Caller, _ *protocol.MemoryResetParams) error {
 	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) { return protocol.Empty{}, m.Reset(ctx) })
 }
 
-// MemoryIndexPause pauses the reading of a repository's files, or lets it go on.
+// MemoryIndexPause pauses or resumes the indexing of a repository.
 func (e *Engine) MemoryIndexPause(to protocol.Caller, p *protocol.MemoryIndexPauseParams) error {
 	dir, err := e.memoryDir(p.RepoKey)
 	if err != nil {
@@ -177,7 +179,7 @@ func (e *Engine) MemoryIndexPause(to protocol.Caller, p *protocol.MemoryIndexPau
 	})
 }
 
-// MemoryStatus tells how the memory is.
+// MemoryStatus returns the state of the memory.
 func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams) error {
 	return e.withMemory(to, func(ctx context.Context, m Memory) (any, error) {
 		status, err := m.Status(ctx)
@@ -188,7 +190,7 @@ func (e *Engine) MemoryStatus(to protocol.Caller, _ *protocol.MemoryStatusParams
 	})
 }
 
-// MemoryWarning tells a client what is the matter with the memory, once.
+// MemoryWarning warns each client of a problem of the memory, once.
 func (e *Engine) MemoryWarning(message string) {
 	if e.parts.Clients == nil {
 		return
@@ -198,7 +200,7 @@ func (e *Engine) MemoryWarning(message string) {
 	}
 }
 
-// MemoryProgress tells every client how far the files of a repository are known.
+// MemoryProgress notifies all clients of the indexing of a repository.
 func (e *Engine) MemoryProgress(p protocol.MemoryCodeIndex) {
 	if e.parts.Clients == nil {
 		return

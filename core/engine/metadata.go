@@ -5,7 +5,7 @@ import (
 	"appserver/protocol"
 )
 
-// ThreadMetadataUpdate changes what is told of a thread, loaded or not.
+// ThreadMetadataUpdate changes the metadata of a thread, loaded or not.
 func (e *Engine) ThreadMetadataUpdate(to protocol.Caller, p *protocol.ThreadMetadataUpdateParams) error {
 	switch {
 	case p.GitInfo == nil:

@@ -9,20 +9,18 @@ import (
 	"appserver/rollout"
 )
 
-// changeThread steps a thread with an input that answers its caller. A stored thread is
-// loaded for it, and let go again.
+// changeThread applies an input to a thread. A stored thread is loaded for it, and unloaded
+// afterwards.
 func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) error {
 	return e.changeThreadIf(to, id, in, func(*actor) error { return nil })
 }
 
-// changeThreadIf does so unless the check, which runs in the thread's goroutine,
-// refuses.
+// changeThreadIf is changeThread with a check in the goroutine of the thread.
 func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
 	return e.changeThreadBy(to, id, func(a *actor) (core.Input, error) { return in, check(a) })
 }
 
-// changeThreadBy does so with the input that is made in the thread's goroutine, unless that
-// fails.
+// changeThreadBy is changeThread with an input that is made in the goroutine of the thread.
 func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor) (core.Input, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
@@ -42,12 +40,12 @@ func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor
 	return err
 }
 
-// changeStored loads a stored thread for one input and lets it go again.
+// changeStored loads a stored thread, applies one input and unloads it.
 func (a *actor) changeStored(to protocol.Caller, input func(*actor) (core.Input, error)) {
 	var in core.Input
 	contents, err := a.openLog("", true)
 	if err == nil {
-		err = contents.Backup.Err // without it the thread would be less than it was
+		err = contents.Backup.Err // without its backup the thread lacks items
 	}
 	if err == nil {
 		in, err = input(a)
@@ -66,8 +64,8 @@ func (a *actor) changeStored(to protocol.Caller, input func(*actor) (core.Input,
 	a.unload()
 }
 
-// readThread steps a thread with an input that only reads: a loaded one, or what load
-// makes of a stored one's rollout now.
+// readThread applies an input that only reads, to the loaded thread, or to the one that load
+// returns.
 func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*loaded, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
@@ -83,8 +81,7 @@ func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load f
 	return e.background(to, stored)
 }
 
-// inScope is an input as the thread's own configuration has it, which may be another one
-// than that of the file.
+// inScope adapts an input to the configuration of the thread, which may differ from the global one.
 func (a *actor) inScope(in core.Input) core.Input {
 	if list, ok := in.(core.ListCheckpoints); ok {
 		list.Off = !a.tracking().Worktree
@@ -93,7 +90,7 @@ func (a *actor) inScope(in core.Input) core.Input {
 	return in
 }
 
-// viewThread answers with what look makes of a thread, loaded or stored, and of its scope.
+// viewThread replies with the result of look on a loaded or stored thread.
 func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
@@ -116,7 +113,7 @@ func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Threa
 	return e.background(to, stored)
 }
 
-// stepStored is the answer of a stored thread, which nothing of it changes.
+// stepStored returns the result of an input on a stored thread that is not changed.
 func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*loaded, error)) (any, error) {
 	t, err := load(id)
 	if err != nil {
@@ -134,8 +131,8 @@ func (e *Engine) stepStored(id string, in core.Input, load func(id string) (*loa
 	return nil, fmt.Errorf("%T has no answer", in)
 }
 
-// notLoaded says of a thread without a rollout what the reference implementation says
-// to thread/read.
+// notLoaded converts the error of a missing rollout to that of the reference implementation for
+// thread/read.
 func notLoaded(id string, err error) error {
 	var missing *rollout.NotFoundError
 	if errors.As(err, &missing) {

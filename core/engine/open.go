@@ -17,16 +17,16 @@ import (
 	"appserver/rollout"
 )
 
-// gitTimeout bounds the look at the repository that a new thread begins in.
+// gitTimeout limits the read of the repository of a new thread.
 const gitTimeout = 2 * time.Second
 
-// ThreadStart makes a thread.
+// ThreadStart starts a thread.
 func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
 	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.open(to, a.begin(to, p)) }})
 	return err
 }
 
-// open refuses the caller where the thread could not be made or loaded.
+// open rejects the request if the thread was not created or loaded.
 func (a *actor) open(to protocol.Caller, err error) {
 	if err != nil {
 		a.closeThread()
@@ -34,7 +34,7 @@ func (a *actor) open(to protocol.Caller, err error) {
 	}
 }
 
-// firstStep is the first step of a thread: its client hears of it once it is on the disk.
+// firstStep applies the first input of a thread. The response is sent after the lines are durable.
 func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 	out, err := a.commit(in)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
 	return a.beginWith(to, p, core.Start{})
 }
 
-// beginWith makes a thread; in has what it begins with.
+// beginWith creates a thread from an initial input.
 func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in core.Start) error {
 	cwd, err := selectedCwd(p.Environments, p.Cwd)
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	}
 }
 
-// ThreadResume loads a thread, or joins the caller to it.
+// ThreadResume loads a thread, or subscribes the caller to a loaded one.
 func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams) error {
 	if p.History != nil {
 		return e.startFromHistory(to, p)
@@ -162,8 +162,9 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	})
 }
 
-// storedSettings are the settings of a stored thread. If its rollout, or that of which it is a
-// fork, names a model and no provider, the configured model takes the place of that model, and the client is warned.
+// storedSettings returns the settings of a stored thread. If its rollout, or that of its source,
+// names a model and no provider, the configured model replaces that model, and the client is
+// warned.
 func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings, warnings []string) {
 	s = t.Settings()
 	model := e.parts.Setup.Defaults().Model
@@ -176,17 +177,17 @@ func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protoc
 	return s, warnings
 }
 
-// world is what is there of the surroundings of a thread that is not to run now: one
-// whose directory or provider is gone can still be read and changed.
+// world returns the environment of a thread that starts no turn now. A thread without its directory
+// or provider can still be read and changed.
 func (a *actor) world(s core.Settings) core.TurnEnv {
 	world, err := a.worldOf(s)
 	if err != nil {
-		a.engine.parts.Log.Info("the thread cannot run as it is", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
 	}
 	return world
 }
 
-// worldOf is the world of a turn with settings.
+// worldOf returns the environment of a turn.
 func (a *actor) worldOf(s core.Settings) (core.TurnEnv, error) {
 	world, err := a.engine.parts.Setup.World(a.scope, s)
 	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
@@ -198,10 +199,9 @@ func notReady(err error) bool {
 	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
-// openLog takes the rollout for writing, unless it is archived, and makes the thread of
-// it; visited is set where that is for one input only. What it reads is about to be told,
-// so it is made durable: a crash may have come, or a disk have failed, between its being
-// written and its being synced.
+// openLog opens the rollout for writing, unless it is archived, and loads the thread. It syncs the
+// rollout, because responses will contain lines that a crash or a failed disk left unsynced. If
+// visited is set, the thread is loaded for one input only.
 func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	if path == "" {
 		found, err := a.engine.parts.Store.Find(a.id)
@@ -234,7 +234,7 @@ func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	a.step(core.Resume{To: to, Params: p, Env: a.world(a.thread.Settings())})
 }
 
-// idInName is the thread's id in the name of its rollout, or what should be one.
+// idInName returns the thread id in the name of a rollout, or the characters in its place.
 func idInName(path string) string {
 	if id := rollout.ThreadID(path); id != "" {
 		return id
@@ -243,7 +243,7 @@ func idInName(path string) string {
 	return stem[max(0, len(stem)-36):]
 }
 
-// checkID accepts UUIDs as the protocol writes them.
+// checkID returns an error unless id is a UUID in lower case.
 func checkID(words, id string) error {
 	if _, err := uuid.Parse(id); err != nil || len(id) != 36 || id != strings.ToLower(id) || filepath.Base(id) != id {
 		return &protocol.Error{Code: protocol.CodeInvalidRequest, Message: words + ": `" + id + "` is not a UUID",

@@ -6,9 +6,8 @@ import (
 	"appserver/protocol"
 )
 
-// isGlobal are the notifications that lists of threads live on. Every client has them,
-// as those of the reference implementation do; what is said in a thread is for those who
-// follow it.
+// isGlobal reports whether every client gets a notification, as in the reference implementation.
+// Lists of threads depend on these. All other notifications go to subscribers.
 func isGlobal(method string) bool {
 	switch method {
 	case "thread/started", "thread/status/changed", "thread/name/updated", "thread/archived",
@@ -18,7 +17,7 @@ func isGlobal(method string) bool {
 	return false
 }
 
-// recipients are the connections that are told, those who follow the thread first.
+// recipients returns the connections that get a notification, subscribers first.
 func (a *actor) recipients(n protocol.Notification) []uint64 {
 	if a.engine.parts.Clients == nil || !isGlobal(n.NotificationMethod()) {
 		return a.subscribers

@@ -10,9 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// recover takes a thread back to what its rollout held before a step whose lines could
-// not be appended. Whoever was to be answered is refused. Where the rollout cannot be
-// read either, the thread is unloaded.
+// recover reloads a thread after an append has failed, without the failed step. Requests of the
+// step are rejected. If the rollout is unreadable as well, the thread is unloaded.
 func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.engine.parts.Log.Error("the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
@@ -25,7 +24,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 		a.lineReader = text
 	}
 	if err == nil && a.withoutBackup == nil {
-		err = contents.Backup.Err // without it the thread would be less than clients were told
+		err = contents.Backup.Err // without its backup the thread lacks items that clients know
 	}
 	if err != nil {
 		a.deliver(a.thread.Step(a.stamp(), failure))
@@ -35,12 +34,12 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	}
 	a.thread = a.thread.Again(r.Loading, contents.Next)
 	a.deliver(a.thread.Step(a.stamp(), failure))
-	if failure.Turn != "" || len(lost.Lines) == 0 { // at the end of a turn, or what was told, and the list is that of the disk again
+	if failure.Turn != "" || len(lost.Lines) == 0 { // clients get the list from the disk again
 		a.send([]core.Message{core.ContextChanged{Update: history.Update{All: true}}})
 	}
 }
 
-// firstOrdinal is the least ordinal of lines, which is higher than all where there are none.
+// firstOrdinal returns the smallest ordinal of lines, or the largest integer without lines.
 func firstOrdinal(lines []protocol.RolloutLine) int64 {
 	if len(lines) == 0 {
 		return math.MaxInt64
@@ -48,7 +47,7 @@ func firstOrdinal(lines []protocol.RolloutLine) int64 {
 	return *lines[0].Ordinal
 }
 
-// closeLineReader closes what the thread read again.
+// closeLineReader closes the reader of evicted lines.
 func (a *actor) closeLineReader() {
 	if a.lineReader == nil {
 		return
@@ -59,7 +58,7 @@ func (a *actor) closeLineReader() {
 	a.lineReader = nil
 }
 
-// refuseLost answers the callers of a step that is undone, and those that waited.
+// refuseLost rejects the requests of an undone step, and the waiting ones.
 func (a *actor) refuseLost(err *protocol.Error, lost []core.Message) {
 	for _, m := range lost {
 		switch m := m.(type) {
@@ -72,7 +71,7 @@ func (a *actor) refuseLost(err *protocol.Error, lost []core.Message) {
 	a.refuseWaiting(err)
 }
 
-// refuseWaiting answers those who wait for something that will not come.
+// refuseWaiting rejects the requests that wait for a result that will not come.
 func (a *actor) refuseWaiting(err *protocol.Error) {
 	for _, to := range a.thread.OpenCallers() {
 		a.engine.parts.Outbox.Refuse(to, err)

@@ -9,8 +9,8 @@ import (
 	"appserver/rollout"
 )
 
-// redacted are lines as the disk gets them. The state in memory stays what it is, so that
-// what the model sees does not change before the thread is loaded anew.
+// redacted returns lines without secrets. The state in memory keeps them, so that the model sees
+// the same text until the thread is reloaded.
 func (a *actor) redacted(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	r := a.engine.parts.Setup.Redactor(a.scope)
 	if r == nil || a.options.Ephemeral {
@@ -23,7 +23,7 @@ func (a *actor) redacted(lines []protocol.RolloutLine) []protocol.RolloutLine {
 	return out
 }
 
-// redactedProjection redacts what the state in memory puts into a line.
+// redactedProjection removes secrets from the texts that the projection adds.
 func (a *actor) redactedProjection(p rollout.Projection) rollout.Projection {
 	r := a.engine.parts.Setup.Redactor(a.scope)
 	if r == nil || p == nil {
@@ -40,8 +40,8 @@ func (a *actor) redactedProjection(p rollout.Projection) rollout.Projection {
 
 func (a *actor) redactedText(text string) string { return a.textRedactor()(text) }
 
-// textRedactor takes secrets out of texts as the thread's configuration says now; it may be
-// used by any goroutine.
+// textRedactor returns a function that removes secrets by the current configuration of the thread.
+// Any goroutine may call it.
 func (a *actor) textRedactor() func(text string) string {
 	if r := a.engine.parts.Setup.Redactor(a.scope); r != nil {
 		return r.Text
@@ -49,8 +49,8 @@ func (a *actor) textRedactor() func(text string) string {
 	return func(text string) string { return text }
 }
 
-// redactedSpans are spans as the disk may have them, with long texts shortened: that comes last,
-// since a part of a secret is known to nobody.
+// redactedSpans returns spans without secrets. It shortens long texts last, because a redactor does
+// not recognize a part of a secret.
 func redactedSpans(r Redactor, spans []core.Span) []core.Span {
 	out := make([]core.Span, len(spans))
 	for i, span := range spans {
@@ -65,7 +65,7 @@ func redactedSpans(r Redactor, spans []core.Span) []core.Span {
 	return out
 }
 
-// redactedItem is empty where it cannot be redacted.
+// redactedItem returns an item without secrets, or an empty item if it cannot be redacted.
 func redactedItem(r Redactor, item protocol.ResponseItem) (out protocol.ResponseItem) {
 	raw, err := protocol.Marshal(item)
 	if err == nil {

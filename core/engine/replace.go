@@ -10,7 +10,7 @@ import (
 	"appserver/rollout"
 )
 
-// ThreadArchiveAndNew archives a thread, loaded or not, and begins another like it.
+// ThreadArchiveAndNew archives a thread, loaded or not, and starts a successor with its settings.
 func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchiveAndNewParams) error {
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchi
 	return err
 }
 
-// replaceStored loads the thread to see what the new one is to be like.
+// replaceStored loads the thread, because the successor gets its settings.
 func (a *actor) replaceStored(in core.Archive) {
 	path, err := a.findOpen()
 	if err == nil {
@@ -48,8 +48,8 @@ func (a *actor) replaceStored(in core.Archive) {
 	}
 }
 
-// replace makes the new thread durable before it archives this one: a crash between leaves
-// both. The new one is heard of first.
+// replace makes the successor durable before it archives this thread. A crash in between leaves
+// both. Clients are notified of the successor first.
 func (a *actor) replace(in core.Archive) {
 	if a.releaseTurn(); a.thread == nil {
 		a.engine.parts.Outbox.Refuse(in.To, a.absence())
@@ -76,7 +76,7 @@ func (a *actor) replace(in core.Archive) {
 	a.sendTo(subscribers, out.Messages)
 }
 
-// createSuccessor makes the thread that takes this one's place, and says nothing of it yet.
+// createSuccessor creates the successor, and sends no messages.
 func (a *actor) createSuccessor(in core.Archive) (*actor, core.Output, error) {
 	next, err := a.engine.reserve(in.Successor)
 	if err != nil {
@@ -111,7 +111,7 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 	return out, nil
 }
 
-// checkNew refuses an id that a stored thread has.
+// checkNew returns an error if a stored thread has the id.
 func (a *actor) checkNew() error {
 	_, err := a.engine.parts.Store.Find(a.id)
 	var missing *rollout.NotFoundError
@@ -124,11 +124,11 @@ func (a *actor) checkNew() error {
 	return err
 }
 
-// discard lets a thread go that was never spoken of, with all that the disk has of it.
+// discard unloads a new thread that no client knows, and removes its rollout.
 func (a *actor) discard() { a.close(a.journal.Discard) }
 
 func errTaken(id string) *protocol.Error {
-	err := protocol.Refuse(protocol.KindInvalidRequest, "newThreadId: there is a thread %s already: give another id, or leave it out", id)
+	err := protocol.Refuse(protocol.KindInvalidRequest, "newThreadId: thread %s exists; use another id, or omit it", id)
 	err.Data.Field = "newThreadId"
 	return err
 }

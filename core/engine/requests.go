@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// toThread posts a request to a loaded thread. Whether one that is not loaded is so in
-// another process is found out in the thread's turn: a request before this may load it.
+// toThread posts a request for a loaded thread. Its goroutine checks whether the thread is loaded,
+// because an earlier request may load it.
 func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
@@ -22,7 +22,7 @@ func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) erro
 	return err
 }
 
-// TurnStart gives a thread input.
+// TurnStart starts a turn.
 func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		in, err := a.turnStart(to, p)
@@ -34,7 +34,7 @@ func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) erro
 	})
 }
 
-// turnStart gathers what the turn is to know.
+// turnStart collects the environment of a turn.
 func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core.TurnStart, error) {
 	in := core.TurnStart{To: to, Params: p}
 	if err := checkInput(p.Input); err != nil {
@@ -64,10 +64,10 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 	return in, nil
 }
 
-// maxInputChars bounds the text of one input, in characters.
+// maxInputChars is the maximum length of the text of one input, in characters.
 const maxInputChars = 1 << 20
 
-// checkInput refuses input that no model is sent, and text that is too long.
+// checkInput rejects audio, which no model accepts, and long text.
 func checkInput(input []protocol.UserInput) error {
 	chars := 0
 	for i, in := range input {
@@ -85,7 +85,7 @@ func checkInput(input []protocol.UserInput) error {
 	return nil
 }
 
-// TurnSteer gives the turn under way input.
+// TurnSteer adds input to the active turn.
 func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		if err := checkInput(p.Input); err != nil {
@@ -97,7 +97,8 @@ func (e *Engine) TurnSteer(to protocol.Caller, p *protocol.TurnSteerParams) erro
 	})
 }
 
-// TurnInterrupt ends a turn. Without a thread's id the turn is looked for.
+// TurnInterrupt interrupts a turn. If the params have no thread id, the thread is found by the
+// turn.
 func (e *Engine) TurnInterrupt(to protocol.Caller, p *protocol.TurnInterruptParams) error {
 	id := p.ThreadID
 	if id == "" {
@@ -127,7 +128,7 @@ func (e *Engine) threadOfTurn(turnID string) string {
 	return ""
 }
 
-// ThreadSetName names a thread, loaded or not.
+// ThreadSetName sets the name of a thread, loaded or not.
 func (e *Engine) ThreadSetName(to protocol.Caller, p *protocol.ThreadSetNameParams) error {
 	name := strings.TrimSpace(p.Name)
 	if name == "" {
@@ -173,7 +174,7 @@ func idsPage(ids []string, cursor *string, limit *uint32) (listed []string, next
 	return listed, next, nil
 }
 
-// ThreadUnsubscribe ends the caller's notifications of a thread.
+// ThreadUnsubscribe removes the caller from the subscribers of a thread.
 func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubscribeParams) error {
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// retainAfter is when retention begins where nobody asks for a list before, retainEvery
-	// how often it goes on.
+	// retainAfter is the start of retention if no client lists threads before. retainEvery is the
+	// interval.
 	retainAfter = time.Minute
 	retainEvery = time.Hour
 )
 
-// Retain applies a retention from now on, away from the caller. It is to be called once.
+// Retain starts retention in the background. Call it once.
 func (e *Engine) Retain(r rollout.Retention) {
 	if !r.IsLimited() {
 		return
@@ -31,7 +31,7 @@ func (e *Engine) Retain(r rollout.Retention) {
 		for {
 			select {
 			case <-listed:
-				listed = nil // the first list alone
+				listed = nil // only the first list
 			case <-next.C:
 			case <-e.ended:
 				return
@@ -42,7 +42,7 @@ func (e *Engine) Retain(r rollout.Retention) {
 	})
 }
 
-// noteListed tells that a client has a list. It does not wait.
+// noteListed records that a client has got a list. It does not wait.
 func (e *Engine) noteListed() {
 	select {
 	case e.haveList <- struct{}{}:
@@ -53,7 +53,7 @@ func (e *Engine) noteListed() {
 func (e *Engine) retain(r rollout.Retention) {
 	ctx, cancel := e.untilClosed()
 	defer cancel()
-	e.tidied.Do(e.tidy) // else a thread that a kill has left in two places would stay
+	e.tidied.Do(e.tidy) // otherwise a thread in two places after a kill would stay
 	done := e.parts.Store.Retain(ctx, r, time.Now(), func(t rollout.Candidate) error { return e.retire(r, t) })
 	for _, t := range done.Kept {
 		e.parts.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Limit), zap.String("reason", t.Kept))
@@ -71,7 +71,7 @@ func (e *Engine) retain(r rollout.Retention) {
 	}
 }
 
-// retire lets a thread go in its goroutine, unless it is loaded.
+// retire archives or deletes a thread in its goroutine, unless it is loaded.
 func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	gone := make(chan error, 1)
 	_, err := e.post(t.ID, true, request{
@@ -93,7 +93,7 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	return nil
 }
 
-// broadcast tells all clients, and waits for those that do not keep up.
+// broadcast notifies all clients, and waits for congested ones.
 func (e *Engine) broadcast(n protocol.Notification) {
 	if e.parts.Clients == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"appserver/protocol"
 )
 
-// ReviewStart begins a turn that reviews changes, in the thread itself or in a fork of it.
+// ReviewStart starts a turn that reviews changes, in the thread or in a fork of it.
 func (e *Engine) ReviewStart(to protocol.Caller, p *protocol.ReviewStartParams) error {
 	if err := core.CheckReview(p.Target); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (e *Engine) ReviewStart(to protocol.Caller, p *protocol.ReviewStartParams) 
 	})
 }
 
-// reviewOf gathers what a review is to know.
+// reviewOf collects the input of a review.
 func (a *actor) reviewOf(to protocol.Caller, target protocol.ReviewTarget) (core.ReviewStart, error) {
 	settings := a.thread.Settings()
 	in := core.ReviewStart{To: to, Target: target}

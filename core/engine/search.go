@@ -9,7 +9,7 @@ import (
 	"appserver/rollout"
 )
 
-// ThreadSearch finds stored threads by what was said in them.
+// ThreadSearch searches the texts of stored threads.
 func (e *Engine) ThreadSearch(to protocol.Caller, p *protocol.ThreadSearchParams) error {
 	if strings.TrimSpace(p.SearchTerm) == "" {
 		return protocol.InvalidParams("searchTerm", "thread/search requires a non-empty searchTerm")
@@ -20,7 +20,7 @@ func (e *Engine) ThreadSearch(to protocol.Caller, p *protocol.ThreadSearchParams
 	return e.background(to, func() (any, error) { return e.search(to, q) })
 }
 
-// ThreadSearchOccurrences finds the places of a thread, loaded or not, where a text was said.
+// ThreadSearchOccurrences returns the occurrences of a text in a thread, loaded or not.
 func (e *Engine) ThreadSearchOccurrences(to protocol.Caller, p *protocol.ThreadSearchOccurrencesParams) error {
 	if strings.TrimSpace(p.SearchTerm) == "" {
 		return protocol.InvalidParams("searchTerm", "thread/searchOccurrences requires a non-empty searchTerm")
@@ -53,7 +53,7 @@ func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
 	return answer, nil
 }
 
-// untilClosed is a context that ends with the engine.
+// untilClosed returns a context that ends when the engine closes.
 func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.work.Go(func() {
@@ -66,7 +66,7 @@ func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// watchIndex makes a connection hear how far the index is.
+// watchIndex sends the progress of the index to a connection from now on.
 func (e *Engine) watchIndex(conn uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,7 +75,7 @@ func (e *Engine) watchIndex(conn uint64) {
 	}
 }
 
-// IndexProgress tells those who list or search how many files have been read.
+// IndexProgress notifies the clients that list or search of the progress of the index.
 func (e *Engine) IndexProgress(done, total int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

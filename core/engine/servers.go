@@ -11,27 +11,29 @@ import (
 	"appserver/protocol"
 )
 
-// Servers are MCP servers. Each owner has connections of its own: a thread by its id.
+// Servers connects to MCP servers. Each owner has its own connections. The owner of a thread's
+// connections is its id.
 type Servers interface {
-	// Open connects an owner to the servers that its configuration names, in its working
-	// directory, and changes nothing of those that it is connected to. It does not wait.
+	// Open connects an owner to the servers of its configuration, in its working directory.
+	// Existing connections stay. It does not wait.
 	Open(owner string, scope Scope, cwd string)
-	// Retry makes connections at once that have failed.
+	// Retry retries failed connections at once.
 	Retry(owner string)
 	// Leave closes an owner's connections. It does not wait.
 	Leave(owner string)
-	// Tools are those that there are; pending is set while more may come soon.
+	// Tools returns the available tools. If pending is set, more may follow soon.
 	Tools(owner string) (tools []core.ServerTool, pending bool)
-	// Await is Tools once nothing is pending, or when that takes too long.
+	// Await returns the tools when no connection is pending, or after a timeout.
 	Await(ctx context.Context, owner string) []core.ServerTool
 	// AwaitRequired waits until the owner's required servers are connected to, or quit is
 	// closed. The error names those that failed.
 	AwaitRequired(quit <-chan struct{}, owner string) error
 	// Call calls a tool; it returns soon after the end of ctx.
 	Call(ctx context.Context, owner string, c core.CallTool, progress func(message string)) core.ToolCalled
-	// Answer answers a question that [Engine].ServerAsks has passed on.
+	// Answer replies to a question that [Engine].ServerAsks has passed on.
 	Answer(question uint64, a protocol.McpServerElicitationRequestResponse)
-	// Status tells of the servers, or of one of that name; with full of their resources.
+	// Status returns the state of the servers, or of the named one. With full it includes their
+	// resources.
 	Status(ctx context.Context, owner, name string, full bool) []protocol.McpServerStatus
 	// Read reads a resource.
 	Read(ctx context.Context, owner, server, uri string) ([]json.RawMessage, error)
@@ -63,7 +65,7 @@ func (a *actor) closeServers() {
 	}
 }
 
-// serverTools are the tools that a turn in this directory has from servers.
+// serverTools returns the tools of MCP servers for a turn in this directory.
 func (a *actor) serverTools(cwd string) (tools []core.ServerTool, pending bool) {
 	if a.engine.parts.Servers == nil {
 		return nil, false
@@ -72,7 +74,7 @@ func (a *actor) serverTools(cwd string) (tools []core.ServerTool, pending bool) 
 	return a.engine.parts.Servers.Tools(a.id)
 }
 
-// startOfServers starts an effect that is about servers.
+// startOfServers starts an effect on MCP servers.
 func (a *actor) startOfServers(e core.Effect) {
 	servers := a.engine.parts.Servers
 	switch e := e.(type) {
@@ -89,36 +91,36 @@ func (a *actor) startOfServers(e core.Effect) {
 	}
 }
 
-// tell does something in the goroutine of a loaded thread; it is false where there is
-// none, or too much to do.
-func (e *Engine) tell(owner string, do func(a *actor)) bool {
+// inThread runs do in the goroutine of a loaded thread. It returns false if the thread is not loaded or
+// its mailbox is full.
+func (e *Engine) inThread(owner string, do func(a *actor)) bool {
 	found, err := e.post(owner, false, request{do: do, absent: func(*actor) {}})
 	return found && err == nil
 }
 
-// ServerState tells the clients of a thread how its connection to a server is.
+// ServerState notifies the subscribers of a thread of the state of its connection to a server.
 func (e *Engine) ServerState(owner, server, state string, err error) {
 	n := protocol.McpServerStatusUpdatedNotification{ThreadID: &owner, Name: server, Status: state}
 	if err != nil {
 		text := err.Error()
 		n.Error = &text
 	}
-	e.tell(owner, func(a *actor) { a.send([]core.Message{core.Notice{Notification: n}}) })
+	e.inThread(owner, func(a *actor) { a.send([]core.Message{core.Notice{Notification: n}}) })
 }
 
-// ServerAsks passes a question of a server on to the clients of a thread; it is false where
-// that cannot be done.
+// ServerAsks sends a question of a server to the subscribers of a thread. It returns false if the
+// thread is not available.
 func (e *Engine) ServerAsks(owner string, q core.ServerQuestion) bool {
-	return e.tell(owner, func(a *actor) { a.step(q) })
+	return e.inThread(owner, func(a *actor) { a.step(q) })
 }
 
 // ServerAsksNoMore withdraws a question.
 func (e *Engine) ServerAsksNoMore(owner string, question uint64) {
-	e.tell(owner, func(a *actor) { a.step(core.ServerQuestionWithdrawn{Question: question}) })
+	e.inThread(owner, func(a *actor) { a.step(core.ServerQuestionWithdrawn{Question: question}) })
 }
 
-// askServers answers a request with what servers say. It waits neither for them nor with
-// other requests; the end of the server ends it.
+// askServers replies from another goroutine, with a context that ends with the engine. It does not
+// count as a reader of the disk.
 func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context) (any, error)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -126,7 +128,7 @@ func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context)
 	case e.closing:
 		return errShuttingDown()
 	case e.parts.Servers == nil:
-		return protocol.Refuse(protocol.KindMcpServer, "there are no MCP servers here")
+		return protocol.Refuse(protocol.KindMcpServer, "this server has no MCP servers")
 	}
 	e.work.Go(func() {
 		ctx, cancel := e.untilClosed()
@@ -136,8 +138,8 @@ func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context)
 	return nil
 }
 
-// visitServers does something with connections that last as long as that: those of a
-// thread, or for "" of nobody. The latter start every server, so few are made at a time.
+// visitServers runs do with the connections of a thread, or with connections of its own without a
+// thread. The latter start every server, so their number is limited.
 func (e *Engine) visitServers(ctx context.Context, thread *string, do func(owner string)) error {
 	if thread != nil {
 		do(*thread)
@@ -156,7 +158,7 @@ func (e *Engine) visitServers(ctx context.Context, thread *string, do func(owner
 	return nil
 }
 
-// withServers checks the thread, in its goroutine, and then asks servers.
+// withServers checks the thread in its goroutine, then calls answer.
 func (e *Engine) withServers(to protocol.Caller, thread *string, answer func(ctx context.Context) (any, error)) error {
 	if thread == nil {
 		return e.askServers(to, answer)
@@ -168,7 +170,7 @@ func (e *Engine) withServers(to protocol.Caller, thread *string, answer func(ctx
 	})
 }
 
-// ListMcpServerStatus tells of the servers.
+// ListMcpServerStatus lists the servers.
 func (e *Engine) ListMcpServerStatus(to protocol.Caller, p *protocol.ListMcpServerStatusParams) error {
 	name, full := "", p.Detail == nil || *p.Detail == "full"
 	if p.ServerName != nil {
@@ -230,7 +232,7 @@ func (e *Engine) McpResourceRead(to protocol.Caller, p *protocol.McpResourceRead
 	})
 }
 
-// serverFailure is an error of a server as an answer.
+// serverFailure converts an error of a server to a response.
 func serverFailure(err error) error {
 	var known *protocol.Error
 	if errors.As(err, &known) {
@@ -239,15 +241,15 @@ func serverFailure(err error) error {
 	return protocol.Internal(protocol.KindMcpServer, "%v", err)
 }
 
-// McpServerRefresh reads the configuration again, and has every thread connect to the
-// servers that it names now; those that had failed are tried at once.
+// McpServerRefresh reads the configuration again and connects every thread to the servers in it.
+// Failed connections are retried at once.
 func (e *Engine) McpServerRefresh(to protocol.Caller, _ *protocol.McpServerRefreshParams) error {
 	return e.withServers(to, nil, func(context.Context) (any, error) {
 		if err := e.parts.Servers.Reload(); err != nil {
 			return nil, err
 		}
 		for _, a := range e.loaded() {
-			e.tell(a.id, func(a *actor) {
+			e.inThread(a.id, func(a *actor) {
 				a.openServers(a.thread.Settings().Cwd)
 				e.parts.Servers.Retry(a.id)
 			})

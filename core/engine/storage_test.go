@@ -348,7 +348,7 @@ func TestANameThatOthersDoNotSee(t *testing.T) {
 		})
 		r.ask(1, setName(id, "n"))
 		require.Equal(t, "n", r.ask(1, read(id)).Get("thread.name").Str)
-		require.Equal(t, 1, r.logs.FilterMessage("the thread's name could not be put into the index").Len())
+		require.Equal(t, 1, r.logs.FilterMessage("the name of the thread could not be indexed").Len())
 		r.requireKept(id)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"appserver/rollout"
 )
 
-// ThreadRead shows a thread, loaded or not.
+// ThreadRead returns a thread, loaded or not.
 func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) error {
 	if err := checkID("invalid thread id", p.ThreadID); err != nil {
 		return err
@@ -25,12 +25,12 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 	return e.aside(to.Conn, func() { e.read(to, p) })
 }
 
-// read also tells, once, what could not be read of the rollout.
+// read also warns, once, of problems in the rollout.
 func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
 	t, err := e.loadStored(p.ThreadID)
 	e.answer(to, func() (any, error) { return e.view(p, t, err) })
 	if err == nil {
-		e.warnOnce(to.Conn, &p.ThreadID, rolloutProblems(t.contents)) // it shows all that people see, with or without a backup
+		e.warnOnce(to.Conn, &p.ThreadID, rolloutProblems(t.contents)) // thread items do not depend on the backup
 		t.close()
 	}
 }
@@ -42,7 +42,7 @@ func (e *Engine) view(p *protocol.ThreadReadParams, t *loaded, err error) (any, 
 	return t.checkRead(protocol.ThreadReadResponse{Thread: t.StoredView(p.IncludeTurns)}, nil)
 }
 
-// ThreadTimelineList lists what happened in a thread, loaded or not.
+// ThreadTimelineList lists the events of a thread, loaded or not.
 func (e *Engine) ThreadTimelineList(to protocol.Caller, p *protocol.ThreadTimelineListParams) error {
 	return e.readTurns(to, p.ThreadID, core.ListTimeline{To: to, Cursor: p.Cursor, Limit: p.Limit})
 }
@@ -61,8 +61,8 @@ func (e *Engine) ThreadItemsList(to protocol.Caller, p *protocol.ThreadItemsList
 	})
 }
 
-// readTurns answers with what is said of a thread's turns. A rewritten rollout keeps all of
-// them, so that its backup is not looked for.
+// readTurns replies with the turns of a thread. It does not read the backup, because a rewritten
+// rollout has all turns.
 func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) error {
 	return e.readThread(to, threadID, in, func(id string) (*loaded, error) {
 		t, err := e.loadStored(id)
@@ -70,7 +70,7 @@ func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) e
 	})
 }
 
-// options are those of a stored thread.
+// options returns the options of a stored thread.
 func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	name, at, err := e.parts.Store.NameOf(id)
 	if err != nil {
@@ -79,7 +79,7 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Offers, Memory: e.memoryRules(nil)}
 }
 
-// withCode gives an error its code and kind.
+// withCode adds the code and the kind to an error.
 func withCode(err error) *protocol.Error {
 	var ready *protocol.Error
 	var missing *rollout.NotFoundError

@@ -9,10 +9,10 @@ import (
 	"appserver/protocol"
 )
 
-// ownTimeout ends a command of the user's own for which the client names no timeout.
+// ownTimeout is the default timeout of a user's command.
 const ownTimeout = time.Hour
 
-// ThreadShellCommand runs a command of the user's own.
+// ThreadShellCommand runs a user's command.
 func (e *Engine) ThreadShellCommand(to protocol.Caller, p *protocol.ThreadShellCommandParams) error {
 	if strings.TrimSpace(p.Command) == "" {
 		return protocol.InvalidParams("command", "`command` must not be empty")
@@ -29,15 +29,15 @@ func (e *Engine) ThreadShellCommand(to protocol.Caller, p *protocol.ThreadShellC
 	})
 }
 
-// longestTimeoutMs is the longest timeout that a duration holds.
+// longestTimeoutMs is the largest timeout that a time.Duration holds.
 const longestTimeoutMs = int64(1<<63-1) / int64(time.Millisecond)
 
-// ThreadBackgroundTerminalsList lists the commands of a thread in the background.
+// ThreadBackgroundTerminalsList lists the background commands of a thread.
 func (e *Engine) ThreadBackgroundTerminalsList(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsListParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.ListTerminals{To: to}) })
 }
 
-// ThreadBackgroundTerminalsTerminate ends one of them.
+// ThreadBackgroundTerminalsTerminate ends one background command.
 func (e *Engine) ThreadBackgroundTerminalsTerminate(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsTerminateParams) error {
 	if _, err := strconv.ParseInt(p.ProcessID, 10, 64); err != nil {
 		return protocol.InvalidParams("processId", "`processId` must be that of a command in thread/backgroundTerminals/list, not %q", p.ProcessID)
@@ -45,13 +45,13 @@ func (e *Engine) ThreadBackgroundTerminalsTerminate(to protocol.Caller, p *proto
 	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.TerminateTerminal{To: to, ID: p.ProcessID}) })
 }
 
-// ThreadBackgroundTerminalsClean ends all of them.
+// ThreadBackgroundTerminalsClean ends all background commands.
 func (e *Engine) ThreadBackgroundTerminalsClean(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsCleanParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.CleanTerminals{To: to}) })
 }
 
-// endTerminals ends the commands in the background, and waits for their ends to be written,
-// before the thread goes.
+// endTerminals ends the background commands and waits until their ends are written. The thread is
+// unloaded afterwards.
 func (a *actor) endTerminals() {
 	if a.thread == nil || !a.thread.HasTerminals() {
 		return

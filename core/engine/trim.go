@@ -5,7 +5,7 @@ import (
 	"appserver/protocol"
 )
 
-// ThreadContextTrim takes turns out of the context.
+// ThreadContextTrim trims the context.
 func (e *Engine) ThreadContextTrim(to protocol.Caller, p *protocol.ThreadContextTrimParams) error {
 	in := core.TrimContext{To: to, Summary: p.Summary}
 	if p.KeepLastNTurns != nil {
@@ -14,7 +14,7 @@ func (e *Engine) ThreadContextTrim(to protocol.Caller, p *protocol.ThreadContext
 	return e.changeThread(to, p.ThreadID, in)
 }
 
-// ThreadContextSummarize gives a trim point a summary.
+// ThreadContextSummarize sets the summary of a trim point.
 func (e *Engine) ThreadContextSummarize(to protocol.Caller, p *protocol.ThreadContextSummarizeParams) error {
 	in := core.SummarizeContext{To: to, Point: p.TrimPointID, Summary: p.Summary}
 	if p.CompactDurationMs != nil {

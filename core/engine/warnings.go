@@ -10,10 +10,10 @@ import (
 	"appserver/rollout"
 )
 
-// mostWarnings bounds what a client is told at once of one file, or of one list.
+// maxWarnings limits the warnings about one file or one list.
 const maxWarnings = 10
 
-// warnOnce tells a client what nobody was told of before.
+// warnOnce sends the warnings that no client has got yet.
 func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 	fresh := e.unannounced(messages)
 	for i, message := range fresh {
@@ -27,8 +27,7 @@ func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 	}
 }
 
-// warnSkipped tells of files that are not in a list, and of those that the index has come
-// across.
+// warnSkipped warns of unreadable files, which are not listed.
 func (e *Engine) warnSkipped(conn uint64, skipped []error) {
 	if e.parts.Index != nil {
 		skipped = append(skipped, e.parts.Index.Skipped()...)
@@ -40,7 +39,7 @@ func (e *Engine) warnSkipped(conn uint64, skipped []error) {
 	e.warnOnce(conn, nil, messages)
 }
 
-// IndexSkipped tells the newest of those who list or search what the index has come across.
+// IndexSkipped warns the newest client that lists or searches of the files that the index skipped.
 func (e *Engine) IndexSkipped() {
 	e.mu.Lock()
 	conns := slices.Sorted(maps.Keys(e.watchers))
@@ -50,7 +49,7 @@ func (e *Engine) IndexSkipped() {
 	}
 }
 
-// unannounced are messages that are asked about for the first time.
+// unannounced returns the messages that were not sent before, and marks them as sent.
 func (e *Engine) unannounced(messages []string) (fresh []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -63,7 +62,7 @@ func (e *Engine) unannounced(messages []string) (fresh []string) {
 	return fresh
 }
 
-// warnings are what who resumes a thread is told of its rollout.
+// warnings returns the problems in the rollout, for a resuming client.
 func warnings(c *rollout.Contents) (list []string) {
 	if c.Backup.Err != nil {
 		list = append(list, c.Backup.Err.Error())
@@ -71,7 +70,7 @@ func warnings(c *rollout.Contents) (list []string) {
 	return append(list, rolloutProblems(c)...)
 }
 
-// rolloutProblems are what is wrong with the rollout itself.
+// rolloutProblems returns the problems of the rollout without its backup.
 func rolloutProblems(c *rollout.Contents) []string {
 	list := fileProblems(c)
 	for i, d := range c.Damage {
@@ -94,7 +93,7 @@ func damageCount(path string, n int) string {
 	return fmt.Sprintf("%s: %d more lines cannot be read", path, n)
 }
 
-// fileProblems are what is wrong with a rollout beside lines that cannot be read.
+// fileProblems returns the problems of a rollout except unreadable lines.
 func fileProblems(c *rollout.Contents) (list []string) {
 	if c.Size == 0 {
 		return []string{c.Path + ": the file is empty: nothing of the thread is left in it"}
@@ -114,12 +113,12 @@ func fileProblems(c *rollout.Contents) (list []string) {
 	return list
 }
 
-// metaOf is the first session_meta, nil where there is none.
+// metaOf returns the first session_meta, or nil.
 func metaOf(c *rollout.Contents) *protocol.SessionMeta {
 	if c.Meta == nil {
 		return nil
 	}
 	var meta protocol.SessionMeta
-	_ = protocol.Unmarshal(c.Meta, &meta) // a member of the wrong type costs that member
+	_ = protocol.Unmarshal(c.Meta, &meta) // a member of the wrong type is ignored
 	return &meta
 }

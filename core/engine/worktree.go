@@ -9,32 +9,30 @@ import (
 	"appserver/protocol"
 )
 
-// Worktrees keeps what the files of worktrees hold, and tells what has changed. Threads are
-// named by their ids.
+// Worktrees captures worktrees as checkpoints of threads and reports file changes.
 type Worktrees interface {
-	// Capture keeps the state of a worktree as a checkpoint.
+	// Capture stores the state of a worktree as a checkpoint.
 	Capture(ctx context.Context, thread string, e core.CaptureTree) (protocol.StoredTree, error)
-	// Track tells what do changes: of the paths, absolute ones, or of the whole worktree
-	// where there are none. It does it whatever else fails. When ctx ends, it has a moment
-	// left to look; it is nil where ctx ended before do, and nothing was to be told of a command.
+	// Track runs do and returns the file changes: those of absolute paths, or of the whole worktree
+	// without paths. It runs do even if tracking fails. After the end of ctx it compares for a
+	// moment longer. It returns nil if ctx ended before do.
 	Track(ctx context.Context, thread string, t core.Track, paths []string, do func()) *core.Tracked
-	// Diff is the diff of changes.
+	// Diff returns the diff of changes.
 	Diff(ctx context.Context, changes []protocol.WorktreeChanges) (core.FileDiff, error)
-	// Compare is what differs between two states; nil is the one now.
+	// Compare returns the differences between two states. Nil is the current one.
 	Compare(ctx context.Context, from, to []protocol.StoredTree) (core.FileDiff, error)
-	// Restore takes changes back, all or none, and keeps the state before under an id. Where
-	// a file holds anything else than it did behind the changes, it fails with what
-	// core.ErrConflict makes. With dry it changes nothing.
+	// Restore reverts all of the changes or none, and stores the state before as a checkpoint. It
+	// fails with core.ErrConflict if a file has changed since. With dry it changes nothing.
 	Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges, dry bool) (*core.Restored, error)
-	// Copy keeps checkpoints for another thread, as far as they are there.
+	// Copy copies existing checkpoints to another thread.
 	Copy(ctx context.Context, thread string, e core.CopyCheckpoints)
-	// Forget lets checkpoints go.
+	// Forget deletes checkpoints.
 	Forget(ctx context.Context, thread string, points []protocol.StoredCheckpoint)
-	// ForgetThread lets all go that is kept of a thread.
+	// ForgetThread deletes the checkpoints of a thread.
 	ForgetThread(ctx context.Context, thread string)
 }
 
-// restoreTime bounds a revert of files, for which the thread waits.
+// restoreTime limits a revert of files, which blocks the thread.
 const restoreTime = 5 * time.Minute
 
 func (a *actor) tracking() core.Tracking {
@@ -51,7 +49,7 @@ func (a *actor) capture(e core.CaptureTree) work {
 	}
 }
 
-// track does what an effect does, and tells what it changed where that is wanted.
+// track runs an effect and returns its file changes if they are tracked.
 func (a *actor) track(ctx context.Context, t *core.Track, paths []string, do func()) *core.Tracked {
 	if t == nil || a.engine.parts.Worktrees == nil {
 		do()
@@ -60,8 +58,7 @@ func (a *actor) track(ctx context.Context, t *core.Track, paths []string, do fun
 	return a.engine.parts.Worktrees.Track(ctx, a.id, *t, paths, do)
 }
 
-// runWatched runs a command that stays, and tells what it changes while it is watched: with
-// its end, or before.
+// runWatched runs a background command and reports its file changes, with its end or before.
 func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan string, emit func(core.Input)) core.Input {
 	begun, ended, tracked := make(chan struct{}), make(chan struct{}), make(chan *core.Tracked, 1)
 	go func() {
@@ -74,7 +71,7 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 		})
 		select {
 		case <-ended:
-		case <-ctx.Done(): // its end tells, too
+		case <-ctx.Done(): // the end of the command reports the changes
 		default:
 			emit(core.FilesChanged{Effect: e.ID, Tracked: t})
 			t = nil
@@ -89,7 +86,7 @@ func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan stri
 	return core.ToolDone{Effect: e.ID, Result: result, Tracked: <-tracked}
 }
 
-// withWorktrees does what nothing of a thread waits for.
+// withWorktrees runs do in the background; no thread waits for it.
 func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
 	if e.parts.Worktrees == nil {
 		return
@@ -101,10 +98,10 @@ func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
 	})
 }
 
-// forgetTime bounds the forgetting of a thread that was deleted.
+// forgetTime limits the deletion of the checkpoints of a deleted thread.
 const forgetTime = 10 * time.Second
 
-// forgetFiles lets go of what is kept of a thread that is gone.
+// forgetFiles deletes the checkpoints of a deleted thread.
 func (e *Engine) forgetFiles(id string) {
 	if e.parts.Worktrees == nil {
 		return
@@ -114,11 +111,11 @@ func (e *Engine) forgetFiles(id string) {
 	e.parts.Worktrees.ForgetThread(ctx, id)
 }
 
-// answerOf is an answer that takes time, of what was found in a thread.
+// answerOf computes a response outside of the goroutine of the thread.
 type answerOf func(ctx context.Context) (any, error)
 
-// workOn answers with what is made of a thread, loaded or stored. What find looks at is the
-// thread's, so it runs in the thread's turn; what it gives runs beside.
+// workOn replies with a result from a loaded or stored thread. It calls find in the goroutine of
+// the thread, and the returned function outside of it.
 func (e *Engine) workOn(to protocol.Caller, id string, find func(*core.Thread) (answerOf, error)) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
@@ -161,12 +158,12 @@ func (e *Engine) findStored(id string, find func(*core.Thread) (answerOf, error)
 	return found, err
 }
 
-// errCheckpointsOff refuses what takes checkpoints.
+// errCheckpointsOff is the error of requests that need checkpoints.
 func errCheckpointsOff() *protocol.Error {
-	return protocol.Refuse(protocol.KindCheckpointsOff, "checkpoints are off: set checkpoints.enabled in config.toml for those of turns to come")
+	return protocol.Refuse(protocol.KindCheckpointsOff, "checkpoints are off; set checkpoints.enabled in config.toml to get them for new turns")
 }
 
-// worktreeError gives an error of a worktree its kind.
+// worktreeError adds the kind to an error of a worktree.
 func worktreeError(err error) error {
 	var ready *protocol.Error
 	if err == nil || errors.As(err, &ready) {
