@@ -214,7 +214,7 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 	var want, got []string
 	for _, i := range was {
 		stays := i.TurnID != nil && slices.Contains(kept, *i.TurnID) && !pruned[*i.TurnID]
-		if aside := w.aside[i.ID]; whole && !w.isOwnSummary(i) || !aside && (stays || w.staysPinned(i) || told[i.Category] == i.ID) {
+		if whole && !w.isOwnSummary(i) || w.staysPinned(i) || !w.aside[i.ID] && (stays || told[i.Category] == i.ID) {
 			want = append(want, i.ID)
 		}
 	}

@@ -130,6 +130,19 @@ func TestAReasoningGoesBackToItsModelOnly(t *testing.T) {
 	require.Equal(t, protocol.NotSentAnswerNotSent, h.NotSent(0), "it goes back with the text behind it only")
 }
 
+// TestReplacedEncryptedReasoningIsInNoPrompt replaces the text of reasoning that only its provider can read. The
+// model does not receive it, so a reader that ignores edits does not find it.
+func TestReplacedEncryptedReasoningIsInNoPrompt(t *testing.T) {
+	h := &history.History{}
+	h.SetResponses(true)
+	thought := item(1, &protocol.Reasoning{EncryptedContent: new("secret")})
+	appendLines(h, thought, item(2, history.UserMessage("Go on.")))
+	edit(h, 3, &protocol.Replace{ID: new("r1"), Text: "short"})
+	require.Equal(t, protocol.NotSentReplaced, h.NotSent(0))
+	_, keep := h.Projection()(thought)
+	require.False(t, keep)
+}
+
 func TestDamagedLinesChangeNothing(t *testing.T) {
 	h := conversation()
 	before := texts(h)
