@@ -94,7 +94,7 @@ func TestLinksAreFollowedWithinTheFolderAlone(t *testing.T) {
 	for name, message := range map[string]string{
 		"out/secret": "it leads out of", "out-file": "it leads out of", "out-up/passwd": "it leads out of", "out/new": "it leads out of",
 		"to-git/config": "it leads into .git by a link", "to-git/hooks/new": "it leads into .git by a link", "loop": "too many links",
-		"d": "it is not a regular file", "f/x": "not a directory", "dangling": "no such file",
+		"d": "it is not a regular file", "f/x": "not a directory", "dangling": "does not exist",
 	} {
 		require.ErrorContains(t, apply(Patcher{}, dir, update(name)...), message, name)
 		require.Error(t, apply(Patcher{}, dir, "*** Delete File: "+name), name)
