@@ -35,16 +35,6 @@ import (
 	"appserver/schema"
 )
 
-// version is this program's own; protocol.Level is what clients see first.
-const version = "0.1.0"
-
-// superviseCommand makes a process the supervisor of a command of the agent. It is no
-// command for people.
-const superviseCommand = "supervise-command"
-
-// confineCommand does so, too, and confines the command to a sandbox policy.
-const confineCommand = "confine-command"
-
 func main() {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -55,18 +45,6 @@ func main() {
 		}
 	}
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
-}
-
-// streams are the standard streams of a command.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
-// subcommand is a command of this program.
-type subcommand struct {
-	name, doc string
-	run       func(args []string, s streams, o *options) error
 }
 
 func commands() []subcommand {
@@ -83,9 +61,6 @@ func commands() []subcommand {
 	}
 }
 
-// usageError is a command line that makes no sense.
-type usageError struct{ error }
-
 // codexName is the name of the reference implementation's program.
 const codexName = "codex"
 
@@ -93,6 +68,7 @@ const codexName = "codex"
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	s := streams{in, out, errs}
 	o := defaults()
+	o.commands = commands()
 	o.codex = filepath.Base(args[0]) == codexName
 	err := dispatch(args[1:], s, o)
 	var usage usageError
@@ -117,22 +93,12 @@ func dispatch(args []string, s streams, o *options) error {
 		return printVersion(nil, s, o)
 	}
 	if len(rest) > 0 {
-		return command(rest, s, o)
+		return o.command(rest, s)
 	}
 	if o.codex {
 		return usageError{errors.New("this codex is appserver, which has no user interface of its own: run codex app-server")}
 	}
 	return serve(nil, s, o)
-}
-
-// command runs the command that the first argument names.
-func command(args []string, s streams, o *options) error {
-	for _, c := range commands() {
-		if c.name == args[0] {
-			return c.run(args[1:], s, o)
-		}
-	}
-	return usageError{fmt.Errorf("there is no command %q", args[0])}
 }
 
 func generate(write func(dir string) error) func([]string, streams, *options) error {
@@ -152,11 +118,4 @@ func generate(write func(dir string) error) func([]string, streams, *options) er
 		}
 		return write(*dir)
 	}
-}
-
-func usage(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
-	return usageError{err}
 }

@@ -15,6 +15,8 @@ import (
 
 // options are the flags that commands share.
 type options struct {
+	// commands are all subcommands. The usage lists them.
+	commands  []subcommand
 	overrides list
 	provider  string
 	logLevel  string
@@ -48,11 +50,11 @@ func defaults() *options {
 	}
 }
 
-// parse reads flags up to the first other argument. What they do not set stays.
+// parse reads flags up to the first other argument. Options without a flag keep their values.
 func (o *options) parse(args []string, errs io.Writer) (rest []string, err error) {
 	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	flags.Usage = func() { printUsage(errs, flags) }
+	flags.Usage = func() { printUsage(errs, flags, o.commands) }
 	o.define(flags)
 	if err := flags.Parse(args); err != nil {
 		return nil, usage(err)
@@ -118,16 +120,6 @@ func envOr(name, otherwise string) string {
 		return v
 	}
 	return otherwise
-}
-
-func printUsage(w io.Writer, flags *flag.FlagSet) {
-	fmt.Fprint(w, "Usage: appserver [flags] [command] [flags]\n\nCommands:\n")
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-22s %s\n", c.name, c.doc)
-	}
-	fmt.Fprint(w, "\nFlags:\n")
-	flags.SetOutput(w)
-	flags.PrintDefaults()
 }
 
 // codexHome is the folder of configuration and rollouts.

@@ -13,12 +13,8 @@ import (
 	"appserver/rollout"
 )
 
-// retentionOf is what the configuration says of old threads.
-func retentionOf(h config.History) rollout.Retention {
-	return rollout.Retention{MaxAge: time.Duration(h.MaxAge) * 24 * time.Hour, MaxBytes: h.MaxBytes, Delete: h.Retention == config.RetentionDelete}
-}
-
-// retain tells which threads of the home would go, and lets them go where --yes says so.
+// retain lists the threads of the home that exceed the limits of the configuration. With --yes, it
+// archives or deletes them.
 func (c *rolloutCall) retain() error {
 	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.overrides, Provider: c.provider, Getenv: os.Getenv})
 	if err != nil {

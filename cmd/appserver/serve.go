@@ -83,7 +83,7 @@ func serve(args []string, s streams, o *options) error {
 func beside(args []string, s streams, o *options) error {
 	switch args[0] {
 	case "generate-json-schema", "generate-ts", "proxy":
-		return command(args, s, o)
+		return o.command(args, s)
 	}
 	return usageError{fmt.Errorf("unexpected argument %q", args[0])}
 }
@@ -241,24 +241,6 @@ func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tool
 		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
 		Confined:    func() bool { return own.confinement().Enforced },
 	})
-}
-
-// indexOf is the index over the rollouts; nil where it is turned off.
-func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
-	if !c.Enabled {
-		return nil
-	}
-	path := indexPath(c, home)
-	return index.New(index.Options{Store: p.Store, Path: path, Report: func(err error) {
-		p.Log.Warn("the index of the rollouts", zap.String("path", path), zap.Error(err))
-	}})
-}
-
-func indexPath(c config.Index, home string) string {
-	if filepath.IsAbs(c.Path) {
-		return c.Path
-	}
-	return filepath.Join(home, c.Path)
 }
 
 // originatorOverride returns the name that takes the place of those of clients, or "".
